@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.comparison import compare_evidence
+from cs_score.analysis.comparison import compare
 from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.scorer import score
@@ -17,6 +17,7 @@ from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import MeasureComparison
+from cs_score.tasks import task_named
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import EXAMPLES, files
@@ -45,6 +46,7 @@ def results(**systems: Sequence[int]) -> dict[str, scifact.SciFactResult]:
 
 
 SETTINGS: Final = Resampling(400)
+SCIFACT: Final = task_named("scifact")
 
 
 def f1(compared: Any) -> MeasureComparison:
@@ -55,25 +57,25 @@ def f1(compared: Any) -> MeasureComparison:
 
 def test_refused_systems() -> None:
     with pytest.raises(UsageError, match="at least two"):
-        compare_evidence(results(A=[1]))
-    with pytest.raises(UsageError, match="different modes"):
-        compare_evidence({"A": scifact.score(GOLD, run([])), "B": claims.score([{"id": 1}], [{"id": 1}])})
+        compare(SCIFACT, results(A=[1]))
+    with pytest.raises(UsageError, match="results of different tasks cannot be compared: scifact, claims"):
+        compare(SCIFACT, {"A": scifact.score(GOLD, run([])), "B": claims.score([{"id": 1}], [{"id": 1}])})
     with pytest.raises(UsageError, match="no measure called F9; there are abstract_label_only_precision"):
-        compare_evidence(results(A=[1], B=[2]), measures=["F9"])
+        compare(SCIFACT, results(A=[1], B=[2]), measures=["F9"])
 
 
 def test_a_system_that_answers_no_unit_of_gold() -> None:
     gold = [{"id": number, "label": "S"} for number in range(3)]
     systems = {"here": claims.score(gold, gold), "elsewhere": claims.score(gold, [{"id": 9, "label": "S"}])}
     with pytest.raises(InputError, match=r"system elsewhere answers no unit of the gold standard, which has 3 units"):
-        compare_evidence(systems)
+        compare(task_named("claims"), systems)
     questions = [{"_id": "q", "answer": "a", "supporting_facts": []}]
     asked = {
         "facts": hotpotqa.score(questions, {"answer": {}, "sp": {"q": []}}),
         "none": hotpotqa.score(questions, {"answer": {"r": "a"}, "sp": {}}),
     }
     with pytest.raises(InputError, match="system none answers no unit"):
-        compare_evidence(asked)
+        compare(task_named("hotpotqa"), asked)
 
 
 def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
@@ -84,14 +86,14 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
         for name, known in answered.items()
     }
     with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has.*--common"):
-        compare_evidence(systems)
-    shared = compare_evidence(systems, SETTINGS, common=True)
+        compare(task_named("r4c"), systems)
+    shared = compare(task_named("r4c"), systems, SETTINGS, common=True)
     assert shared.units == 1
     assert shared.dropped == {"A": ("a",), "B": ("c",)}
     for name, origin in shared.origins.items():
         assert origin.options["common"] == {"units": 1, "dropped": shared.dropped[name]}
         assert origin.signature.settings[-1].startswith("common=")
-    alike = compare_evidence({"A": systems["A"], "copy": systems["A"]}, SETTINGS)
+    alike = compare(task_named("r4c"), {"A": systems["A"], "copy": systems["A"]}, SETTINGS)
     assert "common" not in alike.origins["A"].options
 
 

@@ -11,9 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.analysis.evidence import analysis as evidence_analysis
-from cs_score.analysis.evidence import difference as evidence_difference
-from cs_score.analysis.evidence import explanation as evidence_explanation
 from cs_score.base.documents import KINDS, schema_of
 from tests.cli.forms import FORMS, fill
 from tests.coldstart.command import score_in
@@ -23,11 +20,7 @@ from tests.schemas import check, name_of, schemas
 HEAD: Final = ("kind", "task")
 """What every document has; more is for its record to say."""
 
-VERSIONS: Final = {
-    "analysis-evidence": evidence_analysis.SCHEMA_VERSION,
-    "diff-evidence": evidence_difference.SCHEMA_VERSION,
-    "explanation-evidence": evidence_explanation.SCHEMA_VERSION,
-}
+VERSIONS: Final = {}
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
@@ -46,16 +39,16 @@ CALLS: Final = {
     "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
-    "analysis-evidence": (
+    "analysis claims": (
         "r.json",
         ["analyze", "claims", "--output=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
-    "explanation-evidence": (
+    "explanation claims": (
         "r.json",
         ["explain", "claims", "--unit=1", "--output=r.json", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
     "difference": ("r.json", ["diff", "--output=r.json", "--bootstrap=9", *SCORED, "runs/a.tab.txt"]),
-    "diff-evidence": (
+    "difference claims": (
         "r.json",
         ["diff", "claims", "--output=r.json", "--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
     ),

@@ -16,6 +16,7 @@ from cs_score.base.sources import Input
 from cs_score.evidence.report import Scores, document_of, table_text
 from cs_score.measures.registry import headline
 from cs_score.statistics.units import UnitTable
+from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +49,7 @@ class EvidenceResult:
         self._source = source
 
     @property
-    def mode(self) -> str:
+    def task(self) -> str:
         """`scifact`, `claims`, `r4c` or `hotpotqa`."""
         return self._origin.task
 
@@ -117,9 +118,7 @@ class EvidenceResult:
         measure that there is not and for a result that was loaded from JSON, MissingExtraError without jinja2
         (`pip install 'cs-score[report]'`).
         """
-        from cs_score.analysis.evidence.analysis import analyze
-
-        return Report(analyze(self._scored("report"), measure).as_json())
+        return Report(to_builtins(task_named(self.task).analyze(self._scored("report"), measure)))
 
     def to_json(self) -> str:
         """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
@@ -134,11 +133,11 @@ class EvidenceResult:
         return table_text(self._source)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.mode))
-        return f"<{self.mode}, {len(self._units.ids)} units: {shown}>"
+        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.task))
+        return f"<{self.task}, {len(self._units.ids)} units: {shown}>"
 
     def _repr_html_(self) -> str:
-        caption = f"{self.mode}, {len(self._units.ids)} units"
+        caption = f"{self.task}, {len(self._units.ids)} units"
         return html_table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
 
     def _scored(self, what: str) -> Result:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ov
 
 from msgspec import UNSET
 
+from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.api.arguments import policy_words
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.frames import Report, frame_of, frame_of_rows, html_table
@@ -21,9 +22,10 @@ from cs_score.base.records import replace
 from cs_score.base.signing.signature import Signature
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import Scores
-from cs_score.coldstart.options import as_list
+from cs_score.coldstart.options import as_list, read_policies
 from cs_score.report.documents import checked
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
+from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import scores_in
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from cs_score.coldstart.options import Policy
     from cs_score.statistics.results import Comparison as Compared
+    from cs_score.tasks.task import Task
 
 _WIDTH: Final = 120
 _SPREAD: Final = ("effects", "counts", "scores", "policy")
@@ -40,38 +43,40 @@ _SPREAD: Final = ("effects", "counts", "scores", "policy")
 class _Found:
     """What was found, as the JSON object that the command line writes."""
 
-    def __init__(self, told: Mapping[str, Any], text: str | None = None) -> None:
-        """`text`: what people are told; None of what was loaded."""
-        self._told = told
-        self._text = text
+    def __init__(self, document: Mapping[str, Any], text: str | None = None) -> None:
+        """`text`: what people are shown; None of what was loaded."""
+        self._document, self._text = document, text
 
     @property
-    def mode(self) -> str:
+    def task(self) -> str:
         """`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`."""
-        return str(self._told["task" if "task" in self._told else "mode"])
+        return str(self._document["task"])
 
     @property
     def measure(self) -> str:
         """The measure that was asked about."""
-        return str(self._told["measure"])
+        return str(self._document["measure"])
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of rows that there are."""
-        return tuple(key for key, value in self._told.items() if key == "groups" or _is_table(value))
+        return tuple(key for key, value in self._document.items() if key == "groups" or _is_table(value))
 
     def rows(self, kind: str | None = None) -> list[dict[str, Any]]:
         """The rows of a kind, each by the names of its columns, which are the keys of the JSON.
 
-        `kind` is one of `kinds`; None: the mistakes of an analysis, the units of a difference. Values that are told by
-        name (the effects of a mistake on each measure, the counts of a group) are columns of their own; rows of
+        `kind` is one of `kinds`; None: the mistakes of an analysis, the units of a difference. Values that have names
+        (the effects of a mistake on each measure, the counts of a group) are columns of their own; rows of
         `groups` have their `dimension` in front. Raises UsageError for another kind.
         """
         if kind is None:
-            kind = "mistakes" if "mistakes" in self._told else "units"
+            kind = "mistakes" if "mistakes" in self._document else "units"
         if kind not in self.kinds:
             raise UsageError(f"no rows called {kind!r}; there are {', '.join(self.kinds)}{nearest(kind, self.kinds)}")
-        return list(map(_flat, _rows(self._told[kind])))
+        found = self._document[kind]
+        if isinstance(found, Mapping):
+            found = [{"dimension": dimension, **row} for dimension, rows in found.items() for row in rows]
+        return list(map(_flat, found))
 
     def to_frame(self, kind: str | None = None) -> pandas.DataFrame:
         """The same rows as a pandas data frame, whose `attrs` hold the `measure` and the signature, or both of two.
@@ -82,9 +87,7 @@ class _Found:
 
     def to_json(self) -> str:
         """The whole of it as JSON, the text that `--format json` prints; `load` reads it."""
-        from cs_score.analysis.outcomes import json_text
-
-        return "".join(json_text(self._told))
+        return "".join(json_text(self._document))
 
     def to_text(self) -> str:
         """What the command line prints, in lines of up to 120 columns. Raises UsageError for what was loaded."""
@@ -92,63 +95,65 @@ class _Found:
             raise UsageError("the text is not in JSON; make it from the files again, or take report()")
         return self._text
 
+    def __str__(self) -> str:
+        return repr(self) if self._text is None else self._text
+
     def report(self) -> Report:
         """The page that `cs-score report` makes of it; a notebook shows it.
 
         Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
-        return Report(self._told)
+        return Report(self._document)
 
     def _signed(self) -> dict[str, object]:
         raise NotImplementedError
 
 
 class Analysis(_Found):
-    """Why a result scores what it does: what each mistake costs, and what else `cs-score analyze` tells.
+    """Why a result scores what it does: what each mistake costs, and what else `cs-score analyze` finds.
 
-    Made by `analyze` and `load`. The keys of the JSON are told in README-Usage, those of a mode are in the schema that
+    Made by `analyze` and `load`. The keys of the JSON are described in README-Usage and by the schema that
     `cs-score schema` prints.
     """
 
     @property
     def score(self) -> float:
         """The score under the measure that was asked about; 0 to 1."""
-        return float(self._told["score"])
+        return float(self._document["score"])
 
     @property
     def scores(self) -> Mapping[str, float]:
         """Every score of the result by the name of its measure."""
-        scores: Mapping[str, float] = self._told["scores"]
+        scores: Mapping[str, float] = self._document["scores"]
         return scores
 
     @property
     def signature(self) -> Signature:
         """The citable line of the score."""
-        told = self._told["signature"]
-        return Signature.parse(told if isinstance(told, str) else told["line"])
+        return Signature.parse(self._document["signature"])
 
     @property
     def scenarios(self) -> Mapping[str, Any] | None:
         """Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and
-        the `added_pool` lines; None of an evidence mode."""
-        return self._told.get("scenarios")
+        the `added_pool` lines; None of a task of evidence."""
+        return self._document.get("scenarios")
 
     @property
     def best(self) -> Mapping[str, float] | None:
-        """The best `threshold` of confidence and its `gain`; None where there is none, and of an evidence mode."""
-        return self._told.get("best")
+        """The best `threshold` of confidence and its `gain`; None where there is none, and of a task of evidence."""
+        return self._document.get("best")
 
     def _signed(self) -> dict[str, object]:
         return {"signature": str(self.signature)}
 
     def __repr__(self) -> str:
-        name = self._told.get("run", self.mode)
-        mistakes = self._told.get("mistake_count", len(self._told["mistakes"]))
+        name = self._document.get("run", self.task)
+        mistakes = self._document.get("mistake_count", len(self._document["mistakes"]))
         return one_line(f"<analysis of {name}: {self.measure} {self.score:.4f}, {mistakes} mistakes>")
 
 
 class Difference(_Found):
-    """Why B scores otherwise than A: what each unit contributes, and what else `cs-score diff` tells.
+    """Why B scores otherwise than A: what each unit contributes, and what else `cs-score diff` finds.
 
     Made by `diff` and `load`.
     """
@@ -156,32 +161,31 @@ class Difference(_Found):
     @property
     def names(self) -> tuple[str, str]:
         """What A and B are called."""
-        names = self._told["names"]
+        names = self._document["names"]
         return names["a"], names["b"]
 
     @property
     def a(self) -> float:
         """The score of A; 0 to 1."""
-        return float(self._told["a"])
+        return float(self._document["a"])
 
     @property
     def b(self) -> float:
         """The score of B; 0 to 1."""
-        return float(self._told["b"])
+        return float(self._document["b"])
 
     @property
     def difference(self) -> float:
         """The score of B minus that of A, which the contributions of the units add up to."""
-        return float(self._told["difference"])
+        return float(self._document["difference"])
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the numbers, one line each."""
-        return tuple(note["text"] for note in self._told["notes"])
+        return tuple(note["text"] for note in self._document["notes"])
 
     def _signed(self) -> dict[str, object]:
-        sides = self._told["signatures"].items()
-        return {"signatures": {side: line if isinstance(line, str) else line["line"] for side, line in sides}}
+        return {"signatures": dict(self._document["signatures"])}
 
     def __repr__(self) -> str:
         first, second = self.names
@@ -215,39 +219,23 @@ def analyze(
     """
     if top is not None and (not isinstance(top, int) or top < 1):
         raise UsageError(f"top takes a number from 1, not {top!r}")
+    task = _task_of("analyze", result)
+    scored: Any
+    settings: dict[str, Any] = {}
     if isinstance(result, RunResult):
-        result = result if policy is None else result.rescore(policy)
-        settings = None if resamples is None else Resampling(resamples, seed, confidence, method)
-        return _of_run(result, measure, top, also_policies, by, run_id, settings)
-    if not isinstance(result, EvidenceResult):
-        raise UsageError(f"analyze takes a result, not {result!r}")
-    if policy is not None or policy_words(also_policies) or list(by) or run_id is not None or resamples is not None:
+        scored = (result if policy is None else result.rescore(policy))._for_analysis("analyze", run_id)
+        options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
+        settings = {
+            "policies": read_policies(policy_words(also_policies), options, scored.policy.texts()),
+            "by": [by] if isinstance(by, str) else list(by),
+            "resampling": None if resamples is None else Resampling(resamples, seed, confidence, method),
+        }
+    elif policy is not None or policy_words(also_policies) or list(by) or run_id is not None or resamples is not None:
         raise UsageError("policy, also_policies, by, run_id and resamples are for Cold Start runs")
-    from cs_score.analysis.evidence import analysis, text
-
-    found = analysis.analyze(result._scored("analyze"), measure)
-    return Analysis(found.as_json(top), text.analysis_text(found, _WIDTH, top or text.TOP))
-
-
-def _of_run(
-    result: RunResult,
-    measure: str | None,
-    top: int | None,
-    policies: str | Iterable[str] | Mapping[str, Policy],
-    by: str | Iterable[str],
-    run_id: str | None,
-    resampling: Resampling | None,
-) -> Analysis:
-    from cs_score.analysis.coldstart.analysis import analyze
-    from cs_score.analysis.coldstart.text import analysis_text
-    from cs_score.coldstart.options import read_policies
-
-    scored = result._for_analysis("analyze", run_id)
-    options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
-    named = read_policies(policy_words(policies), options, scored.policy.texts())
-    crossed = [by] if isinstance(by, str) else list(by)
-    found = analyze(scored, measure, top, named, by=crossed, resampling=resampling)
-    return Analysis(found.as_json(), analysis_text(found, _WIDTH, top))
+    else:
+        scored = result._scored("analyze")
+    found = task.analyze(scored, measure, top=top, **settings)
+    return Analysis(as_builtins(found), task.text(found, _WIDTH, top))
 
 
 def diff(
@@ -271,47 +259,48 @@ def diff(
     Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
     InputError for a run without that score.
     """
-    settings = Resampling(resamples or DEFAULT_RESAMPLES, seed, confidence, method, can_grow=resamples is None or UNSET)
+    task = _task_of("diff", a, b)
+    settings = _resampling(resamples, seed, confidence, method)
     first, second = names
-    if isinstance(a, RunResult) and isinstance(b, RunResult):
-        from cs_score.analysis.coldstart.difference import diff as diff_of_runs
-        from cs_score.analysis.coldstart.difference_text import difference_text as text_of_runs
-
-        _ = a.run_id, b.run_id  # one run each
-        found = diff_of_runs(
-            a._for_analysis("diff"), b._for_analysis("diff"), measure, names=(first, second), resampling=settings
-        )
-        return Difference(found.as_json(top), text_of_runs(found, _WIDTH, top))
-    if not isinstance(a, EvidenceResult) or not isinstance(b, EvidenceResult):
-        raise UsageError(f"diff takes two results of one kind, not {a!r} and {b!r}")
-    from cs_score.analysis.evidence import difference as of_evidence
-    from cs_score.analysis.evidence.text import TOP, difference_text
-
-    other = of_evidence.diff(a._scored("diff"), b._scored("diff"), measure, names=(first, second), resampling=settings)
-    return Difference(other.as_json(top), difference_text(other, _WIDTH, top or TOP))
+    found = task.diff(
+        _analysed(a, "diff"), _analysed(b, "diff"), measure, names=(first, second), top=top, resampling=settings
+    )
+    return Difference(as_builtins(found, top), task.text(found, _WIDTH, top))
 
 
-def _loaded_insight(told: Mapping[str, Any], name: str) -> Analysis | Difference:
-    """What the JSON of a file of that name holds. Raises InputError where it is no analysis and no difference."""
-    if "leaderboard" in told:
-        raise InputError("neither an analysis nor a difference, but a batch", file=name)
-    return (Analysis if "mistakes" in told else Difference)(checked(told, name))
+def _task_of(what: str, *results: RunResult | EvidenceResult) -> Task:
+    """The task that results are of. Raises UsageError for what are no results of one task."""
+    kinds = {
+        COLD_START if isinstance(each, RunResult) else each.task if isinstance(each, EvidenceResult) else None
+        for each in results
+    }
+    if len(kinds) != 1 or None in kinds:
+        shown = " and ".join(map(repr, results))
+        raise UsageError(f"{what} takes {'a result' if len(results) == 1 else 'results of one kind'}, not {shown}")
+    (name,) = kinds
+    return task_named(str(name))
+
+
+def _analysed(result: RunResult | EvidenceResult, what: str) -> Any:
+    """What analyses begin with. Raises UsageError for several runs and for a result that was loaded."""
+    if isinstance(result, RunResult):
+        _ = result.run_id  # one run
+        return result._for_analysis(what)
+    return result._scored(what)
+
+
+def _resampling(resamples: int | None, seed: int, confidence: float, method: IntervalMethod) -> Resampling:
+    """The settings of a comparison: as many resamples as significance needs unless their number is given."""
+    count = DEFAULT_RESAMPLES if resamples is None else resamples
+    return Resampling(count, seed, confidence, method, can_grow=resamples is None or UNSET)
 
 
 def _is_table(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
-
-
-def _rows(value: Any) -> Iterator[Mapping[str, Any]]:
-    if not isinstance(value, Mapping):
-        yield from value
-        return
-    for dimension, rows in value.items():
-        yield from ({"dimension": dimension, **row} for row in rows)
+    return isinstance(value, list | tuple) and all(isinstance(row, Mapping) for row in value)
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row in which values that are told by name are columns; a name that is there already has its key before it."""
+    """A row in which values that have names are columns; a name that is there already has its key before it."""
     flat = {key: value for key, value in row.items() if key not in _SPREAD or not isinstance(value, Mapping)}
     for key in _SPREAD:
         if isinstance(row.get(key), Mapping):
@@ -454,31 +443,26 @@ def compare(
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
     """
-    from cs_score.analysis.comparison import compare_coldstart, compare_evidence
+    from cs_score.analysis.comparison import compare as compare_systems
 
-    settings = Resampling(
-        DEFAULT_RESAMPLES if resamples is None else resamples,
-        seed,
-        confidence,
-        method,
-        can_grow=resamples is None or UNSET,
-    )
     texts = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
     wanted = [name.strip() for name in texts if name.strip()]
     given: object = results
     if not isinstance(given, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {given!r}")
-    runs = {name: result for name, result in given.items() if isinstance(result, RunResult)}
-    evidence = {name: result for name, result in given.items() if isinstance(result, EvidenceResult)}
-    if len(given) > max(len(runs), len(evidence)):
-        raise UsageError(f"compare takes results of one kind, not {', '.join(map(repr, given.values()))}")
-    if evidence:
-        of_mode = {name: result._scored("compare") for name, result in evidence.items()}
-        return Comparison(compare_evidence(of_mode, settings, measures=wanted, common=common))
-    for result in runs.values():
+    if not given:
+        raise UsageError("a comparison needs at least two systems")
+    task = _task_of("compare", *given.values())
+    scored = {name: _compared(result) for name, result in given.items()}
+    settings = _resampling(resamples, seed, confidence, method)
+    return Comparison(compare_systems(task, scored, settings, measures=wanted, common=common))
+
+
+def _compared(result: RunResult | EvidenceResult) -> Any:
+    if isinstance(result, RunResult):
         _ = result.run_id  # one run each
-    scored = {name: result._scored("compare").result for name, result in runs.items()}
-    return Comparison(compare_coldstart(scored, settings, measures=wanted, common=common))
+        return result._scored("compare").result
+    return result._scored("compare")
 
 
 def _system_rows(compared: Compared) -> Iterator[Values]:
@@ -516,8 +500,10 @@ def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
     UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
     """
     name, told = _read(given)
+    if "leaderboard" in told:
+        raise InputError("neither an analysis nor a difference, but a batch", file=name)
     if "measure" in told and {"mistakes", "answers"} & told.keys():
-        return _loaded_insight(told, name)
+        return (Analysis if "mistakes" in told else Difference)(checked(told, name))
     scores = scores_in(told, name)
     return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
 

@@ -53,15 +53,18 @@ DocumentKind = TypeVar("DocumentKind", bound=Document)
 KINDS: Final[Mapping[str, Sequence[str]]] = {
     "batch": ("batch.documents:Overview",),
     "batch-run": ("batch.documents:Outcome",),
-    "analysis": ("analysis.coldstart.analysis:Analysis",),
-    "difference": ("analysis.coldstart.difference:Difference",),
+    "analysis": ("analysis.coldstart.analysis:Analysis", "analysis.evidence.documents:Analysis"),
+    "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
     "problems": ("problems.reports:ProblemReport",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
     "check": ("verification.checking:Checked",),
-    "explanation": ("analysis.coldstart.explanation.explanation:Explanation",),
     "leaderboard": ("batch.documents:Leaderboard",),
+    "explanation": (
+        "analysis.coldstart.explanation.explanation:Explanation",
+        "analysis.evidence.documents:Explanation",
+    ),
 }
 """The records of each kind of document, `module:class`, loaded when a schema is asked for."""
 

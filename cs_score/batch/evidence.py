@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import cast
 
 from msgspec import UNSET
 
-from cs_score.analysis.evidence.analysis import analyze
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.many.findings import Findings
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import replace
+from cs_score.base.records import replace, to_builtins
 from cs_score.base.signing.origin import GOLD
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
@@ -26,6 +25,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.evidence.result import Result
 from cs_score.measures.registry import headline, rankable
 from cs_score.statistics.results import ScoreIntervals
+from cs_score.tasks import task_named
 
 
 class EvidencePlan(Plan, kw_only=True):
@@ -46,8 +46,8 @@ class PreparedEvidence(Prepared):
 
     def __init__(self, plan: EvidencePlan) -> None:
         super().__init__(plan)
-        self._scorer: Any = importlib.import_module(f"cs_score.evidence.{plan.task}")
-        self._gold = self._scorer.read_gold(plan.gold.open())
+        self._task = cast(EvidenceTask, task_named(plan.task))
+        self._gold = self._task.read_gold(plan.gold.open())
         self.digests = (plan.gold.digest(GOLD),)
 
     def measures(self) -> Mapping[str, Sequence[str]]:
@@ -57,17 +57,17 @@ class PreparedEvidence(Prepared):
     def evaluation(self) -> Evaluation:
         """Its units, each by all measures that people are shown first."""
         shown = headline(self.plan.task)
-        return Evaluation(self.plan.task, self._scorer.MODE.unit, shown[0], (), lambda found: {}, shown)
+        return Evaluation(self.plan.task, self._task.mode.unit, shown[0], (), lambda found: {}, shown)
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        mode = self._scorer.MODE
+        mode = self._task.mode
         return self.run_origin(mode.origin(self.plan.options, *self.digests, digest), mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone; evidence modes have no policies."""
         outcome = Outcome(task=self.plan.task, run=run.name, file=run.file.name, policy="", state=FAILED)
         try:
-            result: Result = self._scorer.score(self._gold, run.file.open(), **self.plan.options)
+            result = self._task.score(self._gold, run.file.open(), **self.plan.options)
             resampling = self.plan.resampling
             found = None if resampling is None else intervals(result, resampling)
         except CsScoreError as error:
@@ -87,7 +87,7 @@ class PreparedEvidence(Prepared):
 
     def _pages(self, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
         if self.plan.page is not None:
-            yield page_name(0, 1), encoded([self.plan.page(analyze(result).as_json())])
+            yield page_name(0, 1), encoded([self.plan.page(to_builtins(self._task.analyze(result)))])
 
 
 def _files(result: Result, found: ScoreIntervals | None) -> Iterator[tuple[str, Iterable[bytes]]]:

@@ -16,7 +16,6 @@ from cs_score.base.version import VERSION
 from cs_score.cli.core import (
     COMMANDS,
     COMPLETION_VARIABLE,
-    TASKS,
     Command,
     Line,
     Parameter,
@@ -29,6 +28,7 @@ from cs_score.cli.core import (
 )
 from cs_score.cli.output import write_text
 from cs_score.problems.codes import CODES
+from cs_score.tasks import TASKS
 
 _WIDTH: Final = 100
 _ENDING: Final = ".schema.json"

@@ -34,6 +34,7 @@ from cs_score.base.outputs import write_packed
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, write_text
+from cs_score.tasks import COLD_START, TASKS
 
 WIDEST: Final = 100
 """Columns of a help that goes to no terminal."""
@@ -304,7 +305,7 @@ class Command(click.Command):
     def place(self) -> tuple[str, str]:
         """The command and the task that it is for, as the table has them."""
         verb, _, task = (self.name or "").partition(" ")
-        return ("score", verb) if verb in TASKS else (verb, task or TASKS[0])
+        return ("score", verb) if verb in TASKS else (verb, task or COLD_START)
 
     def run(self, typed: Sequence[str]) -> int:
         """Do what the words ask for; the exit status. Raises CsScoreError, said in the format asked for, too."""
@@ -551,8 +552,6 @@ class Entry(NamedTuple):
     by_task: bool = False
 
 
-TASKS: Final = ("coldstart", "scifact", "claims", "r4c", "hotpotqa")
-
 _SCORE, _WHY, _SEVERAL = "Score", "Why a score is what it is", "Many runs or systems"
 BEFORE, _ABOUT = "Before the Cold Start scorer", "About cs-score"
 _OF_KB: Final = "knowledge_base:companion"
@@ -732,13 +731,13 @@ def root() -> Tree:
         if name in TASKS:
             return load("score", name)
         if COMMANDS[name].by_task:
-            return Tree(name, TASKS, functools.partial(load, name), TASKS[0])
+            return Tree(name, list(TASKS), functools.partial(load, name), COLD_START)
         return load(name)
 
-    return Tree("cs-score", [name for name in (*COMMANDS, *TASKS[1:]) if name], make, "")
+    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name], make, "")
 
 
-def load(name: str, task: str = TASKS[0]) -> Command:
+def load(name: str, task: str = COLD_START) -> Command:
     """A command; imports its module."""
     return _loaded(name, task if COMMANDS[name].by_task else "")
 

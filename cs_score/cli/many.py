@@ -16,6 +16,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.documents import FAILED
+from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import MakePage, Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
@@ -24,7 +25,6 @@ from cs_score.cli.core import FORCE, OUTPUT, Command, Line, Option, Parameter, S
 from cs_score.cli.options import (
     ALL,
     ALSO,
-    EVIDENCE_MODES,
     EXAMPLE,
     EXAMPLE_OF_TWO,
     FILES,
@@ -35,13 +35,15 @@ from cs_score.cli.options import (
     POLICY_SWITCHES,
     PROBLEMS,
     SCORING,
-    EvidenceMode,
     defaults_of,
+    evidence_task,
     fields,
     layout_of,
     legend,
     measure_option,
     options_of,
+    own_arguments,
+    own_options,
     policies,
     policy_form,
     policy_texts,
@@ -56,24 +58,19 @@ from cs_score.cli.scoring import (
     PREDICTIONS,
     call_of,
     gold_and_words,
-    input_files,
-    own_arguments,
     remark,
-    score_evidence,
     scored_apart,
-    tell_notices,
 )
+from cs_score.cli.verbs import named_by
 from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find, headline
-from cs_score.statistics.options import Resampling
+from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
     from cs_score.batch.coldstart import ColdStartPlan
     from cs_score.batch.runs import InputFile
-    from cs_score.evidence.result import Result
-    from cs_score.statistics.results import Comparison
     from cs_score.verification.checking import Gate, Measured
     from cs_score.verification.verifying import Verdict
 
@@ -367,10 +364,8 @@ def _scoring_switches(line: Line) -> tuple[str, ...]:
 _MEMBERS: Final = (".jsonl", ".json")
 
 
-def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
+def _batch_predictions(task: str, line: Line) -> int:
     """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
-    from cs_score.batch.evidence import EvidencePlan
-
     gold, predictions = gold_and_words(line)
     if not predictions and "--runs-from" not in line.switches:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
@@ -379,9 +374,9 @@ def _batch_predictions(mode: EvidenceMode, line: Line) -> int:
     resampling = read_resampling(line)
     choices = choices_of(line, predictions, (gold,), whole_number(line, "--jobs", MOST_JOBS))
     plan = EvidencePlan(
-        task=mode.name,
+        task=task,
         gold=held(gold),
-        options=own_arguments(mode, line),
+        options=own_arguments(task, line),
         resampling=resampling,
         page=page_maker_if(choices.html),
     )
@@ -399,92 +394,21 @@ def comparison_options(task: str) -> tuple[Option, ...]:
     )
 
 
-class ComparisonSettings(Record):
-    """What a comparison is to do, and the format of its result."""
-
-    resampling: Resampling | None
-    measures: tuple[str, ...]
-    common: bool
-    format: str
-    everything: bool = False
-
-
-def read_settings(line: Line) -> ComparisonSettings:
-    """The settings that the options ask for. Raises UsageError for impossible values."""
-    return ComparisonSettings(
-        read_resampling(line, always=True),
-        read_measures(line),
-        "--common" in line.switches,
-        line.format,
-        ALL.long in line.switches,
-    )
-
-
-def print_comparison(comparison: Comparison, settings: ComparisonSettings) -> None:
-    """Write the comparison to standard output."""
+def _compare(name: str, line: Line) -> int:
+    """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
+    from cs_score.analysis.comparison import compare as compare_systems
     from cs_score.tables.comparison import WRITERS
 
-    if settings.format == "text" and not settings.measures and not settings.everything:
-        by_name = {each.measure: each for each in comparison.measures}
-        first = next((name for name in headline(comparison.task) if name in by_name), next(iter(by_name)))
-        comparison = replace(comparison, measures=(by_name[first],))
-    painted = with_deltas if settings.format == "text" else str
-    print_text(WRITERS[settings.format](comparison).removesuffix("\n"), painted)
-
-
-def _compare_runs(line: Line) -> int:
-    """Compare as the command line says.
-
-    Raises UsageError for an impossible command line, InputError where a run cannot be scored or compared.
-    """
-    from cs_score.coldstart.scorer import run_files, score_separately
-
-    settings = read_settings(line)
-    if "-" in line.words:
-        raise UsageError("standard input cannot be read once for each run: name a file")
-    options = options_of(line, defaults_of(line))
-    queries = [word for word in line.words if is_query_file(word)]
-    runs, assessments = run_files([word for word in line.words if not is_query_file(word)])
-    if len(runs) < 2:
-        raise UsageError(
-            f"a comparison needs at least two run files, not {len(runs)}; see cs-score compare coldstart -help"
-        )
-
-    from cs_score.analysis.comparison import compare_coldstart, system_names
-
-    results = dict(zip(system_names(runs), score_separately(queries, assessments, runs, options)))
-    for name, result in results.items():
-        for text in result.warnings:
-            _remark_on(name, text)
-        if result.error_count:
-            _remark_on(name, f"{result.error_count} errors in the input; score the run by itself to see them")
-    compared = compare_coldstart(results, settings.resampling, measures=settings.measures, common=settings.common)
-    print_comparison(compared, settings)
-    return 0
-
-
-def _remark_on(system: str, remark: str) -> None:
-    say(f"cs-score: warning: {InputError(remark, file=system)}\n")
-
-
-def _compare_predictions(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.comparison import compare_evidence, system_names
-
-    gold, predictions = gold_and_words(line)
-    settings = read_settings(line)
-    own = own_arguments(mode, line)
-    if "-" in (gold, *predictions):
-        raise UsageError("standard input cannot be read once for each system: name a file")
-    if len(predictions) < 2:
-        raise UsageError("a comparison needs the predictions of at least two systems")
-    results: dict[str, Result] = {
-        name: score_evidence(mode, gold, file, own) for name, file in zip(system_names(predictions), predictions)
-    }
-    for result in results.values():
-        tell_notices(result)
-    compared = compare_evidence(results, settings.resampling, measures=settings.measures, common=settings.common)
-    print_comparison(compared, settings)
-    return 0
+    resampling, measures = read_resampling(line, always=True), read_measures(line)
+    given = named_by(name, line, fewest=2, most=None)
+    found = compare_systems(
+        task_named(name), given.several(), resampling, measures=measures, common="--common" in line.switches
+    )
+    if line.format == "text" and not measures and ALL.long not in line.switches:
+        first = [each for measure in headline(name) for each in found.measures if each.measure == measure]
+        found = replace(found, measures=tuple((first or list(found.measures))[:1]))
+    print_text(WRITERS[line.format](found).removesuffix("\n"), with_deltas if line.format == "text" else str)
+    return Status.DONE
 
 
 CHECK_FORMATS: Final = ("text", "json", "tsv", "junit", "github")
@@ -583,15 +507,12 @@ def _check_runs(line: Line) -> int:
         return judge(gate, of_cold_start(result), line)
 
 
-def _check_predictions(mode: EvidenceMode, line: Line) -> int:
+def _check_predictions(task: str, line: Line) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
     from cs_score.verification.checking import of_evidence
 
     gate = read_gate(line)
-    gold, predictions = input_files(line)
-    result = score_evidence(mode, gold, predictions, own_arguments(mode, line))
-    tell_notices(result)
-    return judge(gate, of_evidence(result), line)
+    return judge(gate, of_evidence(named_by(task, line).one()), line)
 
 
 SHOWN_VALUES: Final = 20
@@ -634,16 +555,16 @@ def _counted(number: int, noun: str) -> str:
 
 def batch(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
+    if task != COLD_START:
+        files = ("Files", evidence_task(task).files)
         return Command(
             f"batch {task}",
-            (GOLD, *BATCH_OPTIONS, measure_option(task), FORCE, *INTERVALS, *mode.options),
+            (GOLD, *BATCH_OPTIONS, measure_option(task), FORCE, *INTERVALS, *own_options(task)),
             (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
             required=(OUTPUT.long,),
-            sections=lambda: (("Files", mode.files),),
+            sections=lambda: (files,),
             folder="files",
-            body=partial(_batch_predictions, mode),
+            body=partial(_batch_predictions, task),
             summary=f"Score many files of {task} predictions against one gold file",
         )
     return Command(
@@ -673,15 +594,15 @@ def batch(task: str) -> Command:
 
 def compare(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
+    if task != COLD_START:
+        files = ("Files", evidence_task(task).files)
         return Command(
             f"compare {task}",
-            (GOLD, *comparison_options(task), *mode.options),
+            (GOLD, *comparison_options(task), *own_options(task)),
             (Parameter("predictions", "One file for each system", is_optional=True, is_repeated=True),),
-            sections=lambda: (("Files", mode.files),),
+            sections=lambda: (files,),
             formats=("text", "json", "tsv", "markdown", "latex"),
-            body=partial(_compare_predictions, mode),
+            body=partial(_compare, task),
             summary=f"Compare {task} systems on the same gold file",
         )
     return Command(
@@ -699,22 +620,22 @@ def compare(task: str) -> Command:
         sections=lambda: (policies(), *legend()),
         formats=("text", "json", "tsv", "markdown", "latex"),
         example=EXAMPLE_OF_TWO,
-        body=_compare_runs,
+        body=partial(_compare, task),
     )
 
 
 def check(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
+    if task != COLD_START:
+        files = ("Files", evidence_task(task).files)
         return Command(
             f"check {task}",
-            (GOLD, PREDICTIONS, *mode.options, *gate_options(task)),
+            (GOLD, PREDICTIONS, *own_options(task), *gate_options(task)),
             (FILES_OF_EVIDENCE,),
-            sections=lambda: (STATUSES, ("Files", mode.files)),
+            sections=lambda: (STATUSES, files),
             formats=CHECK_FORMATS,
             failure=_failure,
-            body=partial(_check_predictions, mode),
+            body=partial(_check_predictions, task),
             summary=f"Hold {task} predictions against least scores and a baseline",
         )
     return Command(

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import UNSET
+from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
@@ -36,6 +37,10 @@ from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, La
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
+from cs_score.tasks import task_named
+
+if TYPE_CHECKING:
+    from cs_score.analysis.evidence.task import EvidenceTask
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
@@ -294,75 +299,43 @@ def defaults_of(line: Line, policy_option: str | None = POLICY.long) -> Mapping[
 # ---- The tasks of evidence
 
 
-class EvidenceMode(Record):
-    """A task of evidence: its name, what it scores (singular), what help says of it, and what stands in its files.
-
-    `options` are those of the task alone; with `takes_long` a terminal shows how far it is.
-    """
-
-    name: str
-    unit: str
-    summary: str
-    files: str
-    options: tuple[Option, ...] = ()
-    takes_long: bool = False
+def evidence_task(name: str) -> EvidenceTask:
+    """A task of evidence by its name."""
+    return cast("EvidenceTask", task_named(name))
 
 
-MOST_REFERENCES: Final = 3
-"""Reference derivations of an instance of R4C."""
-
-
-ANY_ORDER: Final = Option(
-    "--any-order", None, "Match claims by id; the official evaluator refuses another order than gold's"
-)
-
-
-REFERENCES: Final = Option(
-    "--references", "N", "Reference derivations drawn for each evaluation of an instance, 1 to 3", str(MOST_REFERENCES)
-)
-
-
-IGNORE_MISSING: Final = Option("--ignore-missing", None, "Leave out instances without prediction instead of failing")
-
-
-EVIDENCE_MODES: Final = {
-    mode.name: mode
-    for mode in (
-        EvidenceMode(
-            "scifact",
-            "claim",
-            "Score SciFact predictions with the measures of the public leaderboard",
-            "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in "
-            "the same order, each with a label and a list of sentences per abstract.",
-            (ANY_ORDER,),
-        ),
-        EvidenceMode(
-            "claims",
-            "claim",
-            "Score claim verification: documents, evidence with its label, verdict",
-            "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per "
-            "document, and are matched by id.",
-        ),
-        EvidenceMode(
-            "r4c",
-            "instance",
-            "Score R4C derivations by entities (e), relation (r) and both (er)",
-            "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by "
-            'instance id under the key "re". Needs the extra packages of cs-score[r4c].',
-            (REFERENCES, IGNORE_MISSING),
-            takes_long=True,
-        ),
-        EvidenceMode(
-            "hotpotqa",
-            "question",
-            "Score HotpotQA answers, supporting facts, and both jointly",
-            "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
-            'under the keys "answer" and "sp".',
-        ),
+def own_options(task: str) -> tuple[Option, ...]:
+    """The options that a task of evidence has alone: the fields of its record."""
+    return tuple(
+        Option(option_of_field(name), None if shown is None else "N", help_text, shown)
+        for name, (help_text, shown, _) in _fields_of(task).items()
     )
-}
 
-"""The modes by name."""
+
+def own_arguments(task: str, line: Line) -> dict[str, Any]:
+    """The arguments that these options give. Raises UsageError."""
+    found: dict[str, Any] = {}
+    for name, (_, shown, most) in _fields_of(task).items():
+        option = option_of_field(name)
+        found[name] = option in line.switches if shown is None else whole_number(line, option, most) or int(shown)
+    return found
+
+
+def option_of_field(name: str) -> str:
+    """The option for a field of a record."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _fields_of(task: str) -> dict[str, tuple[str, str | None, int]]:
+    """What a task can choose by name: its meaning, its default (None: it is chosen or not), the largest number."""
+    found = {}
+    record: Any = type_info(evidence_task(task).options)
+    for each in record.fields:
+        kind = each.type
+        is_number = isinstance(kind.type, IntType)
+        help_text = kind.extra_json_schema["description"]
+        found[each.name] = help_text, str(each.default) if is_number else None, kind.type.le if is_number else 1
+    return found
 
 
 MOST_SHOWN: Final = 1_000_000_000

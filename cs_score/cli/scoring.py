@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 import time
@@ -21,34 +20,33 @@ from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.core import FORCE, FORMAT, JSON_PRINTED, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
-    EVIDENCE_MODES,
     EXAMPLE,
     FILES,
     INTERVALS,
     JSON,
     KNOWLEDGE_BASE,
-    MOST_REFERENCES,
     OF_A_CALL,
     PROBLEMS,
     PROGRAM,
     SWITCHES,
     Division,
-    EvidenceMode,
     defaults_of,
     edition_followed,
+    evidence_task,
     fields,
     layout_of,
     legend,
     measure_option,
     options_of,
     outputs,
+    own_arguments,
+    own_options,
     policies,
     policy_texts,
     read_division,
     read_measures,
     read_resampling,
     report_on_stderr,
-    whole_number,
 )
 from cs_score.cli.output import (
     STDERR,
@@ -84,8 +82,10 @@ from cs_score.coldstart.scorer import load_alone, run_files, score_apart, score_
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
+from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
+    from cs_score.analysis.evidence.task import EvidenceTask
     from cs_score.evidence.result import Mode
     from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.preparation.prevalidation import PreparedRun
@@ -546,42 +546,29 @@ def input_files(line: Line) -> tuple[str, str]:
     return gold, predictions
 
 
-def _score_predictions(mode: EvidenceMode, line: Line) -> int:
+def _score_predictions(task: EvidenceTask, line: Line) -> int:
     gold, predictions = input_files(line)
     explained = line.texts("--explain")
-    plan = _plan_of_score(mode.name, (gold, predictions), line)
+    plan = _plan_of_score(task.mode, (gold, predictions), line)
     plan.check()
     resampling = read_resampling(line)
     if explained and (line.format != "text" or resampling is not None):
         raise UsageError("--explain prints text; leave out --format and --bootstrap")
-    own = own_arguments(mode, line)
+    own = own_arguments(task.name, line)
     plan.clear()
-    _deliver(score_evidence(mode, gold, predictions, own), line, explained, resampling)
+    _deliver(score_evidence(task, gold, predictions, own), line, explained, resampling)
     return 0
 
 
-def own_arguments(mode: EvidenceMode, line: Line) -> dict[str, Any]:
-    """The arguments that the mode's own options give. Raises UsageError."""
-    found: dict[str, Any] = {}
-    for option in mode.options:
-        name = option.long.removeprefix("--").replace("-", "_")
-        if option.value is None:
-            found[name] = option.long in line.switches
-        else:
-            found[name] = whole_number(line, option.long, MOST_REFERENCES) or MOST_REFERENCES
-    return found
-
-
-def score_evidence(mode: EvidenceMode, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
+def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
     """Score predictions; `own` as `own_arguments` gives them."""
-    progress = {"progress": with_bar} if mode.takes_long else {}
+    progress = {"progress": with_bar} if task.takes_long else {}
     try:
-        result: EvidenceResult = _module(mode.name).score(gold, predictions, **own, **progress)
+        return task.score(gold, predictions, **own, **progress)
     except InputError as error:
-        if (advice := _advice(mode.name, gold, predictions)) is not None:
+        if (advice := _advice(task.name, gold, predictions)) is not None:
             raise UsageError(advice) from None
         raise error
-    return result
 
 
 _OF_LINES: Final = ("scifact", "claims")
@@ -627,18 +614,13 @@ def _looks_like(task: str, file: str) -> str | None:
     return "predictions" if ("re" in first if task == "r4c" else "claim" not in first) else "gold"
 
 
-def _module(mode: str) -> Any:
-    return importlib.import_module(f"cs_score.evidence.{mode}")
-
-
-def _plan_of_score(mode: str, inputs: Sequence[str], line: Line) -> OutputPlan:
+def _plan_of_score(mode: Mode, inputs: Sequence[str], line: Line) -> OutputPlan:
     """What is read and written. Raises UsageError for a file name that an option refuses."""
     from cs_score.evidence.report import units_option
 
     outputs = [] if line.file is None else [line.file]
     if "--per-item" in line.switches:
-        described: Mode = _module(mode).MODE
-        outputs += units_option(described).outputs(line.switches["--per-item"])
+        outputs += units_option(mode).outputs(line.switches["--per-item"])
     return OutputPlan(inputs, outputs, "--force" in line.switches)
 
 
@@ -676,12 +658,6 @@ def tell_notices(result: EvidenceResult) -> None:
         say(f"cs-score: {one_line(notice)}\n")
 
 
-def measure_names(mode: str) -> Sequence[str]:
-    """The measures of a mode, for completion."""
-    described: Mode = _module(mode).MODE
-    return described.measures
-
-
 def bare() -> Command:
     """The call without a command."""
     return Reference(
@@ -695,16 +671,16 @@ def bare() -> Command:
 
 def score(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
+    if task != COLD_START:
+        of_evidence = evidence_task(task)
         return Command(
             task,
-            (*_shared(), *mode.options),
+            (*_shared(), *own_options(task)),
             (FILES_OF_EVIDENCE,),
-            sections=lambda: (("Files", mode.files),),
+            sections=lambda: (("Files", of_evidence.files),),
             formats=("text", "json", "tsv"),
-            body=partial(_score_predictions, mode),
-            summary=mode.summary,
+            body=partial(_score_predictions, of_evidence),
+            summary=of_evidence.summary,
         )
     own = (
         measure_option(task),

@@ -1,24 +1,25 @@
-"""What explains a score: `analyze`, `explain`, `diff`, `report` and `plot`, for every task."""
+"""What explains a score: `analyze`, `explain`, `diff`, `report` and `plot`, each written once for every task."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from cs_score.analysis.outcomes import json_text
+from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
-from cs_score.base.records import replace, to_builtins
-from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter
+from cs_score.base.records import replace
+from cs_score.base.sources import name_of
+from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.options import (
     ALL,
     ALSO,
-    EVIDENCE_MODES,
     EXAMPLE,
     EXAMPLE_OF_TWO,
     FILES,
@@ -30,11 +31,13 @@ from cs_score.cli.options import (
     RUNIDS,
     SCORING,
     TOP,
-    EvidenceMode,
     defaults_of,
+    evidence_task,
     legend,
     measure_option,
     options_of,
+    own_arguments,
+    own_options,
     policies,
     policy_form,
     policy_texts,
@@ -50,180 +53,215 @@ from cs_score.cli.scoring import (
     input_files,
     knowledge_bases_in,
     load_as_prepared,
-    own_arguments,
     score_evidence,
     tell_notices,
 )
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.report import MOST_ROWS
+from cs_score.tables.renderers import latex, markdown, title_of, tsv
+from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from cs_score.analysis.coldstart.analysis import Analysis
-    from cs_score.analysis.coldstart.difference import Difference
     from cs_score.analysis.coldstart.scored import Scored
-    from cs_score.analysis.evidence.difference import Difference as EvidenceDifference
     from cs_score.base.sources import Input
     from cs_score.coldstart.gold import Gold, Run
     from cs_score.coldstart.options import Options
-    from cs_score.evidence.result import Result
-    from cs_score.statistics.options import Resampling
+    from cs_score.tasks.task import Task
+
+# ---- What a command line names
 
 
-def make_way(line: Line, inputs: Sequence[str], tables: Mapping[str, bytes]) -> None:
-    """Check the tables that `-o FOLDER` will take, known by their first columns, and remove those of an earlier call.
+class Given(Protocol):
+    """What a command line names. Everything that it may say wrong is a UsageError before a file is read."""
 
-    Raises UsageError or OutputError, also for what is no folder.
-    """
-    folder = line.folder
-    if folder is None:
-        return
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder} is a file, where -o makes a folder")
-    if os.path.islink(folder) and not os.path.isdir(folder):
-        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
-    beginnings = {name: Format(re.compile(re.escape(header.rstrip(b"\n")))) for name, header in tables.items()}
-    planned = [
-        PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, beginning)
-        for name, beginning in beginnings.items()
-    ]
-    plan = OutputPlan(inputs, planned, "--force" in line.switches, folder)
-    plan.check()
-    plan.clear()
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What only this task's analyses are asked for."""
+
+    def one(self) -> Any:
+        """What is analysed, scored; remarks go to standard error."""
+
+    def explained(self, measure: str | None) -> Any:
+        """The explanation of what the selectors name."""
+
+    def both(self) -> tuple[Any, Any, tuple[str, str]]:
+        """A and B, scored, and what they are called."""
+
+    def several(self) -> Mapping[str, Any]:
+        """The results of several systems by name."""
 
 
-def deliver(
-    line: Line,
-    as_json: Callable[[], Mapping[str, object]],
-    as_text: Callable[[int], str],
-    tables: Iterable[tuple[str, Iterable[bytes]]] = (),
-) -> None:
-    """Print the result as text, in lines of so many columns, or as JSON; or write tables into a folder, all or none.
+class Predictions:
+    """Gold and files of predictions."""
 
-    Raises OutputError.
-    """
-    if (folder := line.folder) is not None:
-        is_new = not os.path.exists(folder)
-        try:
-            make_folder(folder, "-o")
-            write_together([(os.path.join(folder, name), blocks) for name, blocks in tables])
-        except OutputError:
-            if is_new:
-                with contextlib.suppress(OSError):
-                    os.rmdir(folder)
-            raise
-    elif line.format == "json":
-        write_to_stream(Destination("stdout"), encoded(json_text(as_json())))
-    else:
-        print_text(as_text(text_width()), with_deltas)
+    settings: Mapping[str, Any] = {}
 
+    def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
+        self._task, self._line = evidence_task(task), line
+        self._own = own_arguments(task, line)
+        if most == 1:
+            self.gold, file = input_files(line)
+            self.files = [file]
+            return
+        self.gold, self.files = gold_and_words(line)
+        if "-" in (self.gold, *self.files):
+            system = "of the two" if most else "system"
+            raise UsageError(f"standard input cannot be read once for each {system}: name a file")
+        if most and len(self.files) != most:
+            raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
+        if len(self.files) < fewest:
+            raise UsageError("a comparison needs the predictions of at least two systems")
 
-def dimensions() -> Iterable[str]:
-    """What groups are told apart by."""
-    from cs_score.analysis.coldstart.groups import DIMENSIONS
+    def _scored(self, file: str) -> Any:
+        result = score_evidence(self._task, self.gold, file, self._own)
+        tell_notices(result)
+        return result
 
-    return DIMENSIONS
+    def one(self) -> Any:
+        return self._scored(self.files[0])
 
+    def explained(self, measure: str | None) -> Any:
+        return self._task.explain(self.one(), self._line.texts(UNIT), measure, progress=_analysing)
 
-def _analyze_runs(line: Line) -> int:
-    """Analyse as the command line says.
+    def both(self) -> tuple[Any, Any, tuple[str, str]]:
+        (first, a), (second, b) = self.several().items()
+        return a, b, (first, second)
 
-    Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
-    """
-    from cs_score.analysis.coldstart import tables
-    from cs_score.analysis.coldstart.text import analysis_text
-    from cs_score.tables.renderers import tsv
+    def several(self) -> Mapping[str, Any]:
+        from cs_score.analysis.comparison import system_names
 
-    analyse = _analysing(line)
-    headers = {f"{layout.name}.tsv": "\t".join(layout.keys).encode() for layout in tables.LAYOUTS}
-    make_way(line, list(inputs(line)), headers)
-    analysis = analyse(_scored_run(line), with_explanations=line.format == "json")
-    written = ((f"{table.layout.name}.tsv", tsv(table)) for table in tables.tables_of(analysis))
-    deliver(line, analysis.as_json, lambda width: analysis_text(analysis, width, _shown(line)), written)
-    return 0
+        return {name: self._scored(file) for name, file in zip(system_names(self.files), self.files)}
 
 
-def _shown(line: Line) -> int | None:
-    """The rows of each list in a text; None for the first screen."""
-    return MOST_SHOWN if ALL.long in line.switches else top_of(line)
+class Runs:
+    """Queries, assessments and runs, which are told apart by their content."""
 
+    def __init__(self, line: Line) -> None:
+        self._line, self._defaults = line, defaults_of(line)
+        self._options = options_of(line, self._defaults)
+        self._queries = [word for word in line.words if is_query_file(word)]
+        self._others = [word for word in line.words if not is_query_file(word)]
 
-def analysis_of(line: Line) -> Analysis:
-    """The analysis of the run that a command line names, by its measure.
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Policies and groups that are wanted beside the usual ones, and the settings of intervals."""
+        from cs_score.analysis.coldstart.groups import crossed
 
-    Raises UsageError for a command line that means nothing, InputError where the run cannot be analysed.
-    """
-    return _analysing(line)(_scored_run(line))
+        also = self._line.texts(ALSO.long)
+        return {
+            "policies": read_policies(also, self._options, policy_texts(self._line, self._defaults), ALSO.long),
+            "by": crossed(self._line.texts("--by")),
+            "resampling": read_resampling(self._line),
+        }
 
+    def one(self) -> Scored:
+        from cs_score.analysis.coldstart.scored import score_for_analysis
+        from cs_score.base.garbage_collection import paused_collector
+        from cs_score.coldstart.gold import noting_folders, open_gold
 
-def _analysing(line: Line) -> Callable[..., Analysis]:
-    """The analysis that a command line asks for. Raises UsageError, before any file is read or removed."""
-    from cs_score.analysis.coldstart.analysis import analyze
-    from cs_score.analysis.coldstart.groups import crossed
+        files, knowledge_bases = self._run_words()
+        with paused_collector():
+            gold = noting_folders(open_gold(self._queries, self._options), files)
+            run = load(gold, files, knowledge_bases)
+            scored = score_for_analysis(run, self._options.policy, self._line.switches.get("--run"))
+        _warn_of(run)
+        if scored.stopped is not None:
+            warn(f"there is no average precision: {scored.stopped}")
+        return scored
 
-    if (measure := line.switches.get("--measure")) is not None:
-        parse(measure)
-    defaults = defaults_of(line)
-    return partial(
-        analyze,
-        measure=measure,
-        top=top_of(line),
-        policies=read_policies(
-            line.texts(ALSO.long), options_of(line, defaults), policy_texts(line, defaults), ALSO.long
-        ),
-        by=crossed(line.texts("--by")),
-        progress=with_bar,
-        resampling=read_resampling(line),
-    )
+    def explained(self, measure: str | None) -> Any:
+        from cs_score.analysis.coldstart.explanation.explanation import (
+            explain,
+            load_as_far_as_possible,
+            score_as_far_as_possible,
+        )
+        from cs_score.base.garbage_collection import paused_collector
+        from cs_score.coldstart.gold import noting_folders, open_gold
 
+        line = self._line
+        self._options.check()
+        files, knowledge_bases = self._run_words()
+        with paused_collector():
+            gold = noting_folders(open_gold(self._queries, self._options), files)
+            run, stop = (
+                (load(gold, files, knowledge_bases), None) if knowledge_bases else load_as_far_as_possible(gold, files)
+            )
+            if stop is not None and not run.layouts:
+                raise stop
+            scored = score_as_far_as_possible(run, self._options.policy, line.switches.get("--run"), stop)
+        _warn_of(run)
+        if scored.stopped is not None and scored.result.tables.sf.rows:
+            warn(f"there is no average precision: {scored.stopped}")
+        names = {"line": "--line", "query": UNIT, "class_name": "--class", "node": "--node", "answer": "--answer"}
+        return explain(scored, **{key: line.texts(name) for key, name in names.items()}, measure=measure)
 
-def inputs(line: Line) -> Iterator[str]:
-    """The files that a command line names."""
-    from cs_score.base.sources import name_of
-    from cs_score.coldstart.linking import members
+    def both(self) -> tuple[Scored, Scored, tuple[str, str]]:
+        from cs_score.analysis.comparison import system_names
+        from cs_score.base.garbage_collection import paused_collector
+        from cs_score.coldstart.gold import open_gold, with_pool
+        from cs_score.coldstart.scorer import run_files
 
-    for word in (*line.words, *line.texts(KNOWLEDGE_BASE.long), *filter(None, [line.switches.get("-queries")])):
-        yield from map(name_of, members(word))
+        line = self._line
+        policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
+        if "-" in (*line.words, *line.texts(KNOWLEDGE_BASE.long), pool_b):
+            raise UsageError("standard input cannot be read once for each of the two: name a file")
+        files, knowledge_bases = self._run_words()
+        runs, assessments = run_files(files, knowledge_bases)
+        scored = partial(_scored_as, knowledge_bases=knowledge_bases)
+        wanted = 2 if policy_b is None and pool_b is None and follow_b is None else 1
+        if len(runs) != wanted:
+            shown = "two runs" if wanted == 2 else "one run, with --policy-b, --pool-b or --follow-b"
+            raise UsageError(f"name {shown}; there are {len(runs)} among the files; see cs-score diff -help")
+        with paused_collector():
+            gold = with_pool(open_gold(self._queries, self._options), assessments)
+            a = scored(gold, runs[0], self._options)
+            if wanted == 2:
+                names = system_names(runs)
+                return a, scored(gold, runs[1], self._options), (names[0], names[1])
+            a = replace(a, again=partial(_scored_again, self._queries, assessments, runs[0], knowledge_bases))
+            other, name = self._options, []
+            if follow_b is not None:
+                line = line.with_value("--follow", follow_b)
+                other = options_of(line, defaults_of(line))
+                name.append(f"edition {other.follow}")
+            if policy_b is not None:
+                [policy] = read_policies([policy_b], other, policy_texts(line, defaults_of(line)), POLICY_B.long)
+                other = policy.options(other)
+                name.append(f"policy {policy.name}")
+            if pool_b is not None or other != self._options:
+                gold = with_pool(open_gold(self._queries, other), assessments if pool_b is None else [pool_b])
+                name += [] if pool_b is None else [f"pool {pool_b}"]
+            return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
+    def several(self) -> Mapping[str, Any]:
+        from cs_score.analysis.comparison import system_names
+        from cs_score.coldstart.scorer import run_files, score_separately
 
-def _scored_run(line: Line) -> Scored:
-    """Load and score what the command line names; remarks go to standard error."""
-    from cs_score.analysis.coldstart.scored import score_for_analysis
-    from cs_score.base.garbage_collection import paused_collector
-    from cs_score.coldstart.gold import noting_folders, open_gold
+        if "-" in self._line.words:
+            raise UsageError("standard input cannot be read once for each run: name a file")
+        runs, assessments = run_files(self._others)
+        if len(runs) < 2:
+            raise UsageError(
+                f"a comparison needs at least two run files, not {len(runs)}; see cs-score compare coldstart -help"
+            )
+        results = dict(zip(system_names(runs), score_separately(self._queries, assessments, runs, self._options)))
+        for name, result in results.items():
+            for text in result.warnings:
+                warn(str(InputError(text, file=name)))
+            if result.error_count:
+                text = f"{result.error_count} errors in the input; score the run by itself to see them"
+                warn(str(InputError(text, file=name)))
+        return results
 
-    options = options_of(line, defaults_of(line))
-    queries = [word for word in line.words if is_query_file(word)]
-    files, knowledge_bases = run_words(line)
-    with paused_collector():
-        gold = noting_folders(open_gold(queries, options), files)
-        run = load(gold, files, knowledge_bases)
-        scored = score_for_analysis(run, options.policy, line.switches.get("--run"))
-    for remark in run.remarks:
-        warn(str(InputError(remark)))
-    if run.problems.has_errors:
-        warn("there are errors in the input; score the run to see them")
-    if scored.stopped is not None:
-        warn(f"there is no average precision: {scored.stopped}")
-    return scored
-
-
-def warn(remark: str) -> None:
-    """Say on standard error what should be known beside the result."""
-    say(f"cs-score: warning: {remark}\n")
-
-
-def run_words(line: Line) -> tuple[list[str], frozenset[str]]:
-    """The runs and assessments that a command line names, and which of them are knowledge bases, told or recognised."""
-    named = line.texts(KNOWLEDGE_BASE.long)
-    files = [*(word for word in line.words if not is_query_file(word)), *named]
-    if not files:
-        raise UsageError("name a run and its assessments, too")
-    return files, knowledge_bases_in(files) | frozenset(named)
+    def _run_words(self) -> tuple[list[str], frozenset[str]]:
+        """The runs and assessments, and which of them are knowledge bases, named or recognised."""
+        named = self._line.texts(KNOWLEDGE_BASE.long)
+        files = [*self._others, *named]
+        if not files:
+            raise UsageError("name a run and its assessments, too")
+        return files, knowledge_bases_in(files) | frozenset(named)
 
 
 def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -> Run:
@@ -233,186 +271,6 @@ def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -
     if not knowledge_bases:
         return load_run(gold, files)
     return load_as_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
-
-
-ANALYZED: Final = (
-    *SCORING,
-    KNOWLEDGE_BASE,
-    Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs"),
-    RUN,
-    measure_option(COLD_START_MODE),
-    POLICY,
-    ALSO,
-    TOP,
-    Option(
-        "--by",
-        "LIST",
-        "Groups by several dimensions at once, such as slot,language; may be repeated",
-        None,
-        dimensions,
-        many=True,
-    ),
-    *INTERVALS,
-)
-
-"""The switches that say what is analysed, and how."""
-
-
-UNIT: Final = "--unit"
-OF_UNIT: Final = "One unit by its id; may be repeated; without it the run on one screen:"
-
-_SELECTORS: Final = (
-    Option(
-        "--line",
-        "N",
-        "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
-        many=True,
-    ),
-    Option(UNIT, "ID", f"{OF_UNIT} a query, of the SF or LDC form and of any hop", many=True),
-    Option("--class", "ID", "An equivalence class; may be repeated", many=True),
-    Option(
-        "--node", "ID", "A node, by its id in the run or with all that stands before it; may be repeated", many=True
-    ),
-    Option(
-        "--answer", "TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
-    ),
-)
-
-
-def _explain_runs(line: Line) -> int:
-    """Explain as the command line says.
-
-    Returns 1 where the run cannot be scored; what can be told of it is told all the same. Raises UsageError for a
-    command line that means nothing, InputError where a selector meets nothing.
-    """
-    from cs_score.analysis.coldstart.explanation.explanation import explain
-
-    scored = _scored_to_explain(line)
-    explanation = explain(
-        scored,
-        line=line.texts("--line"),
-        query=line.texts(UNIT),
-        class_name=line.texts("--class"),
-        node=line.texts("--node"),
-        answer=line.texts("--answer"),
-        measure=line.switches.get("--measure"),
-    )
-    deliver(line, lambda: to_builtins(explanation), explanation.text)
-    if explanation.fatal is None:
-        return 0
-    say(f"cs-score: {explanation.fatal}\n")
-    return 1
-
-
-def _scored_to_explain(line: Line) -> Scored:
-    """Load and score what the command line names, as far as that goes; remarks go to standard error."""
-    from cs_score.analysis.coldstart.explanation.explanation import load_as_far_as_possible, score_as_far_as_possible
-    from cs_score.base.garbage_collection import paused_collector
-    from cs_score.coldstart.gold import noting_folders, open_gold
-
-    options = options_of(line, defaults_of(line))
-    options.check()
-    files, knowledge_bases = run_words(line)
-    with paused_collector():
-        gold = noting_folders(open_gold([word for word in line.words if is_query_file(word)], options), files)
-        run, stop = (
-            (load(gold, files, knowledge_bases), None) if knowledge_bases else load_as_far_as_possible(gold, files)
-        )
-        if stop is not None and not run.layouts:
-            raise stop
-        scored = score_as_far_as_possible(run, options.policy, line.switches.get("--run"), stop)
-    for remark in run.remarks:
-        warn(str(InputError(remark)))
-    if run.problems.has_errors:
-        warn("there are errors in the input; score the run to see them")
-    if scored.stopped is not None and scored.result.tables.sf.rows:
-        warn(f"there is no average precision: {scored.stopped}")
-    return scored
-
-
-POLICY_B: Final = Option(
-    "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
-)
-
-
-POOL_B: Final = Option("--pool-b", "FILE", "Take one run, and score it as B with these assessments")
-
-
-FOLLOW_B: Final = Option(
-    "--follow-b", "VERSION", "Take one run, and score it as B under this edition", choices=tuple(EDITIONS)
-)
-
-
-def _diff_runs(line: Line) -> int:
-    """Show the difference that the command line asks for.
-
-    Raises UsageError for an impossible command line, InputError where a run cannot be scored.
-    """
-    from cs_score.analysis.coldstart.difference_text import difference_text
-
-    top, resampling = top_of(line), read_resampling(line, always=True)
-    found = difference_of(line, resampling)
-    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, _shown(line)))
-    return 0
-
-
-def files_of_both(line: Line) -> list[str]:
-    """The files that a command line names."""
-    return [*line.words, *line.texts(KNOWLEDGE_BASE.long), *filter(None, [line.switches.get(POOL_B.long)])]
-
-
-def difference_of(line: Line, resampling: Resampling | None) -> Difference:
-    """The difference that a command line asks for.
-
-    Raises UsageError for an impossible command line, InputError where a run cannot be scored.
-    """
-    from cs_score.analysis.coldstart.difference import diff
-
-    a, b, names = _both(line)
-    return diff(a, b, line.switches.get("--measure"), names=names, resampling=resampling)
-
-
-def _both(line: Line) -> tuple[Scored, Scored, tuple[str, str]]:
-    """A and B, scored, and what they are called."""
-    from cs_score.analysis.comparison import system_names
-    from cs_score.base.garbage_collection import paused_collector
-    from cs_score.coldstart.gold import open_gold, with_pool
-    from cs_score.coldstart.scorer import run_files
-
-    if "-" in files_of_both(line):
-        raise UsageError("standard input cannot be read once for each of the two: name a file")
-    options = options_of(line, defaults_of(line))
-    queries = [word for word in line.words if is_query_file(word)]
-    files, knowledge_bases = run_words(line)
-    runs, assessments = run_files(files, knowledge_bases)
-    scored = partial(_scored_as, knowledge_bases=knowledge_bases)
-    policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
-    wanted = 2 if policy_b is None and pool_b is None and follow_b is None else 1
-    if len(runs) != wanted:
-        raise UsageError(f"name {_RUNS[wanted]}; there are {len(runs)} among the files; see cs-score diff -help")
-    with paused_collector():
-        gold = with_pool(open_gold(queries, options), assessments)
-        a = scored(gold, runs[0], options)
-        if wanted == 2:
-            names = system_names(runs)
-            return a, scored(gold, runs[1], options), (names[0], names[1])
-        a = replace(a, again=partial(_scored_again, queries, assessments, runs[0], knowledge_bases))
-        other, name = options, []
-        if follow_b is not None:
-            line = line.with_value("--follow", follow_b)
-            other = options_of(line, defaults_of(line))
-            name.append(f"edition {other.follow}")
-        if policy_b is not None:
-            [policy] = read_policies([policy_b], other, policy_texts(line, defaults_of(line)), POLICY_B.long)
-            other = policy.options(other)
-            name.append(f"policy {policy.name}")
-        if pool_b is not None or other != options:
-            gold = with_pool(open_gold(queries, other), assessments if pool_b is None else [pool_b])
-            name += [] if pool_b is None else [f"pool {pool_b}"]
-        return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
-
-
-_RUNS: Final = {1: "one run, with --policy-b, --pool-b or --follow-b", 2: "two runs"}
 
 
 def _scored_again(
@@ -432,199 +290,175 @@ def _scored_again(
 
 def _scored_as(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
     from cs_score.analysis.coldstart.scored import score_for_analysis
-    from cs_score.base.sources import name_of
 
     run = load(gold, [file], [name for name in knowledge_bases if name == file])
     scored = score_for_analysis(run, options.policy)
     for remark in run.remarks:
-        say(f"cs-score: warning: {InputError(remark, file=name_of(file))}\n")
+        warn(str(InputError(remark, file=name_of(file))))
     if run.problems.has_errors:
-        say(f"cs-score: warning: {name_of(file)}: there are errors in the input; score the run to see them\n")
+        warn(f"{name_of(file)}: there are errors in the input; score the run to see them")
     return scored
 
 
-COMPARED: Final = (
-    *SCORING,
-    KNOWLEDGE_BASE,
-    POLICY,
-    measure_option(COLD_START_MODE),
-    POLICY_B,
-    POOL_B,
-    FOLLOW_B,
-    TOP,
-    *INTERVALS,
-)
-
-"""The switches that say what is compared, and how."""
+def _warn_of(run: Run) -> None:
+    for remark in run.remarks:
+        warn(str(InputError(remark)))
+    if run.problems.has_errors:
+        warn("there are errors in the input; score the run to see them")
 
 
-_progress: Final = partial(with_bar, doing="analysing")
+def warn(remark: str) -> None:
+    """Say on standard error what should be known beside the result."""
+    say(f"cs-score: warning: {remark}\n")
 
 
-def _analyze(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.evidence import text as tables
-    from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.mistakes import measure_of
-    from cs_score.analysis.evidence.text import TOP as SHOWN
-    from cs_score.analysis.evidence.text import analysis_text
+def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Given:
+    """What a command line names. Raises UsageError."""
+    return Runs(line) if task == COLD_START else Predictions(task, line, fewest, most)
 
+
+# ---- Where results go
+
+
+def make_way(line: Line, task: Task) -> None:
+    """Check the tables that `-o FOLDER` will take, known by their first columns, and remove those of an earlier call.
+
+    Raises UsageError or OutputError, also for what is no folder.
+    """
+    folder = line.folder
+    if folder is None:
+        return
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is a file, where -o makes a folder")
+    if os.path.islink(folder) and not os.path.isdir(folder):
+        raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
+    planned = [
+        PlannedOutput(
+            "-o",
+            os.path.join(folder, name),
+            Existing.RECOGNISED,
+            Format(re.compile(re.escape("\t".join(columns).encode()))),
+        )
+        for name, columns in task.headers().items()
+    ]
+    plan = OutputPlan(line.inputs(), planned, FORCE.long in line.switches, folder)
+    plan.check()
+    plan.clear()
+
+
+def deliver(line: Line, task: Task, document: Any) -> None:
+    """Print a document in the format that is asked for, or write its tables into a folder, all or none.
+
+    Raises OutputError.
+    """
     top = top_of(line)
-    files, own = input_files(line), own_arguments(mode, line)
-    measure = measure_of(mode.name, line.switches.get("--measure"))
-    make_way(line, files, {name: tables.header(columns) for name, columns in tables.COLUMNS.items()})
-    analysis = analyze(_scored_predictions(mode, files, own), measure, progress=_progress)
-    written = ((table.name, table.blocks()) for table in tables.tables(analysis, top))
-    deliver(line, lambda: analysis.as_json(top), lambda width: analysis_text(analysis, width, top or SHOWN), written)
-    return 0
+    if (folder := line.folder) is not None:
+        is_new = not os.path.exists(folder)
+        files = [
+            (os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table))
+            for table in task.tables(document)
+            if table.layout.is_file
+        ]
+        try:
+            make_folder(folder, "-o")
+            write_together(files)
+        except OutputError:
+            if is_new:
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            raise
+    elif line.format == "json":
+        write_to_stream(Destination("stdout"), encoded(json_text(as_builtins(document, top))))
+    elif line.format in _MARKUP:
+        render, above = _MARKUP[line.format]
+        shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
+        parts = [part for table in shown for part in table.parts()]
+        print_text("\n\n".join("\n".join((above(title_of(part)), "", *render(part, top))) for part in parts))
+    else:
+        rows = MOST_SHOWN if ALL.long in line.switches else top
+        print_text(task.text(document, text_width(), rows), with_deltas)
 
 
-def _scored_predictions(mode: EvidenceMode, files: tuple[str, str], own: Mapping[str, Any]) -> Result:
-    result = score_evidence(mode, *files, own)
-    tell_notices(result)
-    return result
+_MARKUP: Final[dict[str, tuple[Callable[..., Iterable[str]], Callable[[str], str]]]] = {
+    "markdown": (markdown, lambda title: f"### {escape_markdown(title.removesuffix(':'))}"),
+    "latex": (latex, lambda title: rf"\paragraph{{{escape_latex(title.removesuffix(':'))}}}"),
+}
+"""How tables are rendered, and what stands above each."""
+
+_analysing: Final = partial(with_bar, doing="analysing")
 
 
-_MEANING: Final = (
-    (
-        "Mistakes",
-        "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
-        "predictions in which it is mended, and of those given. Gains of several mistakes do not add up.",
-    ),
-)
+# ---- The verbs
 
 
-def _explain(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.evidence.explanation import explain
-    from cs_score.analysis.evidence.mistakes import measure_of
-    from cs_score.analysis.evidence.text import explanation_text
-
-    files, own = input_files(line), own_arguments(mode, line)
-    measure = measure_of(mode.name, line.switches.get("--measure"))
-    result = score_evidence(mode, *files, own)
-    found = explain(result, line.texts(UNIT), measure, progress=_progress)
-    tell_notices(result)
-    deliver(line, found.as_json, lambda width: explanation_text(found, result, width))
-    return 0
+def _analyzed(task: Task, line: Line, given: Given, top: int | None, *, is_whole: bool) -> Any:
+    measure, settings = task.measure_of(line.switches.get("--measure")), given.settings
+    progress = with_bar if task.name == COLD_START else _analysing
+    make_way(line, task)
+    return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
 
 
-def _diff(mode: EvidenceMode, line: Line) -> int:
-    from cs_score.analysis.evidence.text import TOP as SHOWN
-    from cs_score.analysis.evidence.text import difference_text
-
-    top = top_of(line)
-    _, compared = comparing(mode, line)
-    found = compared()
-    deliver(line, lambda: found.as_json(top), lambda width: difference_text(found, width, top or SHOWN))
-    return 0
+def _analyze(name: str, line: Line) -> int:
+    task, top = task_named(name), top_of(line)
+    is_whole = line.format != "text" or line.folder is not None or ALL.long in line.switches
+    deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
+    return Status.DONE
 
 
-def comparing(mode: EvidenceMode, line: Line) -> tuple[tuple[str, str, str], Callable[[], EvidenceDifference]]:
-    """The files of a comparison, gold first, and what compares them. Raises UsageError."""
-    from cs_score.analysis.comparison import system_names
-    from cs_score.analysis.evidence.difference import diff
-    from cs_score.analysis.evidence.mistakes import measure_of
-
-    own, resampling = own_arguments(mode, line), read_resampling(line, always=True)
-    gold, words = gold_and_words(line)
-    if len(words) != 2:
-        raise UsageError(f"name two files of predictions, A and B, not {len(words)}")
-    first, second = words
-    if "-" in (gold, first, second):
-        raise UsageError("standard input cannot be read once for each of the two: name a file")
-    measure = measure_of(mode.name, line.switches.get("--measure"))
-
-    def compared() -> EvidenceDifference:
-        one, other = (_scored_predictions(mode, (gold, file), own) for file in (first, second))
-        names = system_names((first, second))
-        return diff(one, other, measure, names=(names[0], names[1]), resampling=resampling)
-
-    return (gold, first, second), compared
+def _explain(name: str, line: Line) -> int:
+    """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
+    task, given = task_named(name), named_by(name, line)
+    found = given.explained(task.measure_of(line.switches.get("--measure")))
+    deliver(line, task, found)
+    fatal = getattr(found, "fatal", None)
+    if fatal is None:
+        return Status.DONE
+    say(f"cs-score: {fatal}\n")
+    return Status.FAILED
 
 
-def _report(line: Line) -> int:
-    """The page of one Cold Start run, of two, or of what was analysed before. Raises UsageError, InputError."""
-    if len(line.words) == 1 and ending_of(line.words[0]) == ".json":
+def _difference(task: Task, line: Line) -> Any:
+    top, resampling = top_of(line), read_resampling(line, always=True)
+    given = named_by(task.name, line, most=2)
+    measure = task.measure_of(line.switches.get("--measure"))
+    a, b, names = given.both()
+    return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
+
+
+def _diff(name: str, line: Line) -> int:
+    task = task_named(name)
+    deliver(line, task, _difference(task, line))
+    return Status.DONE
+
+
+def _report(name: str, line: Line) -> int:
+    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError."""
+    from cs_score.report.documents import document_of, page_of, read_document
+    from cs_score.report.html import require_templates
+
+    require_templates()
+    task = task_named(name)
+    if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
         _refuse_others(line, (), f"says what to analyse, but {line.words[0]} is an analysis already")
-        return _page(line, line.words, partial(_read_document, line.words[0]))
-    if COMPARE.long in line.switches:
-        _refuse_others(line, (COMPARE, *COMPARED), "is not for --compare")
-        top, resampling = top_of(line), read_resampling(line, always=True)
-        files = files_of_both(line)
-        return _page(line, files, lambda: _made(difference_of(line, resampling).as_json(top)))
-    _refuse_others(line, ANALYZED, "is for --compare")
-    return _page(line, list(inputs(line)), lambda: _made(analysis_of(line).as_json(MOST_ROWS)))
-
-
-def _report_evidence(mode: EvidenceMode, line: Line) -> int:
-    """The page of one file of predictions, or of two. Raises UsageError, InputError."""
-    top = top_of(line)
-    if COMPARE.long in line.switches:
-        _refuse_others(line, (COMPARE, GOLD, _MEASURE, TOP, *INTERVALS, *mode.options), "is not for --compare")
-        if len(line.words) != 2:
-            raise UsageError(f"--compare takes two files of predictions, A and B, not {len(line.words)}")
-        both, compared = comparing(mode, line)
-        return _page(line, both, lambda: _made(compared().as_json(top)))
-    _refuse_others(line, (GOLD, PREDICTIONS, _MEASURE, TOP, *mode.options), "is for --compare")
-    if PREDICTIONS.long not in line.switches or line.words:
-        raise UsageError(f"unexpected word {line.words[0]}" if line.words else "--predictions FILE must be given")
-    return _page(line, *_analysing_predictions(mode, line, top))
-
-
-def _analysing_predictions(
-    mode: EvidenceMode, line: Line, top: int | None
-) -> tuple[Sequence[str], Callable[[], Mapping[str, Any]]]:
-    """The files of one analysis, and what analyses them. Raises UsageError."""
-    from cs_score.analysis.evidence.analysis import analyze
-    from cs_score.analysis.evidence.mistakes import measure_of
-
-    files, own = input_files(line), own_arguments(mode, line)
-    measure = measure_of(mode.name, line.switches.get("--measure"))
-
-    def analysed() -> Mapping[str, Any]:
-        result = score_evidence(mode, *files, own)
-        tell_notices(result)
-        return _made(analyze(result, measure, progress=partial(with_bar, doing="analysing")).as_json(top))
-
-    return files, analysed
-
-
-def _read_document(name: str) -> Mapping[str, Any]:
-    from cs_score.report.documents import read_document
-
-    return read_document(name)
-
-
-def _made(value: Mapping[str, object]) -> Mapping[str, Any]:
-    from cs_score.report.documents import document_of
-
-    return document_of(value)
+        document = read_document(line.words[0])
+    elif COMPARE.long in line.switches:
+        _refuse_others(line, (COMPARE, *difference_options(name)), "is not for --compare")
+        document = document_of(as_builtins(_difference(task, line), top_of(line)))
+    else:
+        _refuse_others(line, analysis_options(name), "is for --compare")
+        most = MOST_ROWS if name == COLD_START else None
+        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
+        document = document_of(as_builtins(found, most))
+    write_to_stream(Destination("stdout"), encoded([page_of(document)]))
+    return Status.DONE
 
 
 def _refuse_others(line: Line, known: Iterable[Option], why: str) -> None:
     """Raises UsageError for an option that means nothing here."""
-    names = {option.long for option in (*known, *_OF_EVERY_PAGE)}
+    names = {option.long for option in (*known, OUTPUT, FORMAT, FORCE, QUIET)}
     for name in line.switches:
         if name not in names:
             raise UsageError(f"{name} {why}")
-
-
-def _page(line: Line, inputs: Sequence[str], document: Callable[[], Mapping[str, Any]]) -> int:
-    from cs_score.report.documents import page_of
-    from cs_score.report.html import require_templates
-
-    require_templates()
-    write_to_stream(Destination("stdout"), encoded([page_of(document())]))
-    return 0
-
-
-COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
-_MEASURE: Final = measure_option(COLD_START_MODE)
-_OF_EVERY_PAGE: Final = (OUTPUT, FORMAT, FORCE, QUIET)
-
-
-def _together(*options: Option) -> tuple[Option, ...]:
-    """Options of two commands, each once."""
-    return tuple({option.long: option for option in options}.values())
 
 
 def _plot(line: Line) -> int:
@@ -634,7 +468,17 @@ def _plot(line: Line) -> int:
     kind, name = line.words
     drawing = chart_of(read_document(name), kind, line.switches.get("--of"))
     write_to_stream(Destination("stdout"), [chart_bytes(drawing, f".{line.format}")])
-    return 0
+    return Status.DONE
+
+
+# ---- Their options and helps
+
+
+def _dimensions() -> Iterable[str]:
+    """What groups are told apart by."""
+    from cs_score.analysis.coldstart.groups import DIMENSIONS
+
+    return DIMENSIONS
 
 
 def _chart_kinds() -> Sequence[str]:
@@ -643,199 +487,230 @@ def _chart_kinds() -> Sequence[str]:
     return CHART_KINDS
 
 
-_PAGE_MEANING: Final = (
-    (
-        "Result",
-        "A page that browsers show without a network: scores, error budget, scores by group, what every mistake costs, "
-        "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
-        "extra report: pip install 'cs-score[report]'",
+UNIT: Final = "--unit"
+_OF_UNIT: Final = "One unit by its id; may be repeated; without it the run on one screen:"
+POLICY_B: Final = Option(
+    "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
+)
+POOL_B: Final = Option("--pool-b", "FILE", "Take one run, and score it as B with these assessments")
+FOLLOW_B: Final = Option(
+    "--follow-b", "VERSION", "Take one run, and score it as B under this edition", choices=tuple(EDITIONS)
+)
+COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
+_BY: Final = Option(
+    "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, _dimensions,
+    many=True,
+)  # fmt: skip
+_SELECTORS: Final = (
+    Option(
+        "--line",
+        "N",
+        "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
+        many=True,
+    ),
+    Option(UNIT, "ID", f"{_OF_UNIT} a query, of the SF or LDC form and of any hop", many=True),
+    Option("--class", "ID", "An equivalence class; may be repeated", many=True),
+    Option(
+        "--node", "ID", "A node, by its id in the run or with all that stands before it; may be repeated", many=True
+    ),
+    Option(
+        "--answer", "TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
     ),
 )
+_UNIT: Final = Option(UNIT, "ID", f"{_OF_UNIT} a claim, instance or question", many=True)
 
+
+def analysis_options(task: str) -> tuple[Option, ...]:
+    """What says what is analysed, and how."""
+    if task != COLD_START:
+        return GOLD, PREDICTIONS, measure_option(task), TOP, *own_options(task)
+    return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, measure_option(task), POLICY, ALSO, TOP, _BY, *INTERVALS
+
+
+def difference_options(task: str) -> tuple[Option, ...]:
+    """What says which two are compared, and how."""
+    if task != COLD_START:
+        return GOLD, measure_option(task), TOP, *INTERVALS, *own_options(task)
+    two = (POLICY_B, POOL_B, FOLLOW_B)
+    return *SCORING, KNOWLEDGE_BASE, POLICY, measure_option(task), *two, TOP, *INTERVALS
+
+
+_FILES_OF_A_RUN: Final = Parameter(
+    "files",
+    f"Query files (*.xml, perhaps compressed), the run and its assessments, in any order; {FILES}",
+    is_repeated=True,
+)
+_MISTAKES: Final = (
+    "Mistakes",
+    "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
+    "predictions in which it is mended, and of those given. Gains of several mistakes do not add up.",
+)
 _DIFFERENCE: Final = (
+    "Result",
     "Both scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
     "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
-    "is in favour of the second"
+    "is in favour of the second.",
+)
+_PAGE: Final = (
+    "Result",
+    "A page that browsers show without a network: scores, error budget, scores by group, what every mistake costs, "
+    "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
+    "extra report: pip install 'cs-score[report]'",
 )
 
 
-def _cold_start_files(what: str) -> Parameter:
-    return Parameter(
-        "files", f"Query files (*.xml, perhaps compressed), {what}, in any order; {FILES}", is_repeated=True
-    )
+def command_of(
+    verb: str, task: str, options: Iterable[Option], parameters: Sequence[Parameter], sections: Sequence[Section] = (),
+    *, body: Callable[[str, Line], int], summary: str, example: str = EXAMPLE, **more: Any,
+) -> Command:  # fmt: skip
+    """The command of a verb and a task.
+
+    `sections` are parts of the help that all tasks have; `summary` is that of an evidence task, and `example` the words
+    behind the verb for Cold Start.
+    """
+    run = partial(body, task)
+    if task != COLD_START:
+        files: Section = ("Files", evidence_task(task).files)
+        own = (files, *sections)
+        return Command(f"{verb} {task}", options, parameters, sections=lambda: own, body=run, summary=summary, **more)
+    return Command(
+        verb, options, parameters, sections=lambda: (*sections, policy_form(), policies(), *legend()), body=run,
+        example=example, **more,
+    )  # fmt: skip
 
 
 def analyze(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
-        return Command(
-            f"analyze {task}",
-            (GOLD, PREDICTIONS, measure_option(task), TOP, FORCE, *mode.options),
-            (FILES_OF_EVIDENCE,),
-            sections=lambda: (("Files", mode.files), *_MEANING),
-            formats=("text", "json", "tsv"),
-            folder="tsv",
-            body=partial(_analyze, mode),
-            summary=f"What each mistake of {task} predictions costs",
+    meaning: Section = _MISTAKES
+    if task == COLD_START:
+        meaning = (
+            "Result",
+            "What each mistake costs, just as the scorer would score the files without it; an error budget by "
+            "kind of mistakes; scenarios for what nobody assessed; other policies.",
         )
-    return Command(
+    return command_of(
         "analyze",
-        (*ANALYZED, ALL, FORCE),
-        (_cold_start_files("the run and its assessments"),),
-        sections=lambda: (
-            (
-                "Result",
-                "What each mistake costs, just as the scorer would score the files without it; an error budget by "
-                "kind of mistakes; scenarios for what nobody assessed; other policies.",
-            ),
-            policy_form(), policies(), *legend(),
-        ),
-        formats=("text", "json", "tsv"),
-            folder="tsv",
-        example=EXAMPLE,
-        body=_analyze_runs,
-    )  # fmt: skip
+        task,
+        (*analysis_options(task), ALL, FORCE),
+        (_FILES_OF_A_RUN if task == COLD_START else FILES_OF_EVIDENCE,),
+        (meaning,),
+        formats=("text", "json", "tsv", "markdown", "latex"),
+        folder="tsv",
+        body=_analyze,
+        summary=f"What each mistake of {task} predictions costs",
+    )
 
 
 def explain(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
-        unit = Option(
-            UNIT,
-            "ID",
-            f"{OF_UNIT} a claim, instance or question",
-            many=True,
+    if task == COLD_START:
+        options = (*SCORING, POLICY, KNOWLEDGE_BASE, RUNIDS, RUN, *_SELECTORS, measure_option(task), FORCE)
+        meaning = (
+            "Result",
+            "How the scorer decided, step by step, and what the line, class or node costs. Without a selection the "
+            "run in one screen.",
         )
         return Command(
-            f"explain {task}",
-            (GOLD, PREDICTIONS, unit, measure_option(task), FORCE, *mode.options),
-            (FILES_OF_EVIDENCE,),
-            sections=lambda: (("Files", mode.files), *_MEANING),
+            "explain",
+            options,
+            (_FILES_OF_A_RUN,),
+            sections=lambda: (meaning, *legend()),
             formats=("text", "json"),
-            body=partial(_explain, mode),
-            summary=f"How one {mode.unit} of {task} was scored, and what it costs",
+            example=f"--line 7 {EXAMPLE}",
+            body=partial(_explain, task),
         )
-    run = (KNOWLEDGE_BASE, RUNIDS, RUN, *_SELECTORS, measure_option(task))
-    return Command(
+    return command_of(
         "explain",
-        (*SCORING, POLICY, *run, FORCE),
-        (_cold_start_files("the run and its assessments"),),
-        sections=lambda: (
-            (
-                "Result",
-                "How the scorer decided, step by step, and what the line, class or node costs. Without a selection the "
-                "run in one screen.",
-            ),
-            *legend(),
-        ),
-        formats=("text", "json"),
-        example=f"--line 7 {EXAMPLE}",
-        body=_explain_runs,
+        task,
+        (GOLD, PREDICTIONS, _UNIT, measure_option(task), FORCE, *own_options(task)),
+        (FILES_OF_EVIDENCE,),
+        (_MISTAKES,),
+        formats=("text", "json", "markdown", "latex"),
+        body=_explain,
+        summary=f"How one {evidence_task(task).mode.unit} of {task} was scored, and what it costs",
     )
 
 
 def diff(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
-        return Command(
-            f"diff {task}",
-            (GOLD, measure_option(task), TOP, *INTERVALS, FORCE, *mode.options),
-            (Parameter("files", "Predictions A and B, behind gold where --gold does not name it", is_repeated=True),),
-            sections=lambda: (("Files", mode.files), ("Result", _DIFFERENCE + ".")),
-            formats=("text", "json"),
-            body=partial(_diff, mode),
-            summary=f"Why one {task} system scores higher than another, unit by unit",
+    if task == COLD_START:
+        files = Parameter(
+            "files",
+            "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
+            "positive difference is in favour of B. Each run is scored by itself",
+            is_optional=True,
+            is_repeated=True,
         )
-    return Command(
+    else:
+        files = Parameter("files", "Predictions A and B, behind gold where --gold does not name it", is_repeated=True)
+    return command_of(
         "diff",
-        (*COMPARED, ALL, FORCE),
-        (Parameter("files", _BOTH_RUNS, is_optional=True, is_repeated=True),),
-        sections=lambda: (("Result", _DIFFERENCE + "."), policy_form(), policies(), *legend()),
-        formats=("text", "json"),
+        task,
+        (*difference_options(task), ALL, FORCE),
+        (files,),
+        (_DIFFERENCE,),
+        formats=("text", "json") if task == COLD_START else ("text", "json", "markdown", "latex"),
+        body=_diff,
+        summary=f"Why one {task} system scores higher than another, unit by unit",
         example=EXAMPLE_OF_TWO,
-        body=_diff_runs,
     )
-
-
-_BOTH_RUNS: Final = (
-    "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a positive "
-    "difference is in favour of B. Each run is scored by itself"
-)
 
 
 def report(task: str) -> Command:
     """The command of a task."""
-    if task in EVIDENCE_MODES:
-        mode = EVIDENCE_MODES[task]
-        return Command(
-            f"report {task}",
-            (GOLD, PREDICTIONS, measure_option(task), TOP, *INTERVALS, COMPARE, FORCE, *mode.options),
-            (
-                Parameter("A", "With --compare: the predictions that are compared with", is_optional=True),
-                Parameter("B", "With --compare: the predictions that are compared", is_optional=True),
-            ),
-            required=(GOLD.long, OUTPUT.long),
-            sections=lambda: (("Files", mode.files), *_PAGE_MEANING),
-            formats=("html",),
-            body=partial(_report_evidence, mode),
-            summary=f"The page of {task} predictions",
+    options = {option.long: option for option in (*analysis_options(task), *difference_options(task))}
+    if task == COLD_START:
+        files = Parameter(
+            "files",
+            "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
+            "assessments; with --compare two runs",
+            is_repeated=True,
         )
+    else:
+        files = Parameter(
+            "files", "Gold and predictions in this order; with --compare two predictions", is_optional=True,
+            is_repeated=True,
+        )  # fmt: skip
+    run = partial(_report, task)
     return Command(
-        "report",
-        (COMPARE, *_together(*ANALYZED, *COMPARED), FORCE),
-        (
-            Parameter(
-                "files",
-                "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query "
-                "files, the run, its assessments; with --compare two runs",
-                is_repeated=True,
-            ),
-        ),
+        "report" if task == COLD_START else f"report {task}",
+        (COMPARE, *options.values(), FORCE),
+        (files,),
         required=(OUTPUT.long,),
-        sections=lambda: _PAGE_MEANING,
+        sections=lambda: (_PAGE,) if task == COLD_START else (("Files", evidence_task(task).files), _PAGE),
         formats=("html",),
-        example=f"-o report.html {EXAMPLE}",
-        body=_report,
+        example=f"-o report.html {EXAMPLE}" if task == COLD_START else "",
+        body=run,
+        summary="" if task == COLD_START else f"The page of {task} predictions",
     )
 
 
 def plot() -> Command:
     """One chart."""
+    charts = (
+        ("budget", "What mending each kind of mistakes alone would bring"),
+        ("cumulated", "The score with one kind after the other mended"),
+        ("groups", "Precision, recall and F1 by slot, hop and so on"),
+        ("sweep", "Scores by confidence threshold"),
+        ("reliability", "How often answers of a confidence are right"),
+        ("confusions", "Categories by slot, or labels predicted for those of gold"),
+        ("precision", "Precision at each rank of a query's nodes"),
+        ("contributions", "What units contribute to the difference of two runs"),
+        ("leaderboard", "Scores of many runs with intervals and tiers"),
+        ("heatmap", "Scores of queries, claims and so on by runs"),
+        ("difficulty", "What is to be found, by how many runs have found it"),
+        ("agreement", "How far the right answers of runs are the same"),
+        ("systems", "What more and more runs find together"),
+        ("stability", "How far rankings by other measures and policies are the same"),
+    )
     return Command(
         "plot",
-        (
-            Option("--of", "NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"),
-            FORCE,
-        ),
-        (
-            Parameter("kind", "The chart", choices=_chart_kinds),
-            Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
-        ),
+        (Option("--of", "NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"),
+         FORCE),
+        (Parameter("kind", "The chart", choices=_chart_kinds),
+         Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote")),
         required=(OUTPUT.long,),
-        sections=lambda: (
-            (
-                "Charts",
-                (
-                    ("budget", "What mending each kind of mistakes alone would bring"),
-                    ("cumulated", "The score with one kind after the other mended"),
-                    ("groups", "Precision, recall and F1 by slot, hop and so on"),
-                    ("sweep", "Scores by confidence threshold"),
-                    ("reliability", "How often answers of a confidence are right"),
-                    ("confusions", "Categories by slot, or labels predicted for those of gold"),
-                    ("precision", "Precision at each rank of a query's nodes"),
-                    ("contributions", "What units contribute to the difference of two runs"),
-                    ("leaderboard", "Scores of many runs with intervals and tiers"),
-                    ("heatmap", "Scores of queries, claims and so on by runs"),
-                    ("difficulty", "What is to be found, by how many runs have found it"),
-                    ("agreement", "How far the right answers of runs are the same"),
-                    ("systems", "What more and more runs find together"),
-                    ("stability", "How far rankings by other measures and policies are the same"),
-                ),
-            ),
-        ),
+        sections=lambda: (("Charts", charts),),
         formats=("svg", "pdf", "png"),
         body=_plot,
-    )
+    )  # fmt: skip

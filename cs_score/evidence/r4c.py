@@ -14,7 +14,9 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple, TypeAlias
+
+from msgspec import Meta
 
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record, field
@@ -114,6 +116,19 @@ MODE: Final = Mode(
     rows=report_rows(tuple(WEIGHTS), MEASURES),
     usual={"references": REFERENCE_POSITIONS, "ignore_missing": False, "seed": SEED},
 )
+
+
+class Options(Record):
+    """What can be chosen."""
+
+    references: Annotated[
+        int,
+        Meta(ge=1, le=3, description="Reference derivations drawn for each evaluation of an instance, 1 to 3"),
+    ] = REFERENCE_POSITIONS
+    ignore_missing: Annotated[bool, Meta(description="Leave out instances without prediction instead of failing")] = (
+        False
+    )
+
 
 Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Hands back the instance ids it is given one after the other, and may show how far the work has come."""

@@ -64,20 +64,25 @@ def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_u
     return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
-def table_text(result: Result) -> str:
-    """What was read, and the measures with four decimals."""
-    mode = result.mode
-    totals = dict(zip(result.table.columns, result.table.sums()))
+def score_lines(mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float]) -> list[str]:
+    """The measures with four decimals in the lines of the mode's report, and their totals."""
     rows = [("", *mode.headings)]
     for row in mode.rows:
-        scores = [f"{result.scores[measure]:.4f}" for measure in row.measures]
-        rows.append((row.name, *scores, *(str(int(totals[column])) for column in row.totals)))
+        totals = (str(int(statistics[column])) for column in row.totals)
+        rows.append((row.name, *(f"{scores[measure]:.4f}" for measure in row.measures), *totals))
+    return aligned(rows)
+
+
+def table_text(result: Result) -> str:
+    """What was read, and the measures."""
+    mode = result.mode
     read = [
         (source.role, source.name, ", ".join(counted(number, noun) for number, noun in source.contents))
         for source in result.inputs
     ]
+    scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
     title = f"{mode.name}: {counted(len(result.table.ids), mode.unit)}"
-    return "\n".join((title, *aligned(read), "", *aligned(rows), "", f"signature  {result.signature}"))
+    return "\n".join((title, *aligned(read), "", *scores, "", f"signature  {result.signature}"))
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:

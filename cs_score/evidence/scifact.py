@@ -8,10 +8,13 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Meta
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
@@ -87,6 +90,15 @@ MODE: Final = Mode(
     ),
     usual={"any_order": False},
 )
+
+
+class Options(Record):
+    """What can be chosen."""
+
+    any_order: Annotated[
+        bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
+    ] = False
+
 
 Sentences: TypeAlias = tuple[object, ...]
 """Sentence numbers as listed, repeats included; compared by value."""

@@ -8,18 +8,19 @@ from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.difference import Difference
+from cs_score.analysis.evidence import documents as of_evidence
 from cs_score.base import documents
 from cs_score.base.documents import record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
-from cs_score.measures.registry import MEASURES
 from cs_score.report import analysis, batch, difference
 from cs_score.report.drawing import Drawing
 from cs_score.report.html import html, require_templates
 from cs_score.report.model import Document, Page
-from cs_score.report.schema import Fault, first_fault, schema_named
+from cs_score.report.schema import Fault
+from cs_score.tasks import COLD_START, TASKS
 
 
 class Kind(Record):
@@ -54,24 +55,9 @@ def document_of(value: Mapping[str, object]) -> Document:
     return document
 
 
-def _headed(document: Document) -> Document:
-    """The document with the head that all have: analyses and differences may have an earlier one."""
-    if "mode" not in document:
-        return document
-    found = {**document, "task": document["mode"]}
-    origin = document.get("origin", document.get("signature"))
-    if isinstance(origin, dict):
-        found |= {"origin": {**origin, "task": document["mode"]}, "signature": origin["line"]}
-    if "signatures" in document:
-        sides = document["signatures"]
-        found["origins"] = {side: {**origin, "task": origin["mode"]} for side, origin in sides.items()}
-        found["signatures"] = {side: origin["line"] for side, origin in sides.items()}
-    return found
-
-
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(_kind_of(document).page(_headed(document)))
+    return html(_kind_of(document).page(document))
 
 
 def page_maker() -> Callable[[Mapping[str, object]], str]:
@@ -93,7 +79,7 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
     charts = _kind_of(document).charts
-    drawings = {drawing.of: drawing for drawing in charts[kind](_headed(document))} if kind in charts else {}
+    drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
     if name is None:
@@ -105,24 +91,19 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
 
 def checked(value: object, name: str) -> Document:
     """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
-    record = _RECORDS.get(value.get("kind")) if isinstance(value, dict) else None
-    if isinstance(value, dict) and record is not None and value.get("task") in MEASURES:
-        record_in(value, record, name)
-        faults = _misplaced(value) if record is Overview else _misnumbered(value.get("explanations", {}))
-        if (fault := next(faults, None)) is not None:
-            raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
-        return value
-    if not isinstance(value, dict) or value.get("mode") not in [*MEASURES] or not _KINDS.keys() & value.keys():
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or value.get("task") not in TASKS or kind not in _RECORDS:
         raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
-    fault = first_fault(value, schema_named(f"{_kind_of(value).name}-evidence"))
-    if fault is None:
-        fault = next(_misnumbered(value.get("explanations", {})), None)
-    if fault is not None:
+    record = _RECORDS[kind] if value["task"] == COLD_START or kind == "batch" else _OF_EVIDENCE[kind]
+    record_in(value, record, name)
+    faults = _misplaced(value) if record is Overview else _misnumbered(value.get("explanations", {}))
+    if (fault := next(faults, None)) is not None:
         raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
     return value
 
 
 _RECORDS: Final[Mapping[Any, Any]] = {"analysis": Analysis, "difference": Difference, "batch": Overview}
+_OF_EVIDENCE: Final[Mapping[Any, Any]] = {"analysis": of_evidence.Analysis, "difference": of_evidence.Difference}
 
 
 def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:

@@ -44,9 +44,9 @@ class Layout(Record):
 
     For people: `shown` are the keys of the columns, all unless given; there is a table for each value of the column
     `by`, which stands for % in the title; tables of less than `fewest` rows are left out, and the whole table where it
-    is not `for_people`. `most` says which rows they see of many: the first ones (top), all (whole), or some at equal
-    distances (spread), `longest` how many characters of a text. `total` counts all rows there are where a document does
-    not hold them all.
+    is not `for_people`; one that is not an `is_file` is for them alone. `most` says which rows they see of many: the
+    first ones (top), all (whole), or some at equal distances (spread), `longest` how many characters of a text. `total`
+    counts all rows there are where a document does not hold them all.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Layout(Record):
     by: str = ""
     fewest: int = 0
     for_people: bool = True
+    is_file: bool = True
     most: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
     longest: int = 40

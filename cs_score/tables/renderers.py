@@ -52,7 +52,7 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
             continue
         head, rows = part.for_people(top)
         yield ""
-        title = _title(part)
+        title = title_of(part)
         if len(rows) < part.total:
             title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
         yield from [title] if width is None else wrap(title, width)
@@ -135,7 +135,7 @@ def page(table: Table, top: int | None = None) -> Iterator[str]:
     """Lines of an HTML table; a number's exact value is there for sorting."""
     head, rows = table.for_people(top)
     right = _to_the_right(head, rows)
-    yield f"<table><caption>{_escaped(_title(table))}</caption>"
+    yield f"<table><caption>{_escaped(title_of(table))}</caption>"
     yield "<thead><tr>" + "".join(_heading(*each) for each in zip(head, right)) + "</tr></thead><tbody>"
     for row in rows:
         yield "<tr>" + "".join(map(_data, row, head)) + "</tr>"
@@ -149,7 +149,8 @@ def frame(table: Table) -> pandas.DataFrame:
     return pandas.DataFrame(list(table.rows), columns=list(table.keys))
 
 
-def _title(table: Table) -> str:
+def title_of(table: Table) -> str:
+    """What stands above a table."""
     layout = table.layout
     if not layout.by or not table.rows:
         return layout.title

@@ -41,7 +41,7 @@ def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> 
     assert json.loads(result.to_json()) == told
     assert cs.load(written.decode()).to_json() == result.to_json()
     check(told)
-    assert (result.mode, str(result.signature)) == (mode, told["signature"])
+    assert (result.task, str(result.signature)) == (mode, told["signature"])
     module = importlib.import_module(f"cs_score.evidence.{mode}")
     assert tuple(result.scores) == module.MODE.measures
 

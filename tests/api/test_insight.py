@@ -58,7 +58,7 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
     assert found.to_json() == printed(*words, "--format=json", QUERIES, POOL, KB)
     assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
     told = json.loads(found.to_json())
-    assert (found.mode, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
+    assert (found.task, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
     assert (dict(found.scores), str(found.signature)) == (told["scores"], told["signature"])
     assert (found.scenarios, found.best) == (told["scenarios"], told["best"])
     assert repr(found) == f"<analysis of TIDE_KB: SF-AP {found.score:.4f}, {told['mistake_count']} mistakes>"
@@ -139,7 +139,7 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
         (lambda: cs.analyze(run, by="slot,moon"), "moon"),
         (lambda: cs.analyze(result, run_id="x"), "are for Cold Start runs"),
         (lambda: cs.analyze("run.tab"), "analyze takes a result, not 'run.tab'"),  # type: ignore[arg-type]
-        (lambda: cs.diff(run, result), "diff takes two results of one kind"),
+        (lambda: cs.diff(run, result), "diff takes results of one kind"),
     ):
         with pytest.raises(cs.UsageError, match=said):
             call()

@@ -16,7 +16,8 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, TASKS, WIDEST, Command, Misuse, Option, Parameter, Reference, find, load, root
+from cs_score.cli.core import COMMANDS, WIDEST, Command, Misuse, Option, Parameter, Reference, find, load, root
+from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
 

@@ -93,7 +93,7 @@ def folder(tmp_path: Path) -> Path:
         ),
         ("explain scifact gold.jsonl pred.jsonl --unit 9999", 1, "9999"),
         (f"score {X} q.xml pool.tab empty.tab.txt", 1, "empty.tab.txt: empty: neither a run nor assessments"),
-        (f"analyze --format xml {COLD}", 2, "--format takes text, json, tsv, not xml"),
+        (f"analyze --format xml {COLD}", 2, "--format takes text, json, tsv, markdown, latex, not xml"),
         ("-discipline=ASSESSED q.xml", 255, "unknown switch -discipline=ASSESSED; write -discipline ASSESSED"),
     ],
 )

@@ -221,7 +221,7 @@ problems: problems
 problems, one: problems EMPTY_FIELD
 problems, mistyped: problems EMPTY_FELD
 schema: schema
-schema, mistyped: schema analysis
+schema, mistyped: schema analyss
 completion bash: completion bash
 completion zsh: completion zsh
 completion fish: completion fish
@@ -274,8 +274,7 @@ HELP: Final = (
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis analysis-evidence batch batch-run check score comparison difference "
-    "diff-evidence explanation explanation-evidence kb-statistics leaderboard problems"
+    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard problems score"
 ).split()
 
 CASES: Final = {

@@ -53,7 +53,7 @@ def test_contributions_and_answers_are_those_of_the_json(difference: dict[str, A
     assert [row[3].text_content() for row in rows] == [row["outcome"] for row in difference["answers"]]
     for row, answer in zip(rows, difference["answers"]):
         for cell, side in ((row[4], "a"), (row[5], "b")):
-            assert cell.text_content().endswith("not given" if answer[side] is None else answer[side]["fate"])
+            assert cell.text_content().endswith("not given" if answer[side] is None else answer[side]["judgment"])
     for link in page.xpath("//*[@id='units']//td/a"):
         assert len([row for row in rows if row[0].text_content() == link.get("data-value")]) == int(link.text)
     assert page.xpath("string(//*[@class='facts main']//dd)").startswith(f"{difference['difference']:+.4f}")

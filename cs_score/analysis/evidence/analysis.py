@@ -1,102 +1,308 @@
-"""`analyze`: everything that the analysis of a result of an evidence mode finds.
+"""`analyze`: what each mistake costs, the error budget, groups, confusions (insight specification, section 8).
 
-from cs_score.evidence import scifact
-
-analysis = analyze(scifact.score("gold.jsonl", "run.jsonl"), "sentence_label_f1")
-print(analysis.mistakes[0].gain, analysis.budget[-1].cumulated)
+A change replaces one unit's prediction and nothing else, so that its effect is found by scoring that unit again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
-from cs_score.analysis.evidence.examiner import Progress, units_of
-from cs_score.analysis.evidence.explanation import explain_everything
-from cs_score.analysis.evidence.mistakes import (
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.evidence.documents import (
+    Analysis,
     BudgetRow,
     ConfusionCount,
+    Explanations,
     Group,
     Mistake,
-    counted_confusions,
-    error_budget,
-    examiner_of,
-    groups_of,
-    mistakes_of,
+    UnitSteps,
 )
+from cs_score.analysis.outcomes import UNKNOWN, place
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signing.origin import Origin
-from cs_score.evidence.result import Mode, Result
+from cs_score.base.records import Record, replace
+from cs_score.evidence.reading import as_key
+from cs_score.evidence.result import Mode, scores_of
+from cs_score.measures.formulas import divide
+from cs_score.tables.renderers import TOP
+from cs_score.tasks.task import Confusion, Examiner, Fault, Progress, Row
 
-SCHEMA_VERSION: Final = 1
-"""Of the JSON object; raised when a key changes its meaning or goes away."""
+AnyExaminer: TypeAlias = Examiner[Any]
 
 
-class Analysis(Record):
-    """Why a score is what it is (insight specification, sections 4 and 8).
+# ---- Units as they are, and without some of their faults
 
-    `measure` is the one that was asked about and `score` its value, 0..1. `mistakes` are sorted by gain, `budget` has a
-    line per kind of mistakes, `groups` are by dimension; `units` counts those that were scored. `explanations`
-    makes what the JSON has below that key: how units were scored, those of the first mistakes, or all.
+
+class Unit(Record):
+    """A prediction as it is or as it would be, its faults, and the rows of the units of gold that it serves."""
+
+    positions: tuple[int, ...]
+    prediction: Any
+    rows: tuple[Row, ...]
+    faults: tuple[Fault, ...]
+
+
+def numbered_units(examiner: AnyExaminer) -> list[tuple[Any, int]]:
+    """The id of the unit at each position, and which of those with the id it is, from 1."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for position in range(len(examiner.result.table.ids)):
+        unit = examiner.unit(position)
+        key = as_key(unit)
+        seen[key] += 1
+        found.append((unit, seen[key]))
+    return found
+
+
+def unit_at(examiner: AnyExaminer, positions: tuple[int, ...]) -> Unit:
+    """The unit at these positions, as it was predicted."""
+    prediction = examiner.written(positions[0])
+    rows = tuple(examiner.result.table.rows[each] for each in positions)
+    return Unit(positions, prediction, rows, tuple(examiner.faults(positions[0], prediction)))
+
+
+def without(examiner: AnyExaminer, unit: Unit, faults: Sequence[Fault]) -> Unit:
+    """The unit without these faults; what is left or has come to light is not looked for.
+
+    Raises InputError where the scorer would refuse that prediction.
     """
-
-    mode: Mode
-    measure: str
-    score: float
-    scores: Mapping[str, float]
-    units: int
-    mistakes: tuple[Mistake, ...]
-    budget: tuple[BudgetRow, ...]
-    groups: Mapping[str, tuple[Group, ...]]
-    confusions: tuple[ConfusionCount, ...]
-    origin: Origin
-    explanations: Callable[[int | None], Mapping[str, object]]
-
-    def as_json(self, top: int | None = None) -> dict[str, object]:
-        """The analysis as a JSON object, with at most `top` mistakes."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "mode": self.mode.name,
-            "measure": self.measure,
-            "score": self.score,
-            "scores": dict(self.scores),
-            "units": self.units,
-            **({} if top is None else {"top": top}),
-            "mistakes": [mistake.as_json() for mistake in self.mistakes[:top]],
-            "budget": [asdict(line) for line in self.budget],
-            "groups": {name: [asdict(group) for group in groups] for name, groups in self.groups.items()},
-            "confusions": [asdict(confusion) for confusion in self.confusions],
-            "signature": self.origin.as_json(),
-            "explanations": self.explanations(top),
-        }
+    prediction = examiner.corrected(unit.positions[0], unit.prediction, faults)
+    return Unit(unit.positions, prediction, tuple(examiner.row(each, prediction) for each in unit.positions), ())
 
 
-def analyze(result: Result, measure: str | None = None, *, progress: Progress = iter) -> Analysis:
+def rows_without(examiner: AnyExaminer, unit: Unit, fault: Fault) -> tuple[Row, ...] | InputError:
+    """The rows of a unit without one of its faults; the error where the scorer would refuse that prediction."""
+    try:
+        return tuple(
+            examiner.row_without(position, unit.prediction, row, fault)
+            for position, row in zip(unit.positions, unit.rows)
+        )
+    except InputError as error:
+        return error
+
+
+def without_kind(examiner: AnyExaminer, unit: Unit, kind: str) -> Unit:
+    """The unit without its faults of one kind; those without which the scorer would refuse the prediction are left."""
+    faults = [fault for fault in unit.faults if fault.kind == kind]
+    if not faults:
+        return unit
+    try:
+        return without(examiner, unit, faults)
+    except InputError:  # the scorer refuses a part for what is wrong in it, whatever the others are
+        left = [fault for fault in faults if not isinstance(rows_without(examiner, unit, fault), InputError)]
+        return without(examiner, unit, left) if left else unit
+
+
+# ---- Mistakes and the budget
+
+
+class Cost(Record):
+    """A fault of a unit with its effects, before it is listed: a list of predictions takes memory."""
+
+    unit: Unit
+    fault: Fault
+    gain: float | None
+    effects: dict[str, float | None]
+    reason: str | UnsetType
+
+    @property
+    def position(self) -> int:
+        """That of the first unit of gold that the prediction serves."""
+        return self.unit.positions[0]
+
+
+def costs_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Cost]:
+    """All faults, the largest gain first, equal ones in the order of gold; last those whose effect is unknown.
+
+    The effect of a fault is the measure of predictions in which the unit alone is replaced, minus the measure as it is.
+    """
+    result = examiner.result
+    sums, measures = result.table.sums(), result.mode.measures
+    now = result.mode.formula(sums, divide)
+    found = []
+    for unit in units:
+        for fault in unit.faults:
+            rows = rows_without(examiner, unit, fault)
+            if isinstance(rows, InputError):
+                found.append(Cost(unit, fault, None, dict.fromkeys(measures), str(rows)))
+                continue
+            after = sums
+            for old, new in zip(unit.rows, rows):
+                after = tuple([total + (then - before) for total, before, then in zip(after, old, new)])
+            then = result.mode.formula(after, divide)
+            effects = {name: new - old for name, new, old in zip(measures, then, now)}
+            found.append(Cost(unit, fault, effects[examiner.measure], effects, UNSET))
+    return sorted(found, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
+
+
+def listed(examiner: AnyExaminer, costs: Iterable[Cost]) -> tuple[Mistake, ...]:
+    """Faults with the predictions that correct them."""
+    names = numbered_units(examiner)
+
+    def mistake(cost: Cost) -> Mistake:
+        fault, prediction = cost.fault, examiner.corrected(cost.position, cost.unit.prediction, [cost.fault])
+        return Mistake(
+            fault.kind, *names[cost.position], fault.part, fault.predicted, fault.gold, cost.gain, cost.effects,
+            prediction, cost.reason,
+        )  # fmt: skip
+
+    return tuple(map(mistake, costs))
+
+
+def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> tuple[BudgetRow, ...]:
+    """The budget in the order of the kinds. A mistake that the scorer would not let be corrected stays."""
+    result = examiner.result
+    alone = {kind: list(result.table.rows) for kind in examiner.kinds}
+    cumulated = {kind: list(result.table.rows) for kind in examiner.kinds}
+    counts: Counter[str] = Counter()
+    for unit in units:
+        counts.update(fault.kind for fault in unit.faults)
+        after_all = unit
+        for kind in examiner.kinds:
+            one = without_kind(examiner, unit, kind)
+            mended = one if after_all is unit else without_kind(examiner, after_all, kind)
+            if mended is not after_all:
+                faults = examiner.faults(unit.positions[0], mended.prediction)
+                after_all = replace(mended, faults=tuple(faults))
+            for rows, after in ((alone[kind], one), (cumulated[kind], after_all)):
+                for position, row in zip(unit.positions, after.rows):
+                    rows[position] = row
+
+    def score(rows: Sequence[Row]) -> float:
+        return scores_of(result.mode, replace(result.table, rows=rows))[examiner.measure]
+
+    now = result.scores[examiner.measure]
+    scores = {kind: score(rows) for kind, rows in alone.items()}
+    return tuple(
+        BudgetRow(kind, counts[kind], then - now, then, score(cumulated[kind])) for kind, then in scores.items()
+    )
+
+
+# ---- Groups and confusions
+
+ASPECT: Final = "aspect"
+"""The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
+
+
+def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+    """The positions of the units in each group of each dimension, the groups in order (numbers by value).
+
+    `of_units` has the groups of each unit.
+    """
+    members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for dimension in dict.fromkeys(name for groups in of_units for name in groups):
+        for position, groups in enumerate(of_units):
+            members[dimension][groups.get(dimension, UNKNOWN)].append(position)
+    return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
+
+
+def groups_of(examiner: AnyExaminer, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
+    """The groups of each dimension. Each unit is in one group of a dimension, so that their totals are the table's."""
+    result, measure = examiner.result, examiner.measure
+    mode, table = result.mode, result.table
+    found: dict[str, tuple[Group, ...]] = {}
+    for dimension, members in members_of([examiner.groups(each) for each in range(len(table.ids))]).items():
+        group_of = {position: name for name, positions in members.items() for position in positions}
+        often = Counter(group_of[cost.position] for cost in costs)
+        of_groups = []
+        for name, positions in members.items():
+            part = replace(table, rows=[table.rows[position] for position in positions])
+            counts = dict(zip(table.columns, part.sums()))
+            of_groups.append(_group(mode, name, measure, counts, scores_of(mode, part), (often[name], len(costs)),
+                                    len(positions)))  # fmt: skip
+        found[dimension] = tuple(of_groups)
+    totals = dict(zip(table.columns, table.sums()))
+    if set(mode.measures) <= totals.keys():  # each line of the report with the mistakes that one of its measures feels
+        found[ASPECT] = tuple(
+            _group(
+                mode, row.name, row.measures[0], {name: totals[name] for name in row.measures},
+                {name: result.scores[name] for name in row.measures},
+                (sum(any(cost.effects[name] for name in row.measures) for cost in costs), len(costs)), len(table.ids),
+            )
+            for row in mode.rows
+        )  # fmt: skip
+    return found
+
+
+def _group(
+    mode: Mode, name: str, measure: str, counts: dict[str, float], scores: dict[str, float], often: tuple[int, int],
+    units: int,
+) -> Group:  # fmt: skip
+    family = {part: scores[each] for part, each in family_of(mode, measure).items()}
+    return Group(name, units, counts, family.get("precision"), family.get("recall"), family.get("f1"), scores,
+                 often[0], divide(*often))  # fmt: skip
+
+
+def family_of(mode: Mode, measure: str) -> dict[str, str]:
+    """The measures called precision, recall and f1 in the line of the mode's report that a measure stands in."""
+    row = next(row for row in mode.rows if measure in row.measures)
+    if len(row.measures) == 1:
+        return {}
+    headings = {"prec": "precision"}
+    return {headings.get(heading, heading): name for heading, name in zip(mode.headings, row.measures)}
+
+
+def counted_confusions(confusions: Iterable[Confusion]) -> tuple[ConfusionCount, ...]:
+    """Confusions with their numbers, those of one kind together, the most frequent first."""
+    often = Counter(confusions)
+    kinds = list(dict.fromkeys(confusion.of for confusion in often))
+    found = [ConfusionCount(each.of, each.gold, each.predicted, count) for each, count in often.items()]
+    return tuple(sorted(found, key=lambda each: (kinds.index(each.of), -each.count, each.gold, each.predicted)))
+
+
+# ---- The whole
+
+
+MOST_UNITS: Final = 20_000
+"""Units of one run that are explained."""
+
+
+def explanations_of(examiner: AnyExaminer, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
+    """How units were scored, at most `MOST_UNITS`: those of the costs first, and without costs `with_others`."""
+    result = examiner.result
+    positions = range(len(result.table.ids))
+    wanted = dict.fromkeys((*(cost.position for cost in costs), *(positions if with_others else ())))
+    chosen = set([*wanted][:MOST_UNITS])
+    units = [(position, name) for position, name in enumerate(numbered_units(examiner)) if position in chosen]
+    return Explanations(
+        len(positions) - len(units),
+        tuple(UnitSteps(*name, (number,)) for number, (_, name) in enumerate(units)),
+        tuple("\n".join(map(one_line, result.explained(position))) for position, _ in units),
+    )
+
+
+def analyze(
+    examiner: AnyExaminer, *, top: int | None = None, is_whole: bool = True, progress: Progress = iter
+) -> Analysis:
     """Mistakes, error budget, groups and confusions of a result.
 
-    Without `measure` (a name of the mode's) the one that ranks leaderboards is asked about. `progress` hands back the
-    units twice, once for the budget and once for the mistakes. Raises UsageError for a measure that the mode lacks.
+    With `is_whole` all mistakes unless `top`, and how units were scored; otherwise what a text shows.
+
+    `progress` hands back the units twice, once for the budget and once for the mistakes.
     """
-    examiner = examiner_of(result, measure)
+    result, measure = examiner.result, examiner.measure
+    positions = range(len(result.table.ids))
     with paused_collector():
-        units = units_of(examiner)
+        units = [unit_at(examiner, each) for each in examiner.together()]
         budget = error_budget(examiner, progress(units))
-        mistakes = mistakes_of(examiner, progress(units))
+        costs = costs_of(examiner, progress(units))
+    origin = replace(result.origin, measure=measure)
     return Analysis(
-        mode=result.mode,
-        measure=examiner.measure,
-        score=result.scores[examiner.measure],
-        scores=result.scores,
-        units=len(result.table.ids),
-        mistakes=tuple(mistakes),
-        budget=tuple(budget),
-        groups={name: tuple(groups) for name, groups in groups_of(examiner, mistakes).items()},
-        confusions=tuple(
-            counted_confusions(
-                confusion for position in range(len(result.table.ids)) for confusion in examiner.confusions(position)
-            )
-        ),
-        origin=replace(result.origin, measure=examiner.measure),
-        explanations=lambda top: explain_everything(examiner, mistakes[:top], with_others=top is None),
+        task=result.mode.name,
+        measure=measure,
+        signature=str(origin.signature),
+        origin=origin,
+        score=result.scores[measure],
+        scores=dict(result.scores),
+        units=len(positions),
+        top=UNSET if top is None else top,
+        mistakes=listed(examiner, costs[: top if is_whole else top or TOP]),
+        budget=budget,
+        groups=groups_of(examiner, costs),
+        confusions=counted_confusions(each for position in positions for each in examiner.confusions(position)),
+        explanations=explanations_of(examiner, costs[:top], with_others=top is None) if is_whole else UNSET,
     )

@@ -6,12 +6,9 @@ stay as they are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
 from cs_score.analysis.evidence.scifact import (
     EXTRA_ABSTRACT,
     EXTRA_SENTENCE,
@@ -24,13 +21,13 @@ from cs_score.analysis.evidence.scifact import (
     lacking_sentences,
     without_sentences,
 )
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.errors import InputError
 from cs_score.evidence.claims import (
     ABSENT,
-    COLUMNS,
+    MODE,
     Claim,
     ClaimsResult,
-    SetVerdict,
     cited_documents,
     claim_of,
     count,
@@ -40,12 +37,13 @@ from cs_score.evidence.claims import (
     judge,
     listed_sentences,
     predicted_documents,
+    read_gold,
+    score,
 )
 from cs_score.evidence.reading import as_key, text_of
+from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
 
 WRONG_VERDICT = "wrong_verdict"
-
-_WRONG = COLUMNS.index("sentence_fp")
 
 
 class _Entry(NamedTuple):
@@ -107,38 +105,21 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
     def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         return _corrected(self.result.claims[position][0], prediction, faults)
 
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        gold = self.result.claims[position][0]
+    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
+        """Only the document that the fault concerns, or the verdict, is counted again."""
         if prediction is None:  # which the scorer does not look at as it does at one
-            prediction = {"id": gold.id}
-            try:
-                row = self.row(position, prediction)
-            except InputError as error:
-                yield from [error] * len(faults)
-                return
-        names = [source.name for source in self.result.inputs]
-        pieces = _Pieces(gold, prediction)
-        rows: dict[object, Row] = {}
-        lost: dict[object, Counter[Hashable]] = {}
-        for fault in faults:
-            number = None if fault.part is None else _number(fault.part)
-            part, given = pieces.of(number)
-            if fault.kind == EXTRA_SENTENCE:
-                document, sentence = str(fault.part), as_key(fault.predicted)
-                if document not in lost:
-                    lost[document] = _wrong_times(judge(part, claim_of(given), *names), document, given)
-                yield (*row[:_WRONG], row[_WRONG] - lost[document][sentence], *row[_WRONG + 1 :])
-                continue
-            try:
-                if number not in rows:
-                    rows[number] = count(part, claim_of(given), *names)
-                after = count(part, claim_of(_corrected(part, given, [fault])), *names)
-            except InputError as error:
-                yield error
-            else:
-                yield exchanged(row, rows[number], after)
+            return super().row_without(position, prediction, row, fault)
+        gold, names = self.result.claims[position][0], [source.name for source in self.result.inputs]
+        number = None if fault.part is None else _number(fault.part)
+
+        def of_fault(documents: Iterable[Any]) -> list[Any]:
+            return [document for document in documents if _number(document) == number]
+
+        wanted, evidence = gold_documents(gold), _predicted(prediction)
+        part = gold._replace(evidence={each: wanted[each] for each in of_fault(wanted)}, cited=of_fault(_cited(gold)))
+        given = {**prediction, "evidence": {each: evidence[each] for each in of_fault(evidence)}}
+        before, after = (count(part, claim_of(each), *names) for each in (given, _corrected(part, given, [fault])))
+        return exchanged(row, before, after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         gold = self.result.claims[position][0]
@@ -190,9 +171,6 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
             value = _set_value(verdict.document, number, listed[verdict.document][number - 1])
             shown = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
             yield Part("evidence set", value, not verdict.fn, shown if verdict.retrieved else None)
-
-
-EXAMINER = ClaimsExaminer
 
 
 def _set_value(document: str, number: int, sentences: Sequence[Hashable]) -> dict[str, object]:
@@ -255,44 +233,6 @@ def _corrected(gold: Claim, prediction: object, faults: Iterable[Fault]) -> obje
             if _is_entry(entry):
                 entry["sentences"] = without_sentences(entry["sentences"], sentences)
     return claim
-
-
-class _Pieces:
-    """A claim and its prediction taken apart by the numbers of documents, each of which counts by itself."""
-
-    def __init__(self, gold: Claim, prediction: object) -> None:
-        self._gold = gold
-        self._prediction: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {}
-        self._of_gold, self._given = _by_number(gold_documents(gold)), _by_number(_predicted(prediction))
-        self._cited: dict[object, list[object]] = {}
-        for document in _cited(gold):
-            self._cited.setdefault(_number(document), []).append(document)
-
-    def of(self, number: object) -> tuple[Claim, dict[str, Any]]:
-        """What gold and the prediction say of one document; of their verdicts alone for None."""
-        gold = self._gold._replace(evidence=self._of_gold.get(number, {}), cited=self._cited.get(number, []))
-        return gold, {**self._prediction, "evidence": self._given.get(number, {})}
-
-
-def _by_number(documents: Mapping[str, object]) -> dict[object, dict[str, object]]:
-    found: dict[object, dict[str, object]] = {}
-    for document, value in documents.items():
-        found.setdefault(_number(document), {})[document] = value
-    return found
-
-
-def _wrong_times(verdicts: Iterable[SetVerdict], document: str, prediction: Mapping[str, Any]) -> Counter[Hashable]:
-    """How often each sentence of a document that no gold set has counts as wrong (section 4)."""
-    wrong: Counter[Hashable] = Counter()
-    compared = [verdict for verdict in verdicts if verdict.document == document]
-    of_entry: dict[int | None, Iterable[Hashable]] = {verdict.entry: verdict.predicted for verdict in compared}
-    if None in of_entry:  # all entries count as they are listed
-        listed = chain.from_iterable(map(listed_sentences, prediction["evidence"][document]))
-        of_entry[None] = map(as_key, listed)
-    for entry, often in Counter(verdict.entry for verdict in compared).items():
-        for key in of_entry[entry]:
-            wrong[key] += often
-    return wrong
 
 
 def _copied(entries: object) -> object:
@@ -373,3 +313,14 @@ def _correct_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None
             entries.append(dict(gold))
         else:
             first["sentences"] = [*first["sentences"], *gold["sentences"]]
+
+
+TASK = EvidenceTask(
+    MODE,
+    read_gold,
+    score,
+    ClaimsExaminer,
+    "Score claim verification: documents, evidence with its label, verdict",
+    "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document, and "
+    "are matched by id.",
+)

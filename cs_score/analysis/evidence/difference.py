@@ -7,23 +7,31 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import UNSET
 
-from cs_score.analysis.evidence.examiner import AnyExaminer, Part, Row, numbered_units
-from cs_score.analysis.evidence.mistakes import examiner_of, members_of
-from cs_score.analysis.outcomes import Outcome, outcome_of, significance
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, asdict, replace, to_builtins
-from cs_score.base.signing.origin import Origin
+from cs_score.analysis.evidence.analysis import AnyExaminer, members_of, numbered_units
+from cs_score.analysis.evidence.documents import (
+    Answer,
+    Difference,
+    GroupDifference,
+    Judgment,
+    OutcomeCount,
+    UnitDifference,
+)
+from cs_score.analysis.outcomes import Outcome, Significance, outcome_of
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import as_key
-from cs_score.evidence.result import Mode, Result, scores_at
+from cs_score.evidence.result import scores_at
 from cs_score.measures.formulas import Ratio, divide
 from cs_score.statistics.arithmetic import ColumnFormula, contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison, PairedSystems
+from cs_score.statistics.results import Comparison
+from cs_score.tasks.task import Part, Row
 
 Examiners: TypeAlias = tuple[AnyExaminer, AnyExaminer]
 
@@ -34,21 +42,9 @@ class UnitPair(Record):
     The position is None where the unit was not scored.
     """
 
-    unit: object
+    unit: Any
     occurrence: int
     positions: tuple[int | None, int | None]
-
-
-def pairs_of(examiners: Examiners) -> list[UnitPair]:
-    """The units of A in their order, then those that only B has."""
-    names = [numbered_units(examiner) for examiner in examiners]
-    first, second = ({(as_key(unit), number): at for at, (unit, number) in enumerate(each)} for each in names)
-    found = []
-    for key in dict.fromkeys((*first, *second)):
-        a, b = first.get(key), second.get(key)
-        unit, occurrence = names[0][a] if a is not None else names[1][b or 0]
-        found.append(UnitPair(unit, occurrence, (a, b)))
-    return found
 
 
 class Paired(Record):
@@ -57,10 +53,16 @@ class Paired(Record):
     examiners: Examiners
     pairs: Sequence[UnitPair]
 
-    @property
-    def measure(self) -> str:
-        """The measure that is asked about."""
-        return self.examiners[0].measure
+    @classmethod
+    def of(cls, examiners: Examiners) -> Paired:
+        """The units of A in their order, then those that only B has."""
+        names = [numbered_units(examiner) for examiner in examiners]
+        first, second = ({(as_key(unit), number): at for at, (unit, number) in enumerate(each)} for each in names)
+        pairs = []
+        for key in dict.fromkeys((*first, *second)):
+            a, b = first.get(key), second.get(key)
+            pairs.append(UnitPair(*(names[0][a] if a is not None else names[1][b or 0]), (a, b)))
+        return cls(examiners, pairs)
 
     def rows(self, side: int, pairs: Iterable[UnitPair]) -> list[Row]:
         """The statistics of units on one side; zeros for those that were not scored there."""
@@ -71,276 +73,79 @@ class Paired(Record):
 
     def score(self, side: int, pairs: Iterable[UnitPair]) -> float:
         """The score of some units on one side."""
-        sums = [math.fsum(column) for column in zip(*self.rows(side, pairs))]
-        return float(self._of_measure(sums, divide))
+        return float(self._measured([math.fsum(column) for column in zip(*self.rows(side, pairs))], divide))
 
     def ratio(self, side: int) -> Ratio:
         """Numerator and denominator of the measure by unit."""
-        rows = np.array(self.rows(side, self.pairs), dtype=np.float64)
-        found: Ratio = self._of_measure(list(rows.T), Ratio)
+        found: Ratio = self._measured(list(np.array(self.rows(side, self.pairs), dtype=np.float64).T), Ratio)
         return found
 
-    def shares(self) -> list[float] | None:
-        """What each unit contributes to the score of B minus that of A; None where a score is 0/0."""
-        if not self.pairs:
-            return None
-        found = contributions(self.ratio(0), self.ratio(1))
-        return None if found is None else found.tolist()
-
-    def parts(self, side: int, pair: UnitPair) -> list[Part]:
-        """What became of gold's and the prediction's parts of a unit."""
-        place = pair.positions[side]
-        return [] if place is None else list(self.examiners[side].parts(place))
-
-    def groups(self, pair: UnitPair) -> dict[str, str]:
-        """The groups of a unit, which are those of gold."""
-        side, place = next((side, place) for side, place in enumerate(pair.positions) if place is not None)
-        return dict(self.examiners[side].groups(place))
-
-    def _of_measure(self, sums: Sequence[object], by: object) -> Any:
+    def _measured(self, sums: Sequence[object], by: object) -> Any:
         mode = self.examiners[0].result.mode
-        return mode.formula(sums, by)[mode.measures.index(self.measure)]
+        return mode.formula(sums, by)[mode.measures.index(self.examiners[0].measure)]
 
 
-class PartPair(Record):
-    """A part in A and in B; None where the part is not among those of the result."""
-
-    what: str
-    value: object
-    a: Part | None
-    b: Part | None
-
-    @property
-    def differs(self) -> bool:
-        """Whether it was judged differently."""
-        return _judgment(self.a) != _judgment(self.b)
-
-    @property
-    def outcome(self) -> Outcome:
-        """In words."""
-        right = self.a is not None and self.a.right, self.b is not None and self.b.right
-        return outcome_of(right, (_judgment(self.a) is not None, _judgment(self.b) is not None))
-
-    def as_json(self) -> dict[str, object]:
-        """The pair as a JSON object; null for A or B where nothing was predicted for the part."""
-        return {
-            "part": self.what,
-            "value": self.value,
-            "a": _as_json(self.a),
-            "b": _as_json(self.b),
-            "outcome": str(self.outcome),
-        }
-
-
-def paired_parts(first: Iterable[Part], second: Iterable[Part]) -> list[PartPair]:
-    """The parts of A, then those that only B has, each beside that of the other with the same value."""
-    ones, others = _by_value(first), _by_value(second)
-    found = []
-    for key in dict.fromkeys((*ones, *others)):
-        one, other = ones.get(key), others.get(key)
-        known = one or other
-        assert known is not None
-        found.append(PartPair(known.what, known.value, one, other))
-    return found
-
-
-def counted_outcomes(pairs: Iterable[PartPair]) -> dict[str, dict[Outcome, int]]:
-    """How many parts of each sort had each outcome."""
-    often = Counter((pair.what, pair.outcome) for pair in pairs)
-    whats = sorted({what for what, _ in often})
-    return {what: {outcome: often[what, outcome] for outcome in Outcome} for what in whats}
-
-
-def _by_value(parts: Iterable[Part]) -> dict[tuple[str, str, int], Part]:
-    """Parts by what they are, their value, and which of equal ones they are."""
-    seen: Counter[tuple[str, str]] = Counter()
-    found = {}
-    for part in parts:
-        key = part.what, json.dumps(part.value, sort_keys=True)
-        seen[key] += 1
-        found[*key, seen[key]] = part
-    return found
-
-
-def _judgment(part: Part | None) -> str | None:
-    return None if part is None else part.judgment
-
-
-def _as_json(part: Part | None) -> dict[str, object] | None:
-    return None if part is None or part.judgment is None else {"right": part.right, "fate": part.judgment}
-
-
-SCHEMA_VERSION: Final = 1
-"""Of the JSON object; raised when a key changes its meaning or goes away."""
-
-
-class UnitDifference(Record):
-    """A unit that counts differently in A and B: its own scores, 0..1 (None: not scored), and what it contributes.
-
-    The contributions of all units add up to the difference of the scores; None where they are not defined.
-    """
-
-    unit: object
-    occurrence: int
-    a: float | None
-    b: float | None
-    contribution: float | None
-
-
-class Answer(Record):
-    """A part of a unit that was judged differently in A and B."""
-
-    unit: object
-    occurrence: int
-    pair: PartPair
-
-    def as_json(self) -> dict[str, object]:
-        """The answer as a JSON object."""
-        return {"unit": self.unit, "occurrence": self.occurrence, **self.pair.as_json()}
-
-
-class GroupDifference(Record):
-    """The scores of a group of units in A and B, and what its units contribute together (None: not defined)."""
-
-    group: str
-    a: float
-    b: float
-    contribution: float | None
-
-
-class Difference(Record):
-    """Why B scores otherwise than A under `measure` (insight specification, sections 5 and 8).
-
-    `names` are what people call A and B, `a` and `b` their scores. `units` are those that count differently, the
-    largest contribution first; `answers` the parts of gold and predictions that were judged differently, and
-    `outcomes` how often each sort of part had which outcome, equal ones included.
-    `compared` has the interval of the difference and its
-    p-values, None where the two have different units.
-    """
-
-    mode: Mode
-    measure: str
-    names: tuple[str, str]
-    a: float
-    b: float
-    units: tuple[UnitDifference, ...]
-    answers: tuple[Answer, ...]
-    outcomes: Mapping[str, Mapping[Outcome, int]]
-    groups: Mapping[str, tuple[GroupDifference, ...]]
-    compared: Comparison | None
-    remarks: tuple[Note, ...]
-    origins: tuple[Origin, Origin]
-
-    @property
-    def difference(self) -> float:
-        """The score of B minus that of A."""
-        return self.b - self.a
-
-    @property
-    def pair(self) -> PairedSystems | None:
-        """Interval and p-values of the difference."""
-        return None if self.compared is None else self.compared.measures[0].pairs[0]
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader must know beside the numbers."""
-        if self.compared is None or self.pair is None:
-            return self.remarks
-        return (*self.remarks, *self.compared.notes, *self.pair.difference.notes)
-
-    def as_json(self, top: int | None = None) -> dict[str, object]:
-        """The difference as a JSON object, with at most `top` units and answers."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "mode": self.mode.name,
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
-            "difference": self.difference,
-            "names": dict(zip("ab", self.names)),
-            **({} if top is None else {"top": top}),
-            **significance(self.compared),
-            "notes": list(to_builtins(self.notes)),
-            "units": [asdict(unit) for unit in self.units[:top]],
-            "answers": [answer.as_json() for answer in self.answers[:top]],
-            "outcomes": [
-                {"part": what, "outcome": str(outcome), "count": count}
-                for what, counts in self.outcomes.items()
-                for outcome, count in counts.items()
-            ],
-            "groups": {name: [asdict(group) for group in groups] for name, groups in self.groups.items()},
-            "signatures": {side: origin.as_json() for side, origin in zip("ab", self.origins)},
-        }
-
-
-def diff(
-    a: Result,
-    b: Result,
-    measure: str | None = None,
-    *,
-    names: tuple[str, str] = ("A", "B"),
-    resampling: Resampling | None = None,
-) -> Difference:
+def diff(examiners: Examiners, names: tuple[str, str], top: int | None, resampling: Resampling | None) -> Difference:
     """Where B differs from A, and what each unit contributes to the difference of their scores.
 
     Every measure is a ratio q = x / y of sums over units. With D for B minus A a unit contributes
     (D(x) - mean(q) D(y)) / mean(y), and all of them together D(q). A unit that only one of the two was scored on is
-    nothing in the other. `resampling` has the settings of interval and p-values, as in a comparison. Raises UsageError
-    for results of different modes and for a measure that the mode lacks.
+    nothing in the other. `resampling` has the settings of interval and p-values, as in a comparison.
     """
-    if a.mode.name != b.mode.name:
-        raise UsageError(f"results of different modes cannot be compared: {a.mode.name}, {b.mode.name}")
-    examiners = examiner_of(a, measure), examiner_of(b, measure)
-    paired = Paired(examiners, pairs_of(examiners))
-    shares = paired.shares()
-    compared, remarks = _compared(paired, names, resampling, is_defined=shares is not None)
-    parts = [
-        Answer(unit.unit, unit.occurrence, pair)
-        for unit in paired.pairs
-        for pair in paired_parts(paired.parts(0, unit), paired.parts(1, unit))
-    ]
+    a, b = (examiner.result for examiner in examiners)
+    measure = examiners[0].measure
+    paired = Paired.of(examiners)
+    ratios = [paired.ratio(side) for side in range(2)] if paired.pairs else []
+    found = contributions(*ratios) if ratios else None
+    shares = None if found is None else found.tolist()
+    compared, notes = _compared(paired, names, resampling, is_defined=shares is not None)
+    pair = None if compared is None else compared.measures[0].pairs[0]
+    answers, outcomes = _answers(paired)
+    origins = {side: replace(result.origin, measure=measure) for side, result in zip("ab", (a, b))}
     return Difference(
-        mode=a.mode,
-        measure=paired.measure,
-        names=names,
-        a=a.scores[paired.measure],
-        b=b.scores[paired.measure],
-        units=tuple(_units(paired, shares)),
-        answers=tuple(part for part in parts if part.pair.differs),
-        outcomes=counted_outcomes(part.pair for part in parts),
+        task=a.mode.name,
+        measure=measure,
+        a=a.scores[measure],
+        b=b.scores[measure],
+        difference=b.scores[measure] - a.scores[measure],
+        names=dict(zip("ab", names)),
+        top=UNSET if top is None else top,
+        interval=None if pair is None else pair.difference,
+        p=None if pair is None else Significance(pair.randomisation.raw, pair.bootstrap.raw),
+        resampling=None if compared is None else compared.resampling,
+        notes=notes,
+        units=tuple(_units(paired, ratios, shares)[:top]),
+        answers=tuple(answers[:top]),
+        outcomes=outcomes,
         groups=_groups(paired, shares),
-        compared=compared,
-        remarks=remarks,
-        origins=(replace(a.origin, measure=paired.measure), replace(b.origin, measure=paired.measure)),
+        signatures={side: str(origin.signature) for side, origin in origins.items()},
+        origins=origins,
     )
 
 
 def _compared(
     paired: Paired, names: tuple[str, str], resampling: Resampling | None, *, is_defined: bool
 ) -> tuple[Comparison | None, tuple[Note, ...]]:
-    """Interval and p-values where both have the same units, and notes on what there is not."""
+    """Interval and p-values where both have the same units, and what a reader must know beside the numbers."""
     first, second = (examiner.result for examiner in paired.examiners)
-    mode, measure = first.mode, paired.measure
-    remarks: tuple[Note, ...] = ()
+    mode, measure = first.mode, paired.examiners[0].measure
+    notes: list[Note] = []
     if not is_defined:
-        remarks = (Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0"),)
+        notes.append(Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0"))
     if first.table.ids != second.table.ids:
         text = f"no interval: {names[0]} and {names[1]} were not scored on the same {mode.unit}s"
-        return None, (*remarks, Note("OTHER_UNITS", text))
+        return None, (*notes, Note("OTHER_UNITS", text))
     formula = ColumnFormula(partial(scores_at, mode.formula, (mode.measures.index(measure),)))
     settings = replace(resampling or Resampling(can_grow=True), unit=mode.unit)
-    tables = {"a": first.table, "b": second.table}
     try:
-        return compare_tables(tables, [measure], formula, settings), remarks
+        compared = compare_tables({"a": first.table, "b": second.table}, [measure], formula, settings)
     except InputError as error:
-        return None, (*remarks, Note("NO_UNITS", f"no interval: {error.problem}"))
+        return None, (*notes, Note("NO_UNITS", f"no interval: {error.problem}"))
+    return compared, (*notes, *compared.notes, *compared.measures[0].pairs[0].difference.notes)
 
 
-def _units(paired: Paired, shares: Sequence[float] | None) -> list[UnitDifference]:
+def _units(paired: Paired, ratios: Sequence[Ratio], shares: Sequence[float] | None) -> list[UnitDifference]:
     """The units whose numerator or denominator differs, the largest contribution first."""
-    if not paired.pairs:
-        return []
-    ratios = [paired.ratio(side) for side in range(2)]
     rows = [list(zip(ratio.numerator.tolist(), ratio.denominator.tolist())) for ratio in ratios]
     found = []
     for number, pair in enumerate(paired.pairs):
@@ -351,16 +156,52 @@ def _units(paired: Paired, shares: Sequence[float] | None) -> list[UnitDifferenc
     return sorted(found, key=lambda unit: -abs(unit.contribution or 0.0))
 
 
+def _answers(paired: Paired) -> tuple[list[Answer], tuple[OutcomeCount, ...]]:
+    """The parts of each unit that were judged differently, those of A and then those that only B has; all counted."""
+    differing = []
+    often: Counter[tuple[str, Outcome]] = Counter()
+    for unit in paired.pairs:
+        ones, others = (_by_value(paired, side, unit) for side in range(2))
+        for key in dict.fromkeys((*ones, *others)):
+            known = ones[key] if key in ones else others[key]
+            a, b = (_judgment(parts.get(key)) for parts in (ones, others))
+            outcome = outcome_of((a is not None and a.right, b is not None and b.right), (a is not None, b is not None))
+            often[known.what, outcome] += 1
+            if (a and a.judgment) != (b and b.judgment):
+                differing.append(Answer(unit.unit, unit.occurrence, known.what, known.value, a, b, outcome))
+    whats = sorted({what for what, _ in often})
+    return differing, tuple(OutcomeCount(what, each, often[what, each]) for what in whats for each in Outcome)
+
+
+def _by_value(paired: Paired, side: int, unit: UnitPair) -> Mapping[tuple[str, str, int], Part]:
+    """A unit's parts by what they are, their value, and which of equal ones they are."""
+    position = unit.positions[side]
+    seen: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for part in () if position is None else paired.examiners[side].parts(position):
+        key = part.what, json.dumps(part.value, sort_keys=True)
+        seen[key] += 1
+        found[*key, seen[key]] = part
+    return found
+
+
+def _judgment(part: Part | None) -> Judgment | None:
+    return None if part is None or part.judgment is None else Judgment(part.right, part.judgment)
+
+
 def _groups(paired: Paired, shares: Sequence[float] | None) -> dict[str, tuple[GroupDifference, ...]]:
-    """The groups of every dimension in A and B; a group contributes what its units do."""
+    """The groups of every dimension in A and B, which are those of gold; a group contributes what its units do."""
+    of_units = []
+    for pair in paired.pairs:
+        side = 0 if pair.positions[0] is not None else 1
+        of_units.append(paired.examiners[side].groups(pair.positions[side] or 0))
 
     def difference(group: str, places: Sequence[int]) -> GroupDifference:
         pairs = [paired.pairs[place] for place in places]
         share = None if shares is None else math.fsum(shares[place] for place in places)
         return GroupDifference(group, paired.score(0, pairs), paired.score(1, pairs), share)
 
-    members = members_of([paired.groups(pair) for pair in paired.pairs])
     return {
         dimension: tuple(difference(group, places) for group, places in groups.items())
-        for dimension, groups in members.items()
+        for dimension, groups in members_of(of_units).items()
     }

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.errors import InputError
 from cs_score.evidence.hotpotqa import (
-    NOTHING,
-    Agreement,
+    MODE,
     FactKey,
     HotpotQAResult,
     Question,
-    combine,
     count,
-    fact_agreement,
     fact_key,
     fact_set,
     normalised,
+    read_gold,
+    score,
 )
 from cs_score.evidence.reading import as_key, text_of
+from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
 
 WRONG_ANSWER = "wrong_answer"
 EXTRA_FACT = "extra_fact"
@@ -95,21 +95,6 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
             given[FACTS] = [fact for fact in given.get(FACTS, ()) if fact_key(fact) not in gone] + missed
         return given
 
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        given = _given(prediction)
-        predicted, gold = fact_set(given.get(FACTS, [])), _gold_facts(self.result.questions[position])
-        right, size, wanted = sum(fact in gold for fact in predicted), len(predicted), len(gold)
-        answer = Agreement(*row[1:5])
-        for fault in faults:
-            if fault.kind == WRONG_ANSWER:
-                yield from super().rows_without_each(position, prediction, row, [fault])
-                continue
-            is_missed = fault.kind == MISSED_FACT
-            facts = fact_agreement(right + is_missed, size + (1 if is_missed else -1), wanted)
-            yield 1, *answer, *facts, *(combine(answer, facts) if ANSWER in given else NOTHING)
-
     def groups(self, position: int) -> Mapping[str, str]:
         question = self.result.questions[position]
         groups = {str(key): text_of(question.fields[key]) for key in ("type", "level") if key in question.fields}
@@ -138,9 +123,6 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         for key, fact in predicted.items():
             if key not in wanted:
                 yield Part("fact", fact, False, "not in gold")
-
-
-EXAMINER = HotpotQAExaminer
 
 
 def _given(prediction: object) -> Mapping[str, Any]:
@@ -178,3 +160,14 @@ def _kind(answer: str) -> str:
     if text in _YES_OR_NO:
         return text
     return "number" if text.replace(" ", "").isdecimal() else "other"
+
+
+TASK = EvidenceTask(
+    MODE,
+    read_gold,
+    score,
+    HotpotQAExaminer,
+    "Score HotpotQA answers, supporting facts, and both jointly",
+    "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id under "
+    'the keys "answer" and "sp".',
+)

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import Confusion, Examiner, Fault, Part, Row
-from cs_score.evidence.r4c import WEIGHTS, Choice, R4CResult, ScoredInstance, Scorer, row
+from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.evidence.r4c import (
+    MODE,
+    WEIGHTS,
+    Choice,
+    Options,
+    R4CResult,
+    ScoredInstance,
+    Scorer,
+    read_gold,
+    row,
+    score,
+)
 from cs_score.evidence.reading import quoted
+from cs_score.tasks.task import Confusion, Examiner, Fault, Part, Row
 
 EXTRA_FACT = "extra_fact"
 WRONG_ENTITY = "wrong_entity"
@@ -118,9 +130,19 @@ class R4CExaminer(Examiner[R4CResult]):
         return scored.choices[list(WEIGHTS).index(level)]
 
 
-EXAMINER = R4CExaminer
-
-
 def _differ(one: str, other: str) -> bool:
     """Whether the scorer tells two texts apart: it ignores letter case."""
     return one.lower() != other.lower()
+
+
+TASK = EvidenceTask(
+    MODE,
+    read_gold,
+    score,
+    R4CExaminer,
+    "Score R4C derivations by entities (e), relation (r) and both (er)",
+    "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id "
+    'under the key "re". Needs the extra packages of cs-score[r4c].',
+    Options,
+    takes_long=True,
+)

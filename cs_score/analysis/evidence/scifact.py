@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.examiner import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
-from cs_score.base.errors import InputError
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.evidence.reading import as_key, text_of
 from cs_score.evidence.result import counted
 from cs_score.evidence.scifact import (
-    COLUMNS,
+    MODE,
     GoldAbstract,
     GoldClaim,
+    Options,
     PredictedAbstract,
     SciFactResult,
     Verdict,
     count,
     judge,
     predicted_claim,
+    read_gold,
+    score,
 )
+from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
 
 EXTRA_ABSTRACT = "extra_abstract"
 WRONG_LABEL = "wrong_label"
 EXTRA_SENTENCE = "extra_sentence"
 INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
-
-Json = dict[str, Any]
-
-_GIVEN = COLUMNS.index("retrieved_sentences")
 
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
@@ -99,37 +97,16 @@ class SciFactExaminer(Examiner[SciFactResult]):
             evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
         return {**claim, "evidence": evidence}
 
-    def rows_without_each(
-        self, position: int, prediction: object, row: Row, faults: Sequence[Fault]
-    ) -> Iterator[Row | InputError]:
-        gold = self.result.claims[position][0]
-        claim: Any = prediction
-        known: dict[str, tuple[GoldClaim, Json, Row]] = {}
-        leading: dict[str, frozenset[Hashable]] = {}
-        times: dict[str, Counter[Hashable]] = {}
-        for fault in faults:
-            abstract = str(fault.part)
-            if abstract not in known:
-                wanted = {abstract: gold.abstracts[abstract]} if abstract in gold.abstracts else {}
-                given = {abstract: claim["evidence"][abstract]} if abstract in claim["evidence"] else {}
-                part, part_claim = GoldClaim(gold.id, wanted, gold.cited), {**claim, "evidence": given}
-                known[abstract] = part, part_claim, count(part, predicted_claim(part_claim))
-            part, part_claim, before = known[abstract]
-            if fault.kind == EXTRA_SENTENCE:
-                sentences = part_claim["evidence"][abstract]["sentences"]
-                if abstract not in leading:
-                    times[abstract] = Counter(map(as_key, sentences))
-                    leading[abstract] = frozenset(map(as_key, sentences[: part.abstracts[abstract].cap]))
-                key = as_key(fault.predicted)
-                if key not in leading[abstract]:  # then it is one that was given, and no more
-                    yield (*row[:_GIVEN], row[_GIVEN] - times[abstract][key], *row[_GIVEN + 1 :])
-                    continue
-            try:
-                after = count(part, predicted_claim(self.corrected(position, part_claim, [fault])))
-            except InputError as error:
-                yield error
-            else:
-                yield exchanged(row, before, after)
+    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
+        """Only the abstract that the fault concerns is counted again."""
+        gold, abstract = self.result.claims[position][0], str(fault.part)
+        wanted, evidence = gold.abstracts.get(abstract), prediction["evidence"]
+        part = GoldClaim(gold.id, {} if wanted is None else {abstract: wanted}, gold.cited)
+        given = {**prediction, "evidence": {abstract: evidence[abstract]} if abstract in evidence else {}}
+        before, after = (
+            count(part, predicted_claim(each)) for each in (given, self.corrected(position, given, [fault]))
+        )
+        return exchanged(row, before, after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         claim = self.result.claims[position][0]
@@ -154,9 +131,6 @@ class SciFactExaminer(Examiner[SciFactResult]):
         for abstract, given in predicted.abstracts.items():
             if abstract not in gold.abstracts:
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
-
-
-EXAMINER = SciFactExaminer
 
 
 def extra_sentences(predicted: Iterable[object], sets: Iterable[Iterable[object]]) -> list[object]:
@@ -246,3 +220,15 @@ def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[obj
         yield Part("evidence set", value, found == len(gold_set), shown if found or not gold_set else None)
     for sentence in extra_sentences(predicted, wanted.sets):
         yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
+
+
+TASK = EvidenceTask(
+    MODE,
+    read_gold,
+    score,
+    SciFactExaminer,
+    "Score SciFact predictions with the measures of the public leaderboard",
+    "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the same "
+    "order, each with a label and a list of sentences per abstract.",
+    Options,
+)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.analysis import Analysis, analyze
-from cs_score.analysis.evidence.mistakes import Mistake
+from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import UsageError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from tests.analysis.evidence.worlds import analyze
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_hotpotqa import PREDICTIONS as ANSWERS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
@@ -19,7 +19,7 @@ Json = Any
 
 
 def of_kind(analysis: Analysis, kind: str) -> list[Mistake]:
-    return [mistake for mistake in analysis.mistakes if mistake.fault.kind == kind]
+    return [mistake for mistake in analysis.mistakes if mistake.kind == kind]
 
 
 def counts(analysis: Analysis) -> dict[str, int]:
@@ -49,12 +49,12 @@ def test_the_worked_example_of_scifact() -> None:
     assert analysis.measure == "abstract_label_only_f1"
     assert analysis.score == pytest.approx(4 / 7)
     first, second, *others = analysis.mistakes
-    assert (first.unit, first.fault.kind, first.fault.part) == (7, "wrong_label", "102")
-    assert (first.fault.predicted, first.fault.gold) == ("SUPPORT", "CONTRADICT")
+    assert (first.unit, first.kind, first.part) == (7, "wrong_label", "102")
+    assert (first.predicted, first.gold) == ("SUPPORT", "CONTRADICT")
     assert first.gain == pytest.approx(6 / 7 - 4 / 7)
-    assert (second.unit, second.fault.kind, second.prediction) == (8, "extra_abstract", {"id": 8, "evidence": {}})
+    assert (second.unit, second.kind, second.prediction) == (8, "extra_abstract", {"id": 8, "evidence": {}})
     assert second.gain == pytest.approx(4 / 6 - 4 / 7)
-    assert [(each.unit, each.fault.predicted, each.gain) for each in others] == [(7, 9, 0.0), (9, 0, 0.0)]
+    assert [(each.unit, each.predicted, each.gain) for each in others] == [(7, 9, 0.0), (9, 0, 0.0)]
     budget = {row.kind: row for row in analysis.budget}
     assert list(budget) == [
         "extra_abstract", "wrong_label", "extra_sentence", "incomplete_rationale", "missed_abstract",
@@ -91,10 +91,9 @@ def test_a_complete_set_is_enough() -> None:
 def test_a_mended_prediction_that_would_be_refused_has_no_gain_and_says_why() -> None:
     analysis = scifact_of([[1]], {"11": abstract(1), "12": abstract(3)}, label="MAYBE")
     extra, wrong = analysis.mistakes
-    assert extra.fault.kind == "extra_abstract"
-    assert (wrong.fault.kind, wrong.gain, set(wrong.effects.values())) == ("wrong_label", None, {None})
-    assert wrong.reason is not None
-    assert wrong.reason.startswith("abstract 11: label 'MAYBE' is not one of SUPPORT, CONTRADICT")
+    assert extra.kind == "extra_abstract"
+    assert (wrong.kind, wrong.gain, set(wrong.effects.values())) == ("wrong_label", None, {None})
+    assert str(wrong.reason).startswith("abstract 11: label 'MAYBE' is not one of SUPPORT, CONTRADICT")
     budget = {row.kind: row for row in analysis.budget}
     assert (budget["wrong_label"].count, budget["wrong_label"].gain) == (1, 0.0)
 
@@ -117,7 +116,7 @@ def test_a_repeated_id_is_told_by_its_occurrence() -> None:
     gold = [{"id": 5, "evidence": {"1": [{"sentences": [each], "label": "SUPPORT"}]}} for each in (1, 2)]
     predictions = [{"id": 5, "evidence": {"1": abstract(1)}} for _ in range(2)]
     analysis = analyze(scifact.score(gold, predictions), "sentence_label_f1")
-    assert {(each.unit, each.occurrence, each.fault.kind) for each in analysis.mistakes} == {
+    assert {(each.unit, each.occurrence, each.kind) for each in analysis.mistakes} == {
         (5, 2, "extra_sentence"), (5, 2, "incomplete_rationale"),
     }  # fmt: skip
 
@@ -199,7 +198,7 @@ def test_what_mends_a_prediction_of_claims(sets: Json, evidence: Json, kind: str
 
 def test_a_claim_without_prediction_gets_one() -> None:
     analysis = claims_of([RIGHT], None, cited=(10, "020"))
-    assert {mistake.fault.kind: mistake.prediction for mistake in analysis.mistakes if mistake.fault.part != "10"} == {
+    assert {mistake.kind: mistake.prediction for mistake in analysis.mistakes if mistake.part != "10"} == {
         "missed_abstract": {"id": 1, "evidence": {"20": []}},
         "wrong_verdict": {"id": 1, "label": "SUPPORT"},
     }
@@ -225,7 +224,7 @@ def test_what_the_scorer_never_reaches_stays_as_it_is() -> None:
 def test_gold_that_is_malformed_where_the_scorer_did_not_look() -> None:
     gold = {"id": 1, "cited_doc_ids": ["x"], "evidence": {"10": [{"sentences": [[1]]}]}}
     analysis = analyze(claims.score([gold], []), "abstract_f1")
-    assert [(each.fault.kind, each.fault.part, each.gain) for each in analysis.mistakes] == [
+    assert [(each.kind, each.part, each.gain) for each in analysis.mistakes] == [
         ("missed_abstract", "10", None), ("missed_abstract", "x", None),
     ]  # fmt: skip
     assert all("document x: document id is not an integer" in str(mistake.reason) for mistake in analysis.mistakes)
@@ -234,7 +233,7 @@ def test_gold_that_is_malformed_where_the_scorer_did_not_look() -> None:
 
 def test_a_verdict_counts_where_gold_has_one() -> None:
     analysis = claims_of([RIGHT], {"id": 1, "label": "CONTRADICT"}, measure="label_accuracy")
-    assert analysis.mistakes[0].fault.kind == "wrong_verdict"
+    assert analysis.mistakes[0].kind == "wrong_verdict"
     assert analysis.mistakes[0].gain == 1.0
     (group,) = analysis.groups["gold_label"]
     assert (group.precision, group.recall, group.f1, group.scores["label_accuracy"]) == (None, None, None, 0.0)
@@ -262,7 +261,7 @@ def test_what_mends_a_derivation() -> None:
     derivation = [step("london", "in", "England"), step("Ada", "born in", "Londn", "rest"), step("x", "y", "z")]
     analysis = r4c_of(derivation)
     assert counts(analysis) == {"extra_fact": 1, "wrong_entity": 1, "wrong_relation": 1}
-    mended = {mistake.fault.kind: (mistake.fault.part, mistake.prediction) for mistake in analysis.mistakes}
+    mended = {mistake.kind: (mistake.part, mistake.prediction) for mistake in analysis.mistakes}
     assert mended == {
         "extra_fact": (3, derivation[:2]),
         "wrong_entity": (2, [derivation[0], step("Ada", "born in", "London", "rest"), derivation[2]]),
@@ -273,7 +272,7 @@ def test_what_mends_a_derivation() -> None:
 
 def test_a_missed_fact_is_added_as_gold_has_it() -> None:
     (mistake,) = r4c_of(REFERENCES[0][:1]).mistakes
-    assert (mistake.fault.kind, mistake.prediction) == ("missed_fact", REFERENCES[0])
+    assert (mistake.kind, mistake.prediction) == ("missed_fact", REFERENCES[0])
     assert mistake.gain == pytest.approx(1 / 3)
 
 

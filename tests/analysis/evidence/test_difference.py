@@ -11,14 +11,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.difference import Difference, diff
+from cs_score.analysis.evidence.documents import Difference
 from cs_score.analysis.outcomes import Outcome
 from cs_score.base.errors import InputError
+from cs_score.base.records import to_builtins
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
 from tests.analysis.evidence.test_commands import HOSTILE, write
-from tests.analysis.evidence.worlds import WORLDS, rivals
+from tests.analysis.evidence.worlds import WORLDS, diff, rivals
 from tests.cli.test_every_command import on_terminal
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
@@ -61,7 +62,7 @@ def test_contributions_add_up_to_the_difference(mode: str, data: st.DataObject) 
             assert math.fsum(group.contribution or 0.0 for group in groups) == pytest.approx(
                 found.difference, abs=1e-12
             )
-    json.dumps(found.as_json(), allow_nan=False)
+    json.dumps(to_builtins(found), allow_nan=False)
 
 
 @pytest.mark.parametrize("mode", FAMILIES)
@@ -80,11 +81,8 @@ def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode
         assert {
             (str(each.unit), each.occurrence): (each.a, each.b, each.contribution) for each in found.units
         } == negated
-        outcomes = {
-            what: {SWAPPED.get(outcome, outcome): count for outcome, count in counts.items()}
-            for what, counts in other.outcomes.items()
-        }
-        assert found.outcomes == outcomes
+        outcomes = {(row.part, SWAPPED.get(row.outcome, row.outcome)): row.count for row in other.outcomes}
+        assert {(row.part, row.outcome): row.count for row in found.outcomes} == outcomes
     assert len(forth.answers) == len(back.answers)
 
 
@@ -93,11 +91,11 @@ def told(found: Difference) -> list[tuple[object, str, Any, object, object, str]
     return [
         (
             each.unit,
-            each.pair.what,
-            each.pair.value,
-            each.pair.a and each.pair.a.judgment,
-            each.pair.b and each.pair.b.judgment,
-            str(each.pair.outcome),
+            each.part,
+            each.value,
+            each.a and each.a.judgment,
+            each.b and each.b.judgment,
+            str(each.outcome),
         )
         for each in found.answers
     ]
@@ -122,7 +120,7 @@ def test_scifact_by_hand() -> None:
         (7, "sentence", {"abstract": "102", "sentence": 5}, None, "in no gold set", "wrong in B only"),
         (8, "abstract", "104", "SUPPORT, not relevant", None, "wrong in A only"),
     ]
-    assert {outcome: count for outcome, count in found.outcomes["abstract"].items() if count} == {
+    assert {row.outcome: row.count for row in found.outcomes if row.count and row.part == "abstract"} == {
         Outcome.RIGHT_IN_BOTH: 2, Outcome.RIGHT_IN_B: 1, Outcome.WRONG_IN_A: 1,
     }  # fmt: skip
     assert [(group.group, group.a, group.b) for group in found.groups["gold_label"]] == [
@@ -159,7 +157,7 @@ def test_r4c_by_hand() -> None:
     assert told(found) == [
         ("q", "fact", ada, "['Ada', 'born in', 'Londn'], weight 1.0000", "['Ada', 'born in', 'London'], weight 1.0000",
          "right in B only"),
-        ("q", "fact", london, None, found.answers[1].pair.b and found.answers[1].pair.b.judgment, "wrong in B only"),
+        ("q", "fact", london, None, found.answers[1].b and found.answers[1].b.judgment, "wrong in B only"),
         ("q", "fact", ada, None, "aligned with nothing", "wrong in B only"),
     ]  # fmt: skip
 
@@ -175,7 +173,7 @@ def test_hotpotqa_by_hand() -> None:
         ("q1", "fact", ["Paris", 0], None, "supports", "right in B only"),
         ("q1", "fact", ["Rome", 0], None, "not in gold", "wrong in B only"),
     ]
-    assert found.outcomes["fact"][Outcome.MISSED] == 1
+    assert [row.count for row in found.outcomes if (row.part, row.outcome) == ("fact", Outcome.MISSED)] == [1]
 
 
 def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:
@@ -188,7 +186,7 @@ def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:
     (unit,) = found.units
     assert (unit.unit, unit.a, unit.b) == ("y", None, 0.0)
     assert unit.contribution == pytest.approx(-0.5)
-    assert found.compared is None
+    assert (found.interval, found.p) == (None, None)
     assert [note.text for note in found.notes] == ["no interval: A and B were not scored on the same instances"]
 
 
@@ -263,5 +261,5 @@ def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:
     plain = on_terminal([*paths, "--quiet", "--bootstrap", "9"], 80, NO_COLOR="1")
     assert "-0.5714" in plain
     assert "\x1b" not in plain
-    table = plain[plain.index("What fared differently:") : plain.index("gold label")]
-    assert max(map(len, table.splitlines())) <= 100
+    table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]
+    assert max(map(len, table.splitlines())) <= 80

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.analysis import analyze
-from cs_score.analysis.evidence.explanation import explain
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import replace, to_builtins
 from cs_score.evidence import hotpotqa, scifact
 from tests.analysis.evidence.test_commands import HOSTILE, write
-from tests.analysis.evidence.worlds import WORLDS
+from tests.analysis.evidence.worlds import WORLDS, analyze, explain
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
@@ -34,12 +33,12 @@ def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObjec
     for column, total in zip(result.table.columns, result.table.sums()):
         assert sum(unit.statistics[column] for unit in found.units) == pytest.approx(total, abs=1e-9)
     mistakes = {
-        (str(unit.unit), json.dumps({**mistake.as_json(), "occurrence": 0}))
+        (str(unit.unit), json.dumps(to_builtins(replace(mistake, occurrence=0))))
         for unit in found.units
         for mistake in unit.mistakes
     }
     assert mistakes == {
-        (str(mistake.unit), json.dumps({**mistake.as_json(), "occurrence": 0}))
+        (str(mistake.unit), json.dumps(to_builtins(replace(mistake, occurrence=0))))
         for mistake in analyze(result, measure).mistakes
     }
     for unit in found.units:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.analysis import analyze
-from cs_score.evidence import claims, hotpotqa, scifact
+from cs_score.evidence import scifact
+from tests.analysis.evidence.worlds import analyze
 from tests.growth import assert_steps_grow_in_proportion
 
 Json = dict[str, Any]
 
-SHAPES = ("missed", "extra", "mislabelled", "refused", "extra sentences", "incomplete")
+SHAPES = ("missed", "extra", "mislabelled", "refused", "incomplete")
 
 
 def _documents(shape: str, size: int) -> tuple[Json, Json]:
@@ -22,9 +22,6 @@ def _documents(shape: str, size: int) -> tuple[Json, Json]:
     if shape == "refused":  # what would be added lies in two sets
         sets = [{"sentences": [1, 2], "label": "SUPPORT"}, {"sentences": [2, 3, 4], "label": "SUPPORT"}]
         return dict.fromkeys(every, sets), {}
-    if shape == "extra sentences":
-        sets = [{"sentences": [-1 - number], "label": "SUPPORT"} for number in range(size)]
-        return {"1": sets}, {"1": ("SUPPORT", list(range(size)))}
     gold = {document: [{"sentences": [0, 1], "label": "SUPPORT"}] for document in every}
     given = {
         "missed": {},
@@ -41,30 +38,6 @@ def test_documents_of_one_claim_of_scifact(shape: str) -> None:
         gold, given = _documents(shape, size)
         predicted = {document: {"label": label, "sentences": of} for document, (label, of) in given.items()}
         result = scifact.score([{"id": 1, "evidence": gold}], [{"id": 1, "evidence": predicted}])
-        return lambda: analyze(result)
-
-    assert_steps_grow_in_proportion(prepared, 40)
-
-
-@pytest.mark.parametrize("shape", [*SHAPES, "no prediction"])
-def test_documents_of_one_claim(shape: str) -> None:
-    def prepared(size: int) -> Callable[[], object]:
-        gold, given = _documents("missed" if shape == "no prediction" else shape, size)
-        predicted = {document: [{"label": label, "sentences": of}] for document, (label, of) in given.items()}
-        run = [] if shape == "no prediction" else [{"id": 1, "evidence": predicted}]
-        result = claims.score([{"id": 1, "evidence": gold, "cited_doc_ids": list(gold)}], run)
-        return lambda: analyze(result)
-
-    assert_steps_grow_in_proportion(prepared, 40)
-
-
-@pytest.mark.parametrize("shape", ["missed", "extra"])
-def test_facts_of_one_question(shape: str) -> None:
-    def prepared(size: int) -> Callable[[], object]:
-        facts = [["Title", number] for number in range(size)]
-        wanted, given = (facts, []) if shape == "missed" else ([], facts)
-        gold = [{"_id": "q", "answer": "yes", "supporting_facts": wanted}]
-        result = hotpotqa.score(gold, {"answer": {"q": "no"}, "sp": {"q": given}})
-        return lambda: analyze(result)
+        return lambda: analyze(result, top=5, is_whole=False)
 
     assert_steps_grow_in_proportion(prepared, 40)

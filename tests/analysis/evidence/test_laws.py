@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.evidence.analysis import Analysis, analyze
-from cs_score.analysis.evidence.examiner import Fault
+from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import InputError
-from tests.analysis.evidence.worlds import WORLDS, Json, World, replaced
+from cs_score.base.records import to_builtins
+from tests.analysis.evidence.worlds import WORLDS, Json, World, analyze, replaced
 
 TOLERANCE: Final = 1e-12
 
@@ -36,7 +36,7 @@ def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
 @given(data=st.data())
 def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataObject) -> None:
     world, analysis = data.draw(analysed(mode))
-    told = json.loads(json.dumps(analysis.as_json()))
+    told = json.loads(json.dumps(to_builtins(analysis)))
     assert told["scores"] == world.result().scores
     for mistake in told["mistakes"]:
         changed = replaced(mode, world.predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
@@ -61,12 +61,12 @@ def test_the_budget_is_the_score_of_predictions_mended_kind_by_kind(mode: str, d
     world, analysis = data.draw(analysed(mode))
     cumulated = world.predictions
     for line in analysis.budget:
-        assert line.count == sum(mistake.fault.kind == line.kind for mistake in analysis.mistakes)
-        alone = mended_kind(world, world.predictions, line.kind, analysis.measure)
-        assert line.score == pytest.approx(world.result(alone).scores[analysis.measure], abs=TOLERANCE)
+        assert line.count == sum(mistake.kind == line.kind for mistake in analysis.mistakes)
+        alone = mended_kind(world, world.predictions, line.kind, str(analysis.measure))
+        assert line.score == pytest.approx(world.result(alone).scores[str(analysis.measure)], abs=TOLERANCE)
         assert line.gain == pytest.approx(line.score - analysis.score, abs=TOLERANCE)
-        cumulated = mended_kind(world, cumulated, line.kind, analysis.measure)
-        assert line.cumulated == pytest.approx(world.result(cumulated).scores[analysis.measure], abs=TOLERANCE)
+        cumulated = mended_kind(world, cumulated, line.kind, str(analysis.measure))
+        assert line.cumulated == pytest.approx(world.result(cumulated).scores[str(analysis.measure)], abs=TOLERANCE)
 
 
 def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Json:
@@ -75,7 +75,7 @@ def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Jso
         return {"re": {**predictions["re"], **dict(derivations_without(world, predictions, kind, measure))}}
     while True:
         found = analyze(world.result(predictions), measure).mistakes
-        left = [mistake for mistake in found if mistake.fault.kind == kind and mistake.gain is not None]
+        left = [mistake for mistake in found if mistake.kind == kind and mistake.gain is not None]
         if not left:
             return predictions
         # One of each unit at a time: the mistakes of a unit may hang on each other, those of two units cannot.
@@ -86,11 +86,11 @@ def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Jso
 def derivations_without(world: World, predictions: Json, kind: str, measure: str) -> Iterator[tuple[Any, Json]]:
     """Derivations all of whose mistakes of a kind are mended at once: to mend one may change what others are aligned
     with."""
-    of_unit: dict[Any, list[Fault]] = {}
+    of_unit: dict[Any, list[Mistake]] = {}
     for mistake in analyze(world.result(predictions), measure).mistakes:
-        if mistake.fault.kind == kind:
+        if mistake.kind == kind:
             assert mistake.gain is not None
-            of_unit.setdefault(mistake.unit, []).append(mistake.fault)
+            of_unit.setdefault(mistake.unit, []).append(mistake)
     for unit, faults in of_unit.items():
         steps = {place: [*step[:2], [*step[2]]] for place, step in enumerate(predictions["re"][unit], start=1)}
         added = []

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
+from cs_score.tasks import task_named
 
 Json = Any
 
@@ -35,6 +37,25 @@ SCORERS: Final[Mapping[str, Callable[..., Result]]] = {
     "r4c": r4c.score,
     "hotpotqa": hotpotqa.score,
 }
+
+
+def task_of(result: Result) -> Any:
+    return task_named(result.mode.name)
+
+
+def analyze(result: Result, measure: str | None = None, **more: Any) -> Analysis:
+    found: Analysis = task_of(result).analyze(result, measure, **more)
+    return found
+
+
+def diff(a: Result, b: Result, measure: str | None = None, **more: Any) -> Difference:
+    found: Difference = task_of(a).diff(a, b, measure, **more)
+    return found
+
+
+def explain(result: Result, units: Any = (), measure: str | None = None) -> Explanation:
+    found: Explanation = task_of(result).explain(result, units, measure)
+    return found
 
 
 def replaced(mode: str, predictions: Json, unit: object, occurrence: int, prediction: Json) -> Json:

@@ -1,0 +1,102 @@
+"""Cold Start as a task: its runs, analyses and differences under the names that all tasks have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cs_score.analysis.coldstart.analysis import Analysis, analyze
+from cs_score.analysis.coldstart.scored import Progress, Scored, silent
+from cs_score.analysis.coldstart.tables import LAYOUTS
+from cs_score.analysis.coldstart.text import analysis_text
+from cs_score.coldstart.result import Result
+from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
+from cs_score.measures.measure import Measure
+from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
+from cs_score.statistics.options import Resampling
+from cs_score.tables.layout import Table
+from cs_score.tasks.task import Statistics
+
+if TYPE_CHECKING:  # they bring numpy
+    from cs_score.analysis.coldstart.difference import Difference
+    from cs_score.statistics.arithmetic import ColumnMeasures
+
+
+class ColdStartTask:
+    """The task; a result that is analysed is a run with its gold (`Scored`), one that is compared has one run."""
+
+    name = COLD_START_MODE
+
+    def measure_of(self, wanted: str | None) -> str | None:
+        """The measure that is meant; which one ranks leaderboards, the queries decide. Raises UsageError."""
+        return None if wanted is None else str(parse(wanted))
+
+    def analyze(
+        self, result: Scored, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
+        progress: Progress = silent, **settings: Any,
+    ) -> Analysis:  # fmt: skip
+        """What each mistake costs, and all else that is found; `settings` are policies, groups and resampling."""
+        return analyze(result, measure, top, progress=progress, with_explanations=is_whole, **settings)
+
+    def diff(
+        self, a: Scored, b: Scored, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
+        top: int | None = None, resampling: Resampling | None = None,
+    ) -> Difference:  # fmt: skip
+        """Why B scores otherwise than A."""
+        from cs_score.analysis.coldstart.difference import diff
+
+        return diff(a, b, measure, names=names, resampling=resampling)
+
+    def headers(self) -> dict[str, Sequence[str]]:
+        """The columns of the tables of an analysis by the name of their file."""
+        return {f"{layout.name}.tsv": layout.keys for layout in LAYOUTS}
+
+    def tables(self, document: Any) -> list[Table]:
+        """The tables of a document."""
+        return [layout.table(document) for layout in LAYOUTS] if isinstance(document, Analysis) else []
+
+    def text(self, document: Any, width: int, top: int | None = None) -> str:
+        """A document for people."""
+        if isinstance(document, Analysis):
+            return analysis_text(document, width, top)
+        from cs_score.analysis.coldstart.difference import Difference
+        from cs_score.analysis.coldstart.difference_text import difference_text
+
+        if isinstance(document, Difference):
+            return difference_text(document, width, top)
+        return str(document.text(width))
+
+    def measures(self, results: Iterable[Result]) -> list[str]:
+        """The measures of the summaries of results of one run each, the levels of a row together and sorted.
+
+        A level that only some of the runs have counts as 0 for the others. Raises ValueError for several runs.
+        """
+        once = dict.fromkeys(measure for result in results for measure in summary_scores(_one(result)))
+        # A measure that needs no average is one of rankings, whose rows come last.
+        blocks = dict.fromkeys((not measure.average, measure.table, measure.average) for measure in once)
+        rank = {block: position for position, block in enumerate(sorted(blocks, key=lambda block: block[0]))}
+        return [str(each) for each in sorted(
+            once, key=lambda each: (rank[not each.average, each.table, each.average], each.level)
+        )]  # fmt: skip
+
+    def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
+        """What these measures of the one run of a result are made of."""
+        run = _one(result)
+        table = unit_table(run, self._parsed(measures))
+        return Statistics(unit_name(result), table, answered_units(run), frozenset(run.unit_of.values()), result.origin)
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        """From the sums of the columns to these measures."""
+        return formula_of(self._parsed(measures))
+
+    def _parsed(self, measures: Sequence[str]) -> list[Measure]:
+        return list(map(parse, measures))
+
+
+def _one(result: Result) -> Any:
+    if len(result.runs) != 1:
+        raise ValueError(f"the result has {len(result.runs)} runs instead of one")
+    return result.runs[0]
+
+
+TASK = ColdStartTask()

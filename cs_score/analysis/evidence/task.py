@@ -1,0 +1,108 @@
+"""The tasks of evidence: gold and predictions, units that are scored one by one, and what examines them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cs_score.analysis.evidence.analysis import AnyExaminer, analyze
+from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
+from cs_score.analysis.evidence.explanation import explain
+from cs_score.analysis.evidence.text import layouts_of, text_of_document
+from cs_score.base.errors import UsageError
+from cs_score.base.nearest import nearest
+from cs_score.base.records import Record
+from cs_score.evidence.result import Mode, Result, scores_at
+from cs_score.measures.registry import find, usual
+from cs_score.statistics.options import Resampling
+from cs_score.tables.layout import Table
+from cs_score.tasks.task import Progress, Statistics
+
+if TYPE_CHECKING:  # it brings numpy
+    from cs_score.statistics.arithmetic import ColumnMeasures
+
+
+class EvidenceTask(Record):
+    """A task of evidence.
+
+    `mode` describes its numbers, `score` takes gold (perhaps as `read_gold` gives it), predictions and the fields of
+    `options`, `examiner` a result and a measure. `summary` and `files` stand in the help; with `takes_long` a terminal
+    shows how far scoring is.
+    """
+
+    mode: Mode
+    read_gold: Callable[..., Any]
+    score: Callable[..., Result]
+    examiner: Callable[[Any, str], AnyExaminer]
+    summary: str
+    files: str
+    options: type[Record] = Record
+    takes_long: bool = False
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.mode.name
+
+    def measure_of(self, wanted: str | None) -> str:
+        """The measure that is meant, in any letter case. Raises UsageError for one that the task lacks."""
+        if wanted is None:
+            return str(usual(self.name))
+        known = self.mode.measures
+        found = find(wanted, known)
+        if found not in known:
+            raise UsageError(f"no measure called {wanted}; there are {', '.join(known)}{nearest(wanted, known)}")
+        return str(found)
+
+    def analyze(
+        self, result: Result, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
+        progress: Progress = iter,
+    ) -> Analysis:  # fmt: skip
+        """What each mistake costs, the error budget, groups. Raises UsageError for an unknown measure."""
+        examiner = self.examiner(result, self.measure_of(measure))
+        return analyze(examiner, top=top, is_whole=is_whole, progress=progress)
+
+    def diff(
+        self, a: Result, b: Result, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
+        top: int | None = None, resampling: Resampling | None = None,
+    ) -> Difference:  # fmt: skip
+        """Why B scores otherwise than A. Raises UsageError for results of different tasks, an unknown measure."""
+        from cs_score.analysis.evidence.difference import diff  # brings numpy
+
+        self.measures((a, b))
+        wanted = self.measure_of(measure)
+        return diff((self.examiner(a, wanted), self.examiner(b, wanted)), names, top, resampling)
+
+    def explain(
+        self, result: Result, units: Sequence[str | int] = (), measure: str | None = None, *, progress: Progress = iter
+    ) -> Explanation:
+        """How units were scored. Raises UsageError for an unknown measure, InputError for an unknown unit."""
+        return explain(self.examiner(result, self.measure_of(measure)), units, progress=progress)
+
+    def headers(self) -> dict[str, Sequence[str]]:
+        """The columns of the tables of an analysis by the name of their file."""
+        return {f"{layout.name}.tsv": layout.keys for layout in layouts_of(self.mode)[Analysis] if layout.is_file}
+
+    def tables(self, document: Any) -> list[Table]:
+        """The tables of a document."""
+        return [layout.table(document) for layout in layouts_of(self.mode)[type(document)]]
+
+    def text(self, document: Any, width: int, top: int | None = None) -> str:
+        """A document for people."""
+        return text_of_document(self.mode, document, width, top)
+
+    def measures(self, results: Iterable[Result]) -> Sequence[str]:
+        """The measures that results are compared by. Raises UsageError for results of other tasks."""
+        names = list(dict.fromkeys(result.mode.name for result in results))
+        if names != [self.name]:
+            raise UsageError(f"results of different tasks cannot be compared: {', '.join(names)}")
+        return self.mode.measures
+
+    def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
+        """What every measure is made of."""
+        return Statistics(self.mode.unit, result.table, result.answered(), frozenset(result.table.ids), result.origin)
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        """From the sums of the columns to these measures."""
+        return partial(scores_at, self.mode.formula, tuple(map(self.mode.measures.index, measures)))

@@ -1,0 +1,187 @@
+"""What a task offers: every verb is written once against it, every analysis of evidence against its examiner."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+
+from cs_score.base.records import Record
+from cs_score.base.signing.origin import Origin
+from cs_score.evidence.result import Result
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.units import UnitTable
+from cs_score.tables.layout import Table
+
+if TYPE_CHECKING:  # it brings numpy
+    from cs_score.statistics.arithmetic import ColumnMeasures
+
+
+class Statistics(Record):
+    """A result as comparisons see it: what measures are made of, unit by unit.
+
+    `unit` is what a row of the table is about; `answered` are the units that the run says something of, `known` those
+    of gold.
+    """
+
+    unit: str
+    table: UnitTable
+    answered: Sequence[str]
+    known: frozenset[str]
+    origin: Origin
+
+
+class Task(Protocol):
+    """A task by its name. Measures are named as on the command line; None is the one that ranks leaderboards.
+
+    What is found is a document: a record that is written as JSON. What is scored is the task's own.
+    """
+
+    name: str
+
+    def measure_of(self, wanted: str | None) -> str | None:
+        """The measure that is meant, before anything is read. Raises UsageError for one that the task lacks."""
+
+    def analyze(
+        self, result: Any, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
+        progress: Any = ..., **settings: Any,
+    ) -> Any:  # fmt: skip
+        """What each mistake costs, the error budget, groups; at most `top` mistakes.
+
+        `is_whole`: with every mistake, and how everything was scored. `settings` are what only this task asks for.
+        """
+
+    def diff(
+        self, a: Any, b: Any, measure: str | None = None, *, names: tuple[str, str] = ..., top: int | None = None,
+        resampling: Resampling | None = None,
+    ) -> Any:  # fmt: skip
+        """Why B scores otherwise than A, unit by unit."""
+
+    def headers(self) -> Mapping[str, Sequence[str]]:
+        """The columns of the tables of an analysis by the name of their file."""
+
+    def tables(self, document: Any) -> Sequence[Table]:
+        """The tables of a document."""
+
+    def text(self, document: Any, width: int, top: int | None = None) -> str:
+        """A document for people, in lines of at most so many columns."""
+
+    def measures(self, results: Iterable[Any]) -> Sequence[str]:
+        """The measures that results can be compared by."""
+
+    def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
+        """What these measures of a result are made of."""
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        """From the sums of the statistics' columns to these measures."""
+
+
+# ---- Evidence: one unit at a time, scored again
+
+Row: TypeAlias = tuple[float, ...]
+"""The statistics of one unit, in the order of the mode's columns."""
+
+NONE = "none"
+"""What a confusion says where gold or a prediction has no label."""
+
+Examined = TypeVar("Examined", bound=Result)
+
+
+class Fault(Record):
+    """One thing that is wrong in a unit's prediction: an abstract, a sentence, a fact, a label or an answer.
+
+    `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
+    predicted fact from 1, None where there is only one place. `predicted` and `gold` are JSON values: what stands there
+    and what should; None where nothing does.
+    """
+
+    kind: str
+    part: str | int | None
+    predicted: Any
+    gold: Any
+
+
+def exchanged(row: Row, before: Row, after: Row) -> Row:
+    """Statistics of a unit of which one part counts as `after` where it counted as `before`."""
+    return tuple([total - old + new for total, old, new in zip(row, before, after)])
+
+
+class Confusion(Record):
+    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
+
+    of: str
+    gold: str
+    predicted: str
+
+
+class Part(Record):
+    """A part of gold or of a prediction, and how it was judged.
+
+    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) tells it from
+    others of the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
+    """
+
+    what: str
+    value: Any
+    right: bool
+    judgment: str | None
+
+
+class Examiner(Record, Generic[Examined]):
+    """How the predictions of one result are taken apart, corrected and scored again.
+
+    `measure` is the one that is asked about. Units are named by their position in the result's table.
+    """
+
+    result: Examined
+    measure: str
+
+    kinds: ClassVar[tuple[str, ...]]
+    """The kinds of faults, in the order in which the error budget corrects them."""
+
+    def together(self) -> Sequence[tuple[int, ...]]:
+        """The positions that one entry of the predictions file serves; each by itself unless gold repeats an id."""
+        return [(position,) for position in range(len(self.result.table.ids))]
+
+    @abstractmethod
+    def unit(self, position: int) -> Any:
+        """The unit's id, as it stands in gold (a JSON value)."""
+
+    @abstractmethod
+    def written(self, position: int) -> Any:
+        """The unit's prediction as it can stand in the predictions file (a JSON value); None where there is none."""
+
+    @abstractmethod
+    def row(self, position: int, prediction: Any) -> Row:
+        """The unit's statistics with this prediction. Raises InputError where the scorer would refuse the file."""
+
+    @abstractmethod
+    def faults(self, position: int, prediction: Any) -> Sequence[Fault]:
+        """What is wrong in a prediction that `row` accepts, kind by kind in the order of `kinds`."""
+
+    @abstractmethod
+    def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> Any:
+        """The prediction without these faults, which `faults` has found in it."""
+
+    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
+        """The unit's statistics without one of its faults, given those with all of them. Raises InputError as `row`.
+
+        A mode whose units can have many parts counts only the part that a fault concerns: all others count as before.
+        """
+        return self.row(position, self.corrected(position, prediction, [fault]))
+
+    @abstractmethod
+    def parts(self, position: int) -> Iterable[Part]:
+        """All that gold wants of the unit, and all else that is predicted for it."""
+
+    def groups(self, position: int) -> Mapping[str, str]:
+        """The group of the unit in each dimension; those of a run are those of any other, for gold alone decides."""
+        return {}
+
+    def confusions(self, position: int) -> Iterable[Confusion]:
+        """Gold label against predicted label, for all that has a label."""
+        return ()
+
+
+Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
+"""Hands back the units it is given one after the other, and may show how far the work has come."""
