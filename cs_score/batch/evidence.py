@@ -61,7 +61,7 @@ class PreparedEvidence(Prepared):
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         mode = self._task.mode
-        return self.run_origin(mode.origin(self.plan.options, *self.digests, digest), mode.unit)
+        return self.run_origin(mode.origin(self.plan.options, self.digests[0], digest), mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone; evidence modes have no policies."""
