@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from cs_score.analysis.outcomes import as_builtins, json_text
+from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import InputError, OutputError, UsageError
-from cs_score.base.markup import escape_latex, escape_markdown
 from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
 from cs_score.base.records import replace
