@@ -20,7 +20,7 @@ from tests.schemas import check, name_of, schemas
 HEAD: Final = ("kind", "task")
 """What every document has; more is for its record to say."""
 
-VERSIONS: Final = {}
+VERSIONS: Final[dict[str, int]] = {}
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
