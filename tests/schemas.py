@@ -6,14 +6,10 @@ import importlib.util
 import json
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-import cs_score
 from cs_score.base.documents import KINDS, json_text, schema_of
 
-FOLDER: Final = Path(cs_score.__file__).parent / "schemas"
-ENDING: Final = ".schema.json"
 LARGEST: Final = 1 << 20
 """Bytes of an object that is looked at; larger ones hold more of the same."""
 
@@ -22,10 +18,8 @@ CAN_VALIDATE: Final = importlib.util.find_spec("jsonschema") is not None
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schemas by name: generated from records, and those that are files of the package."""
-    found = {path.name.removesuffix(ENDING): json.loads(path.read_bytes()) for path in FOLDER.iterdir()}
-    found |= {kind: json.loads(json_text(schema_of(kind))) for kind in KINDS}
-    return {name: found[name] for name in sorted(found)}
+    """The schemas by name, as they are printed."""
+    return {kind: json.loads(json_text(schema_of(kind))) for kind in sorted(KINDS)}
 
 
 def closed(schema: Any) -> Any:

@@ -20,7 +20,6 @@ from tests.schemas import check, name_of, schemas
 HEAD: Final = ("kind", "task")
 """What every document has; more is for its record to say."""
 
-VERSIONS: Final[dict[str, int]] = {}
 
 SCORED: Final = ("q.xml", "qrel", "run.tab")
 CALLS: Final = {
@@ -58,7 +57,7 @@ CALLS: Final = {
 
 def test_every_kind_of_object_is_called_here() -> None:
     """Those of a kind of documents are a row of CALLS each, `kind` or `kind task`."""
-    assert set(schemas()) == {name.partition(" ")[0] for name in CALLS} == {*VERSIONS, *KINDS}
+    assert set(schemas()) == {name.partition(" ")[0] for name in CALLS} == {*KINDS}
 
 
 @pytest.mark.parametrize("name", schemas())
@@ -66,10 +65,6 @@ def test_a_schema_is_one_and_says_what_it_is(name: str) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="nothing that the tests write is held against the schemas")
     schema = schemas()[name]
     jsonschema.Draft202012Validator.check_schema(schema)
-    if name in VERSIONS:
-        version = schema["$id"].removeprefix(f"urn:cs-score:schema:{name}:")
-        assert version == str(VERSIONS[name])
-        assert {"const": VERSIONS[name]} in list(_values_of("schema_version", schema))
 
 
 def _values_of(key: str, value: Any) -> Iterator[Any]:
@@ -132,7 +127,7 @@ def test_a_key_that_no_schema_names_is_noticed(written: dict[str, Any]) -> None:
 def test_the_documentation_has_all_schemas_with_their_versions() -> None:
     text = (ROOT / "README-Usage.md").read_text(encoding="utf-8").partition("### JSON Schemas")[2]
     rows = {row["schema"].strip("`"): int(row["version"]) for row in table(text, "schema")}
-    assert rows == VERSIONS | {
+    assert rows == {
         kind: version
         for kind in KINDS
         for (version,) in [{each for (each,) in (one["enum"] for one in _values_of("schema_version", schema_of(kind)))}]

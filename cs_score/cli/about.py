@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.resources import files
 from typing import Final, NamedTuple
 
 from click.shell_completion import get_completion_class
@@ -31,8 +30,6 @@ from cs_score.problems.codes import CODES
 from cs_score.tasks import TASKS
 
 _WIDTH: Final = 100
-_ENDING: Final = ".schema.json"
-_FOLDER: Final = files("cs_score") / "schemas"
 SHELLS: Final = ("bash", "zsh", "fish")
 
 
@@ -66,8 +63,8 @@ def _explained(given: str) -> str:
 
 
 def schema_names() -> list[str]:
-    """What there are schemas of: kinds of documents, and files of objects that are no documents yet."""
-    return sorted({*KINDS, *(file.name.removesuffix(_ENDING) for file in _FOLDER.iterdir())})
+    """What there are schemas of."""
+    return sorted(KINDS)
 
 
 def _schema(words: Sequence[str]) -> str:
@@ -77,7 +74,7 @@ def _schema(words: Sequence[str]) -> str:
     (name,) = words
     if name not in known:
         raise UsageError(f"there is no schema {name}; there are {', '.join(known)}{nearest(name, known)}")
-    return json_text(schema_of(name)) if name in KINDS else (_FOLDER / f"{name}{_ENDING}").read_text()
+    return json_text(schema_of(name))
 
 
 def _named(words: Sequence[str]) -> Command:

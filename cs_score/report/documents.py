@@ -19,8 +19,14 @@ from cs_score.report import analysis, batch, difference
 from cs_score.report.drawing import Drawing
 from cs_score.report.html import html, require_templates
 from cs_score.report.model import Document, Page
-from cs_score.report.schema import Fault
 from cs_score.tasks import COLD_START, TASKS
+
+
+class Fault(Record):
+    """What is wrong, and where: `/mistakes/3/gain`; the whole document is at the empty place."""
+
+    place: str
+    problem: str
 
 
 class Kind(Record):
