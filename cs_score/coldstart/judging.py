@@ -421,9 +421,7 @@ class Counting:
                 row.right.remove(kept)
                 row.right = self.keep(kept, row.right, row)
             if row.right:
-                ignore = (
-                    self._ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
-                )
+                ignore = self.ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
                 ignore(row)
             found = Counter([self.labels[line.index] for line in row.submitted])
             counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
@@ -482,7 +480,7 @@ class Counting:
                 labels[line.index] = _without_credit(labels[line.index], line.number in ignored)
                 ignored.add(line.number)
 
-    def _ignore_nominal_lines(self, row: Row) -> None:
+    def ignore_nominal_lines(self, row: Row) -> None:
         """Ignore right responses that only describe an entity whose name is known, each for itself.
 
         Where the pool has mention types for one of them, those that it has none for are right no more.

@@ -172,3 +172,25 @@ def test_the_page_of_editions_names_rules_and_shows_what_a_difference_prints() -
     outcome = score_in(ROOT, call.split())
     assert outcome.status == 0
     assert quoted in outcome.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("case", "words", "reasons"),
+    [
+        (
+            "y30_probe_nominal_each", ["--line", "1"],
+            ["right, but ignored: NOM of a NAM class; 3.0 looks at each line by itself",
+             "ignored, since descriptions of what has a name are ignored"],
+        ),
+        (
+            "y30_probe_inexact_parent",
+            ["--line", "2", "-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:INCORRECT_PARENT"],
+            ["its parent is INEXACT, so that the path to it is not right (3.0 wants one that is CORRECT)"],
+        ),
+    ],
+)  # fmt: skip
+def test_explanations_name_the_rule_of_the_edition(case: str, words: list[str], reasons: list[str]) -> None:
+    folder = ROOT / "tests" / "coldstart" / "golden" / case
+    call = ["explain", "--follow", "3.0", "-expand", "CSX", *words, "queries.xml", "pool.tab", "run.tab"]
+    text = score_in(folder, call).stdout.decode()
+    assert [reason for reason in reasons if reason not in text] == []

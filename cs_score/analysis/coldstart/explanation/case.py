@@ -47,7 +47,7 @@ class Placement(Counting):
 
     def __init__(self, query: Query, lines: Sequence[Response], unit: UnitResult, case: Case) -> None:
         """Raises InputError where the lines cannot be placed."""
-        super().__init__(unit.matched, case.policy, case.run.limits.most, {})
+        super().__init__(unit.matched, case.policy, case.run.limits.most, {}, case.run.gold.table.edition)
         tree = case.run.gold.of_query(query, case.run.links).tree
         if tree is None or unit.unmatched is not None:
             raise InputError("the query cannot be counted")
@@ -75,6 +75,14 @@ class Placement(Counting):
         if not is_named:
             self.not_named.update((line.index, lines) for line in lines)
         return is_named
+
+    def ignore_nominal_lines(self, row: Row) -> None:
+        """As `Counting.ignore_nominal_lines`."""
+        right = list(row.right)
+        before = [self.labels[line.index] for line in right]
+        super().ignore_nominal_lines(row)
+        changed = (line for line, labels in zip(right, before) if self.labels[line.index] != labels)
+        self.not_named.update((line.index, [line]) for line in changed)
 
 
 class QueryCase:

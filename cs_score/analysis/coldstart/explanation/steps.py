@@ -23,6 +23,7 @@ from cs_score.analysis.coldstart.explanation.document import (
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, Labels, pre_policy_category
 from cs_score.coldstart.lines import (
     CODES,
+    CORRECT,
     Assessment,
     Discard,
     LinkedQuery,
@@ -304,6 +305,9 @@ def _incorrect_parent(line: Response, query: QueryCase, placement: Placement, ca
         judged = case.category_of(parents[0]) or UNASSESSED
         first = "the first line that gives the answer which its query asks about" if len(parents) > 1 else "its parent"
         side = side_of(case.labels_of(parents[0]))
+        edition = case.run.gold.table.edition
+        if edition.needs_correct_parent and RIGHT in case.labels_of(parents[0]):
+            side = f"{edition.name} wants one that is {CORRECT}"
         return f"{first} is {judged}, so that the path to it is not right ({side})", (at(parents[0]),)
     if elsewhere := query.giving.get(line.query.short_id):
         where = placement.class_of[elsewhere[0].index]
@@ -313,7 +317,7 @@ def _incorrect_parent(line: Response, query: QueryCase, placement: Placement, ca
 
 
 def _nominal(line: Response, placement: Placement, case: Case) -> Reason:
-    """Why the node of a line is not named: the lines that were looked at, and those that they outrank."""
+    """Why a line or its node is not named: the lines that were looked at, and those that they outrank."""
     most, matched = case.run.limits.most, placement.matched
 
     def mention(assessment: Assessment) -> str:
@@ -322,6 +326,12 @@ def _nominal(line: Response, placement: Placement, case: Case) -> Reason:
         kind = f"{assessment.value_mention} of a {assessment.class_mention} class"
         return kind if assessment.is_accepted else "wrong"
 
+    edition = case.run.gold.table.edition
+    if edition.ignores_each_nominal:
+        met = matched[line.index]
+        if met.value_mention is None:
+            return "not right: the pool has mention types for other answers of the row, and none for this one", ()
+        return f"right, but ignored: {mention(met)}; {edition.name} looks at each line by itself", ()
     assessed = best_first(each for each in placement.not_named[line.index] if each.index in matched)
     looked_at, others = (assessed, []) if most is None else (assessed[:most], assessed[most:])
     would = [each for each in others if placement.names(each)]
@@ -358,7 +368,9 @@ def label_of(category: Category, labels: Labels, case: Case) -> Label:
     policy = case.policy
     listing = [f"-{side.lower()} lists {category.name}" for side in SIDES if category.name in policy.items(side)]
     reason = " and ".join(listing) or f"no switch lists {category.name}"
-    if category.rule == "7.7":
+    if category.rule == "7.7" and case.run.gold.table.edition.ignores_each_nominal:
+        reason = "descriptions of what has a name are ignored, whatever the switches say"
+    elif category.rule == "7.7":
         reason = "lines of nodes that are never named are ignored, whatever the switches say"
         if IGNORE not in labels:  # the rule looks at line numbers only
             reason += "; but not where an ignored line of another file has the same number"
