@@ -370,6 +370,8 @@ def label_of(category: Category, labels: Labels, case: Case) -> Label:
     reason = " and ".join(listing) or f"no switch lists {category.name}"
     if category.rule == "7.7" and case.run.gold.table.edition.ignores_each_nominal:
         reason = "descriptions of what has a name are ignored, whatever the switches say"
+        if IGNORE not in labels:
+            reason = "an answer without mention type is not right beside those that have one, whatever the switches say"
     elif category.rule == "7.7":
         reason = "lines of nodes that are never named are ignored, whatever the switches say"
         if IGNORE not in labels:  # the rule looks at line numbers only
