@@ -151,8 +151,8 @@ def _outcome(answer: Document | None) -> str:
     """What an answer counted as in a run."""
     if answer is None:
         return "not given"
-    if (judgment := answer.get("judgment", answer.get("fate"))) is not None:
-        return f"{'right' if answer['right'] else 'wrong'}: {judgment}"
+    if "judgment" in answer:
+        return f"{'right' if answer['right'] else 'wrong'}: {answer['judgment']}"
     of_class = "" if answer["class"] is None else f", {answer['class']}"
     return f"{answer['label']}: {answer['category']}{of_class} ({answer['file']}:{answer['line']})"
 

@@ -22,27 +22,18 @@ from cs_score.report.model import Document, Page
 from cs_score.tasks import COLD_START, TASKS
 
 
-class Fault(Record):
-    """What is wrong, and where: `/mistakes/3/gain`; the whole document is at the empty place."""
-
-    place: str
-    problem: str
-
-
 class Kind(Record):
-    """What a document is: its name, the page made of it, its charts."""
+    """What is made of a kind of documents: its page, its charts."""
 
-    name: str
     page: Callable[[Document], Page]
     charts: Mapping[str, Callable[[Document], Iterable[Drawing]]]
 
 
 _KINDS: Final = {
-    "mistakes": Kind("analysis", analysis.analysis_page, analysis.CHARTS),
-    "difference": Kind("diff", difference.difference_page, difference.CHARTS),
-    "leaderboard": Kind("batch", batch.batch_page, batch.CHARTS),
+    "analysis": Kind(analysis.analysis_page, analysis.CHARTS),
+    "difference": Kind(difference.difference_page, difference.CHARTS),
+    "batch": Kind(batch.batch_page, batch.CHARTS),
 }
-"""Kinds of documents by the key that only they have."""
 
 CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))
 """Kinds of charts, of one run, of two and of many."""
@@ -63,7 +54,7 @@ def document_of(value: Mapping[str, object]) -> Document:
 
 def page_of(document: Document) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(_kind_of(document).page(document))
+    return html(_KINDS[document["kind"]].page(document))
 
 
 def page_maker() -> Callable[[Mapping[str, object]], str]:
@@ -84,7 +75,7 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     """
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
-    charts = _kind_of(document).charts
+    charts = _KINDS[document["kind"]].charts
     drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
@@ -103,8 +94,8 @@ def checked(value: object, name: str) -> Document:
     record = _RECORDS[kind] if value["task"] == COLD_START or kind == "batch" else _OF_EVIDENCE[kind]
     record_in(value, record, name)
     faults = _misplaced(value) if record is Overview else _misnumbered(value.get("explanations", {}))
-    if (fault := next(faults, None)) is not None:
-        raise InputError(fault.problem, file=name, place=fault.place or None, remedy=_REMEDY)
+    for place, problem in faults:
+        raise InputError(problem, file=name, place=place or None, remedy=_REMEDY)
     return value
 
 
@@ -112,33 +103,29 @@ _RECORDS: Final[Mapping[Any, Any]] = {"analysis": Analysis, "difference": Differ
 _OF_EVIDENCE: Final[Mapping[Any, Any]] = {"analysis": of_evidence.Analysis, "difference": of_evidence.Difference}
 
 
-def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[Fault]:
+def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Numbers of texts that there are not, which no schema can say."""
     for kind in ("lines", "queries", "classes", "units"):
         for at, each in enumerate(explanations.get(kind, ())):
             number = max(each["steps"], default=-1)
             if number >= len(explanations["texts"]):
-                yield Fault(f"/explanations/{kind}/{at}/steps", f"there is no text {number}")
+                yield (f"/explanations/{kind}/{at}/steps", f"there is no text {number}")
 
 
-def _misplaced(batch: Document) -> Iterator[Fault]:
+def _misplaced(batch: Document) -> Iterator[tuple[str, str]]:
     """Places of runs, and lists by run, that do not fit the runs, which no schema can say."""
     size, policies = len(batch["runs"]), batch["policies"]
     for key, by_run in {"queries": "scores", "answers": "only"}.items():
         for at, row in enumerate(batch[key]):
             if len(row[by_run]) != size:
-                yield Fault(f"/{key}/{at}/{by_run}", f"must have an entry for each of {size} runs")
+                yield (f"/{key}/{at}/{by_run}", f"must have an entry for each of {size} runs")
     places = [pair[side] for row in batch["agreement"] for pair in row["pairs"] for side in ("a", "b")]
     places += [place for row in batch["stability"]["first"] for place in row["runs"]]
     if max(places, default=-1) >= size:
-        yield Fault("", f"there is no run {max(places)}")
+        yield ("", f"there is no run {max(places)}")
     for key in ("leaderboard", "queries", "answers", "agreement"):
         for at, row in enumerate(batch[key]):
             if row["policy"] not in policies:
-                yield Fault(f"/{key}/{at}/policy", "is no policy of the batch")
+                yield (f"/{key}/{at}/policy", "is no policy of the batch")
     if not policies or not all(row["found_by"] for row in batch["answers"]):
-        yield Fault("", "there are no policies, or no numbers of runs")
-
-
-def _kind_of(value: Document) -> Kind:
-    return next(kind for key, kind in _KINDS.items() if key in value)
+        yield ("", "there are no policies, or no numbers of runs")
