@@ -131,6 +131,8 @@ def test_quirk_15_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> 
     assert row(scored, f"{Q}:1").scores == (1, 1, 1)
     assert [block.node for block in blocks(scored)] == [f"{Q}:E1", ":C1"]
     assert (ranking(scored, "1"), average_precision(scored, "1")) == ([], 0)
+    said = "1 second-hop line(s) come before their parent line or have none (run.tab line 1)"
+    assert said in scored.outcome.stderr.decode()
 
 
 def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:

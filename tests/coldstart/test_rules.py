@@ -38,14 +38,14 @@ def test_rule_1_of_tied_entry_points_the_first_stands_for_the_ldc_query(order: t
     assert ground_truth == ["1" if order[0] == "N_ENG_Q" else "2"]
 
 
-@pytest.mark.parametrize("order", [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
-def test_rule_2_the_largest_ground_truth_of_a_group_counts(order: tuple[str, str], inputs: Inputs) -> None:
+@pytest.mark.parametrize(("found", "nothing"), [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
+def test_rule_2_the_largest_ground_truth_of_a_group_counts(found: str, nothing: str, inputs: Inputs) -> None:
     """The group of both entry points is one of the two that divide, whichever member has nothing to find."""
-    empty = replace(CY, query=sf_query(docid="N_ENG_R"))
+    right, empty = replace(BO, query=sf_query(docid=found)), replace(CY, query=sf_query(docid=nothing))
     missed = replace(CY, query=sf_query(docid="N_ENG_S"))
-    inputs.queries(query_xml(docids=order), query_xml(2, docids=("N_ENG_S",)))
-    inputs.pool(BO.judged("1"), empty.judged(), missed.judged("1"))
-    inputs.run(BO, empty)
+    inputs.queries(query_xml(docids=(found, nothing)), query_xml(2, docids=("N_ENG_S",)))
+    inputs.pool(right.judged("1"), empty.judged(), missed.judged("1"))
+    inputs.run(right, empty)
     table = inputs.score().outcome.files["out.ldcmean"].decode()
     assert "CSX_0001\trunA\t0\t0.5000\t0.5000\t0.5000\n" in table
     assert "ALL-Macro\trunA\t0\t0.2500\t0.2500\t0.2500\n" in table
