@@ -543,7 +543,7 @@ _FILES_OF_A_RUN: Final = Parameter(
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
-    "predictions in which it is mended, and of those given. Gains of several mistakes do not add up.",
+    "predictions in which it is corrected, and of those given. Gains of several mistakes do not add up.",
 )
 _DIFFERENCE: Final = (
     "Result",
@@ -688,8 +688,8 @@ def report(task: str) -> Command:
 def plot() -> Command:
     """One chart."""
     charts = (
-        ("budget", "What mending each kind of mistakes alone would bring"),
-        ("cumulated", "The score with one kind after the other mended"),
+        ("budget", "What correcting each kind of mistakes alone would bring"),
+        ("cumulated", "The score with one kind after the other corrected"),
         ("groups", "Precision, recall and F1 by slot, hop and so on"),
         ("sweep", "Scores by confidence threshold"),
         ("reliability", "How often answers of a confidence are right"),
