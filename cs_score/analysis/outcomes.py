@@ -15,7 +15,7 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.results import Comparison, Interval
+from cs_score.statistics.results import Interval
 
 Both: TypeAlias = tuple[bool, bool]
 """Whether something holds in A, and in B."""
@@ -96,30 +96,6 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
         kind = f"{settings.confidence:g} % {settings.method} bootstrap interval"
         lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
-
-
-def significance(compared: Comparison | None) -> dict[str, object]:
-    """Interval, p-values and settings of a comparison of two systems by one measure; nulls where there is none."""
-    if compared is None:
-        return {"interval": None, "p": None, "resampling": None}
-    pair = compared.measures[0].pairs[0]
-    return {
-        "interval": pair.difference.as_json(),
-        "p": {"randomisation": pair.randomisation.raw, "bootstrap": pair.bootstrap.raw},
-        "resampling": compared.resampling.as_json(),
-    }
-
-
-def significance_lines(compared: Comparison | None) -> list[str]:
-    """The same as a line of text; none where there is none."""
-    if compared is None:
-        return []
-    pair, settings = compared.measures[0].pairs[0], compared.resampling
-    low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in (pair.difference.low, pair.difference.high))
-    return [
-        f"{settings.confidence:g} % {settings.method} bootstrap interval of B - A: {low} to {high}; "
-        f"p {pair.randomisation.raw:.4f} (randomisation), {pair.bootstrap.raw:.4f} (bootstrap)"
-    ]
 
 
 def as_builtins(document: Any, top: int | None = None) -> Mapping[str, Any]:

@@ -18,12 +18,10 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_tab
 from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.rules import Rule, rules_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import UNKNOWN, Outcome, outcome_of
-from cs_score.base.documents import Document
+from cs_score.analysis.outcomes import UNKNOWN, Outcome, Significance, TwoSided, outcome_of
 from cs_score.base.errors import InputError
 from cs_score.base.late import Late
 from cs_score.base.records import Record, field, replace, to_builtins
-from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
@@ -36,7 +34,7 @@ from cs_score.measures.registry import COLD_START_MODE, formula_of, sums_of
 from cs_score.statistics.arithmetic import ColumnFormula, contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison, Interval
+from cs_score.statistics.results import Comparison
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
@@ -113,7 +111,7 @@ class ClassPair(Record):
     outcome: str
 
 
-class Difference(Document, frozen=True, kw_only=True, tag="difference"):
+class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under `measure` (insight specification 5).
 
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
@@ -125,15 +123,6 @@ class Difference(Document, frozen=True, kw_only=True, tag="difference"):
     """
 
     schema_version: Literal[2] = 2
-    a: float
-    b: float
-    difference: float
-    names: Mapping[str, str]
-    top: int | UnsetType = UNSET
-    interval: Interval | None
-    p: Mapping[str, float] | None
-    resampling: Resampling | None
-    notes: Sequence[Note]
     unit: str
     units: Sequence[UnitShare]
     answers: Sequence[AnswerPair]
@@ -142,8 +131,6 @@ class Difference(Document, frozen=True, kw_only=True, tag="difference"):
     found: Mapping[str, int]
     groups: Mapping[str, Sequence[GroupShare]]
     rules: Sequence[Rule] | UnsetType = UNSET
-    signatures: Mapping[str, str]
-    origins: Mapping[str, Origin]
 
     def __repr__(self) -> str:
         return f"<{self.measure}: {self.names['b']} - {self.names['a']} = {self.difference:+.4f}>"
@@ -197,9 +184,9 @@ def diff(
         difference=scores[1] - scores[0],
         names=dict(zip("ab", names)),
         interval=None if pair is None else pair.difference,
-        p=None if pair is None else {"randomisation": pair.randomisation.raw, "bootstrap": pair.bootstrap.raw},
+        p=None if pair is None else Significance(pair.randomisation.raw, pair.bootstrap.raw),
         resampling=None if compared is None else compared.resampling,
-        notes=list(notes),
+        notes=notes,
         unit=unit,
         units=sorted(units, key=lambda share: -abs(share.contribution or 0.0)),
         answers=[pair for pair in answers if _meaning(pair.a) != _meaning(pair.b)],

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
 from cs_score.analysis.coldstart.text import SCREEN
-from cs_score.base.display import aligned, cell, one_line
+from cs_score.analysis.outcomes import heading
+from cs_score.base.display import aligned
 from cs_score.base.records import replace, to_builtins
-from cs_score.statistics.options import sentences
 from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.tables.renderers import text
 
@@ -87,7 +87,7 @@ def difference_text(difference: Difference, width: int, top: int | None = None) 
 
 
 def _first_screen(difference: Difference, width: int) -> str:
-    lines = _heading(difference, width)
+    lines = heading(difference, "run", width, str(difference.measure))
     for layout, most in ((UNITS, 7), (_LARGEST_GROUPS, 8), (RULES, 5)):
         lines += text(layout.table(difference), most, width)
     rest = "--all shows every unit, group, answer and class; --format json has all of it."
@@ -95,7 +95,7 @@ def _first_screen(difference: Difference, width: int) -> str:
 
 
 def _tables(difference: Difference, width: int, top: int) -> str:
-    lines = _heading(difference, width)
+    lines = heading(difference, "run", width, str(difference.measure))
     for layout in (UNITS, GROUPS, RULES):
         lines += text(layout.table(difference), top, width)
     for counts, layout in ((difference.outcomes, ANSWERS), (difference.found, CLASSES)):
@@ -104,18 +104,3 @@ def _tables(difference: Difference, width: int, top: int) -> str:
                                    (False, True))]  # fmt: skip
         lines += text(layout.table(difference), top, width)
     return "\n".join(lines)
-
-
-def _heading(difference: Difference, width: int) -> list[str]:
-    """Scores, difference, interval, p-values and notes."""
-    sides = ((side.upper(), getattr(difference, side), difference.names[side]) for side in "ab")
-    rows = [("", "score", "run"), *((side, f"{score:.4f}", cell(name, 40)) for side, score, name in sides)]
-    rows.append(("B - A", f"{difference.difference:+.4f}", ""))
-    lines = [str(difference.measure), *aligned(rows, (False, True, False))]
-    if difference.interval is not None and difference.p is not None and difference.resampling is not None:
-        limits = (difference.interval.low, difference.interval.high)
-        low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in limits)
-        tests = ", ".join(f"{p:.4f} ({test})" for test, p in difference.p.items())
-        kind = f"{difference.resampling.confidence:g} % {difference.resampling.method} bootstrap interval"
-        lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
-    return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
