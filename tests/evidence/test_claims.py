@@ -83,6 +83,12 @@ def test_first_entry_with_the_label(predicted: list[object], expected: tuple[int
     assert level(counts(gold, {"evidence": {"10": predicted}}), "sentence") == expected
 
 
+@pytest.mark.parametrize(("predictions", "correct"), [([{"label": None}], 1), ([{}], 0), ([], 0)])
+def test_a_label_may_be_null(predictions: list[Json], correct: int) -> None:
+    counted = counts({"label": None}, *predictions)
+    assert (counted["labelled"], counted["label_correct"]) == (1, correct)
+
+
 ONE_SET: Json = {"evidence": {"5": [entry("S", 1)]}}
 
 

@@ -89,6 +89,21 @@ def test_worked_example() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("gold", "predicted", "rationalized"),
+    [
+        ([1, 1, 1, 1, 2], [5, 6, 7, 1, 2], 0),  # the size of a set, not the length of its list
+        ([2.0], [2], 1),
+        (["2"], [2], 0),
+    ],
+)
+def test_sentences_are_sets_of_values(gold: list[object], predicted: list[object], rationalized: int) -> None:
+    claim = {"id": 1, "evidence": {"11": [{"sentences": gold, "label": "SUPPORT"}]}}
+    given = {"id": 1, "evidence": {"11": {"sentences": predicted, "label": "SUPPORT"}}}
+    table = scifact.score([claim], [given]).table
+    assert table.rows[0][table.columns.index("rationalized_correct")] == rationalized
+
+
 @pytest.mark.parametrize("gold_label", ["SUPPORT", None])
 @pytest.mark.parametrize("label", scifact.LABELS)
 def test_overlapping_sets_are_an_error_of_gold_whatever_the_labels(gold_label: object, label: str) -> None:
