@@ -692,7 +692,7 @@ def example_of(name: str) -> str:
     words = _EXAMPLE_OF_TASK.get(verb, "$GOLD --predictions $A")
     files = {role: f"evidence/{task}-{role.lower()}.{_FILE_OF_TASK.get(task, 'jsonl')}" for role in ("GOLD", "A", "B")}
     files["GOLD"] = f"--gold {files['GOLD']}"
-    return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK[task])
+    return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK.get(task, "NAME"))
 
 
 class Tree(click.Group):

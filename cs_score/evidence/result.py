@@ -12,7 +12,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
-from cs_score.measures.registry import headline
+from cs_score.measures.registry import enter, headline
 from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
@@ -71,6 +71,9 @@ class Mode(Record):
     headings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
     usual: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        enter(self.name, self.measures)
 
     def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
         """What scores of predictions against gold were computed from; other options are as usual."""

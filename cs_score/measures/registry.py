@@ -82,7 +82,7 @@ def _official(*names: str) -> tuple[Measure, ...]:
     return tuple(map(Measure, names))
 
 
-MEASURES: Final[Mapping[str, tuple[Measure, ...]]] = {
+MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
     COLD_START_MODE: _cold_start(),
     "scifact": _official(
         *(
@@ -102,7 +102,7 @@ MEASURES: Final[Mapping[str, tuple[Measure, ...]]] = {
 }
 """The measures of each mode over all hops, in the order in which tables show them."""
 
-_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {
+_HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     COLD_START_MODE: (
         "LDC-MEAN-ALL-Macro-F1",
         "LDC-MAX-ALL-Micro-F1",
@@ -131,6 +131,13 @@ WHY: Final[Mapping[str, str]] = {
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
 _BY_FOLDED_NAME: Final = {name.casefold(): measure for name, measure in _BY_NAME.items()}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
+
+
+def enter(mode: str, names: Sequence[str]) -> None:
+    """Enter the measures of a task that the table does not have, the first of which ranks its leaderboards."""
+    if mode not in MEASURES:
+        MEASURES[mode], _HEADLINES[mode] = _official(*names), (names[0],)
+        _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
 
 
 def parse(text: str) -> Measure:
