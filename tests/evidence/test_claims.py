@@ -89,6 +89,15 @@ def test_a_label_may_be_null(predictions: list[Json], correct: int) -> None:
     assert (counted["labelled"], counted["label_correct"]) == (1, correct)
 
 
+def test_what_is_not_compared_is_not_looked_at() -> None:
+    """Documents of claims without prediction, and predicted evidence of documents that gold has none for."""
+    counted = counts({"cited_doc_ids": ["PMC7"], "evidence": {"PMC7": [{"sentences": [1]}]}})
+    assert (level(counted, "abstract"), level(counted, "sentence")) == ((0, 0, 1), (0, 0, 1))
+    gold = {"cited_doc_ids": [10], "evidence": {"10": [entry("S", 1)]}}
+    counted = counts(gold, {"evidence": {"10": [entry("S", 1)], "11": None, "12": [{"broken": 1}]}})
+    assert (level(counted, "abstract"), level(counted, "sentence")) == ((1, 2, 0), (1, 0, 0))
+
+
 ONE_SET: Json = {"evidence": {"5": [entry("S", 1)]}}
 
 
