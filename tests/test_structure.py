@@ -46,9 +46,9 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2557, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(8899, 42),  # plan: 5000, 22
+    "analysis": Budget(8900, 42),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2494, 10),  # plan: 1500, 9
+    "batch": Budget(2493, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1640, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
@@ -56,9 +56,9 @@ ROOMS: Final = {
     # the page: templates, charts
     "report": Budget(2160, 11),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2297, 9),  # plan: 900, 6
+    "api": Budget(2279, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4642, 11),  # plan: 1900, 11
+    "cli": Budget(4598, 11),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
@@ -67,7 +67,7 @@ same change; the plan's figure stands behind it. What has to grow is argued in t
 DOOR: Final = {"", "__main__"}
 """Modules that stand in no room: the public names, and the process."""
 
-MOST_LATE_IMPORTS: Final = 250
+MOST_LATE_IMPORTS: Final = 48
 """Imports inside functions: those of third-party packages that a short call must not load, and lazy commands."""
 
 MOST_LINES: Final = 60

@@ -13,9 +13,15 @@ from cs_score.api.records import Values, field_types
 from cs_score.api.runs import other_switches, words_of
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of
+from cs_score.batch.batch import BatchOptions, run_batch
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.runs import InputFile, find_runs, read_policies
+from cs_score.batch.store import planned_batch
 from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.outputs import Layout
+from cs_score.measures.registry import find
+from cs_score.report.documents import page_maker
 from cs_score.statistics.options import IntervalMethod, Resampling
 
 if TYPE_CHECKING:
@@ -160,15 +166,8 @@ def batch(
     where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
     What is wrong with one run stands in its row.
     """
-    from cs_score.batch.batch import BatchOptions, run_batch
-    from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.runs import find_runs
-    from cs_score.batch.store import planned_batch
-
     page = None
     if html:
-        from cs_score.report.documents import page_maker
-
         page = page_maker()
     options = Options(
         discipline=discipline,
@@ -206,8 +205,6 @@ def batch(
 
 def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Options) -> list[NamedPolicy]:
     """The policies by name. Raises UsageError for names that are none, and for an empty list."""
-    from cs_score.batch.runs import read_policies
-
     words = policy_words(given)
     if not words:
         raise UsageError("policies takes at least one policy")
@@ -215,8 +212,6 @@ def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Option
 
 
 def _measure(sort_by: str, plan: ColdStartPlan) -> str:
-    from cs_score.measures.registry import find
-
     measure = find(sort_by, plan.measures())
     if measure is None:
         raise UsageError(f"sort_by: no measure called {sort_by}; there are {', '.join(plan.measures())}")
@@ -224,15 +219,11 @@ def _measure(sort_by: str, plan: ColdStartPlan) -> str:
 
 
 def _shared_file(given: Input) -> InputFile:
-    from cs_score.batch.runs import InputFile
-
     file = held(given)
     return InputFile(file.name, content=file.content)
 
 
 def _existing(choice: str | None) -> InputFile | None:
-    from cs_score.batch.runs import InputFile
-
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 

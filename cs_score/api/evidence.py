@@ -13,8 +13,10 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import to_builtins
 from cs_score.base.sources import Input
-from cs_score.evidence.report import Scores, document_of, table_text
+from cs_score.evidence import intervals
+from cs_score.evidence.report import Scores, document_of, explanation_text, table_text
 from cs_score.measures.registry import headline
+from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
 from cs_score.tasks import task_named
 
@@ -93,8 +95,6 @@ class EvidenceResult:
 
         Raises InputError where gold has no such unit, UsageError for a result that was loaded from JSON.
         """
-        from cs_score.evidence.report import explanation_text
-
         return explanation_text(self._scored("explain").explain(unit_id))
 
     def intervals(
@@ -105,9 +105,6 @@ class EvidenceResult:
         `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments and for
         a result that was loaded from JSON, InputError where there is no unit.
         """
-        from cs_score.evidence import intervals
-        from cs_score.statistics.options import Resampling
-
         settings = Resampling(resamples, seed, confidence, method)
         return interval_rows(intervals(self._scored("intervals"), settings))
 

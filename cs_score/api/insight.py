@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ov
 
 from msgspec import UNSET
 
+from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.api.arguments import policy_words
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
@@ -25,6 +26,7 @@ from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list, read_policies
 from cs_score.report.documents import checked
 from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
+from cs_score.tables.comparison import WRITERS
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import scores_in
 
@@ -404,8 +406,6 @@ class Comparison:
 
         Raises UsageError for another format.
         """
-        from cs_score.tables.comparison import WRITERS
-
         if format not in WRITERS:
             raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
         return WRITERS[format](self._compared)
@@ -443,8 +443,6 @@ def compare(
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
     """
-    from cs_score.analysis.comparison import compare as compare_systems
-
     texts = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
     wanted = [name.strip() for name in texts if name.strip()]
     given: object = results

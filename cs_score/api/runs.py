@@ -14,6 +14,10 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
 
+from cs_score.analysis.coldstart.analysis import analyze
+from cs_score.analysis.coldstart.explanation.explanation import explain
+from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
+from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.api.arguments import Files, HeldFile, Limits, Names, file_of, files_of, held, policy_of, query_choice
 from cs_score.api.frames import Report, frame_of, html_table
 from cs_score.api.records import (
@@ -291,8 +295,6 @@ class RunResult:
         what is not there, with the nearest names, UsageError where
         the files held no run or several, and for a result that was loaded from JSON.
         """
-        from cs_score.analysis.coldstart.explanation.explanation import explain
-
         _ = self.run_id
         given = (self if policy is None else self.rescore(policy))._for_analysis("explain")
         return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
@@ -307,8 +309,6 @@ class RunResult:
         not and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
         without jinja2 (`pip install 'cs-score[report]'`).
         """
-        from cs_score.analysis.coldstart.analysis import analyze
-
         result = self if policy is None else self.rescore(policy)
         return Report(analyze(result._for_analysis("report", run_id), measure).as_json())
 
@@ -377,9 +377,6 @@ class RunResult:
 
     def _for_analysis(self, what: str, run_id: str | None = None) -> ToAnalyse:
         """The run, or that of this id, as analyses take it. Raises UsageError, for a result that was loaded, too."""
-        from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
-        from cs_score.analysis.coldstart.scored import score_for_analysis
-
         lines = self._scored(what)
         if len(self.run_ids) != 1 or run_id not in (None, self.run_id):
             return score_for_analysis(lines.run, self.policy, run_id)

@@ -12,7 +12,13 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
 from cs_score.base.sources import name_of
+from cs_score.coldstart.queries import load_queries
+from cs_score.preparation.documents import read_document_list
+from cs_score.preparation.pooling import Depth
+from cs_score.preparation.runs import Limits as RunLimits
+from cs_score.preparation.runs import check_run
 from cs_score.problems.codes import Severity
+from cs_score.problems.occurrences import RecordingLog
 
 if TYPE_CHECKING:
     import pandas
@@ -126,13 +132,6 @@ def validate_run(
 
     Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
     """
-    from cs_score.coldstart.queries import load_queries
-    from cs_score.preparation.documents import read_document_list
-    from cs_score.preparation.pooling import Depth
-    from cs_score.preparation.runs import Limits as RunLimits
-    from cs_score.preparation.runs import check_run
-    from cs_score.problems.occurrences import RecordingLog
-
     files, query_files = files_of(run, "run"), files_of(queries, "queries")
     if not files or not query_files:
         raise UsageError("validate_run takes at least one run file and one query file")

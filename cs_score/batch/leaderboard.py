@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis.many.findings import findings_of
+from cs_score.analysis.many.resampled import standings
 from cs_score.analysis.many.stability import measured
 from cs_score.base.display import escape_latex, escape_markdown, one_line
 from cs_score.base.documents import json_text
@@ -42,8 +43,6 @@ def make_leaderboard(
         tested = [(row, found) for row, found in ranked if row.rank is not None and row.intervals and found.findings]
         places = {}
         if tested and not editions:
-            from cs_score.analysis.many.resampled import standings  # it loads numpy
-
             tables = [findings_of(found.findings or {}).table for _, found in tested]
             intervals = tested[0][0].intervals
             assert intervals

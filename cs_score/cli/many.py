@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
+from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import FAILED
 from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.leaderboard import leaderboard_text
@@ -66,7 +69,11 @@ from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find, headline
+from cs_score.problems.reports import OPTION
+from cs_score.report.documents import page_maker
 from cs_score.tasks import COLD_START, task_named
+from cs_score.verification.checking import Gate, error_text, of_cold_start, of_evidence, read_limit
+from cs_score.verification.inputs import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.batch.coldstart import ColdStartPlan
@@ -142,8 +149,6 @@ def page_maker_if(wanted: bool) -> MakePage | None:
     """What makes pages, where they are wanted. Raises MissingExtraError where it lacks a package."""
     if not wanted:
         return None
-    from cs_score.report.documents import page_maker
-
     return page_maker()
 
 
@@ -212,8 +217,6 @@ def _sorting_measure(wanted: str, known: Sequence[str]) -> str:
 
 def _outputs_of_batch(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
     """What is read and written. Raises UsageError for a file name that --problems refuses."""
-    from cs_score.problems.reports import OPTION
-
     shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
     return planned_batch(
         plan,
@@ -295,8 +298,6 @@ def _missing_files(line: Line) -> str | None:
 
 
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
-    from cs_score.batch.coldstart import ColdStartPlan
-
     defaults = defaults_of(line)
     options, texts = options_of(line, defaults), policy_texts(line, defaults)
     also = read_policies(line.texts(ALSO.long), options, texts)
@@ -339,8 +340,6 @@ def _pool_files(pool: Sequence[str]) -> list[str]:
 
 def _option_file(choice: str | None) -> InputFile | None:
     """The file that an option names; None where its value is a list, or there is no such file."""
-    from cs_score.batch.runs import InputFile
-
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 
@@ -396,7 +395,6 @@ def comparison_options(task: str) -> tuple[Option, ...]:
 
 def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    from cs_score.analysis.comparison import compare as compare_systems
     from cs_score.tables.comparison import WRITERS
 
     resampling, measures = read_resampling(line, always=True), read_measures(line)
@@ -452,8 +450,6 @@ def gate_options(task: str) -> tuple[Option, ...]:
 
 def read_gate(line: Line) -> Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
-    from cs_score.verification.checking import Gate, read_limit
-
     for option in ("--max-drop", "--significant", "--any-baseline"):
         if option in line.switches and "--baseline" not in line.switches:
             raise UsageError(f"{option} is about a baseline: give --baseline FILE, too")
@@ -480,8 +476,6 @@ def judge(gate: Gate, run: Measured, line: Line) -> int:
 
 
 def _failure(format_: str, message: str) -> str:
-    from cs_score.verification.checking import error_text
-
     return error_text(format_, message)
 
 
@@ -493,9 +487,6 @@ _LEFT_OUT: Final = frozenset(
 
 def _check_runs(line: Line) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
-    from cs_score.base.garbage_collection import paused_collector
-    from cs_score.verification.checking import of_cold_start
-
     gate = read_gate(line)
     of_scorer = line.without(option.long for option in _OF_TEST)
     call = call_of(of_scorer)
@@ -509,8 +500,6 @@ def _check_runs(line: Line) -> int:
 
 def _check_predictions(task: str, line: Line) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
-    from cs_score.verification.checking import of_evidence
-
     gate = read_gate(line)
     return judge(gate, of_evidence(named_by(task, line).one()), line)
 
@@ -522,7 +511,6 @@ SHOWN_VALUES: Final = 20
 
 def _verify(line: Line) -> int:
     """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""
-    from cs_score.verification.inputs import NotFoundError
     from cs_score.verification.verifying import verify
 
     result, *files = line.words

@@ -82,6 +82,8 @@ from cs_score.coldstart.scorer import load_alone, run_files, score_apart, score_
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
+from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.reports import write_problems
 from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
@@ -126,17 +128,12 @@ class Call(Record):
         """A log that keeps all details where they are written to a file."""
         if PROBLEMS.long not in self.line.switches:
             return ProblemLog()
-        from cs_score.problems.occurrences import RecordingLog
-
         return RecordingLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, with the error that ended the scoring, if one did."""
         if (path := self.line.switches.get(PROBLEMS.long)) is None:
             return
-        from cs_score.problems.occurrences import RecordingLog
-        from cs_score.problems.reports import write_problems
-
         if isinstance(problems, RecordingLog):
             if isinstance(error, InputError):
                 problems.fatal.append(error)
@@ -413,7 +410,6 @@ def load_as_prepared(
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
     from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
-    from cs_score.problems.occurrences import RecordingLog
 
     new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
     prepared = Preparation(list(files))
@@ -431,8 +427,6 @@ def load_as_prepared(
 
 def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
-    from cs_score.problems.occurrences import RecordingLog
-
     for run in runs:
         say(report_on_stderr(run.problems))
         if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):

@@ -9,9 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from cs_score.analysis.coldstart.groups import DIMENSIONS, crossed
+from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.analysis.comparison import system_names
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
 from cs_score.base.records import replace
@@ -57,9 +61,14 @@ from cs_score.cli.scoring import (
     tell_notices,
 )
 from cs_score.coldstart.editions import EDITIONS
+from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.queries import is_query_file
+from cs_score.coldstart.scorer import run_files, score_separately
 from cs_score.report import MOST_ROWS
+from cs_score.report.documents import CHART_KINDS, chart_of, document_of, page_of, read_document
+from cs_score.report.drawing import chart_bytes
+from cs_score.report.html import require_templates
 from cs_score.tables.renderers import latex, markdown, title_of, tsv
 from cs_score.tasks import COLD_START, task_named
 
@@ -130,8 +139,6 @@ class Predictions:
         return a, b, (first, second)
 
     def several(self) -> Mapping[str, Any]:
-        from cs_score.analysis.comparison import system_names
-
         return {name: self._scored(file) for name, file in zip(system_names(self.files), self.files)}
 
 
@@ -147,8 +154,6 @@ class Runs:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Policies and groups that are wanted beside the usual ones, and the settings of intervals."""
-        from cs_score.analysis.coldstart.groups import crossed
-
         also = self._line.texts(ALSO.long)
         return {
             "policies": read_policies(also, self._options, policy_texts(self._line, self._defaults), ALSO.long),
@@ -157,10 +162,6 @@ class Runs:
         }
 
     def one(self) -> Scored:
-        from cs_score.analysis.coldstart.scored import score_for_analysis
-        from cs_score.base.garbage_collection import paused_collector
-        from cs_score.coldstart.gold import noting_folders, open_gold
-
         files, knowledge_bases = self._run_words()
         with paused_collector():
             gold = noting_folders(open_gold(self._queries, self._options), files)
@@ -177,8 +178,6 @@ class Runs:
             load_as_far_as_possible,
             score_as_far_as_possible,
         )
-        from cs_score.base.garbage_collection import paused_collector
-        from cs_score.coldstart.gold import noting_folders, open_gold
 
         line = self._line
         self._options.check()
@@ -198,11 +197,6 @@ class Runs:
         return explain(scored, **{key: line.texts(name) for key, name in names.items()}, measure=measure)
 
     def both(self) -> tuple[Scored, Scored, tuple[str, str]]:
-        from cs_score.analysis.comparison import system_names
-        from cs_score.base.garbage_collection import paused_collector
-        from cs_score.coldstart.gold import open_gold, with_pool
-        from cs_score.coldstart.scorer import run_files
-
         line = self._line
         policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
         if "-" in (*line.words, *line.texts(KNOWLEDGE_BASE.long), pool_b):
@@ -236,9 +230,6 @@ class Runs:
             return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
     def several(self) -> Mapping[str, Any]:
-        from cs_score.analysis.comparison import system_names
-        from cs_score.coldstart.scorer import run_files, score_separately
-
         if "-" in self._line.words:
             raise UsageError("standard input cannot be read once for each run: name a file")
         runs, assessments = run_files(self._others)
@@ -266,8 +257,6 @@ class Runs:
 
 def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -> Run:
     """Load runs and assessments; knowledge bases are resolved, as the scorer does it. Raises InputError."""
-    from cs_score.coldstart.gold import load_run
-
     if not knowledge_bases:
         return load_run(gold, files)
     return load_as_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
@@ -280,17 +269,12 @@ def _scored_again(
     knowledge_bases: Collection[str],
     options: Options,
 ) -> Scored:
-    from cs_score.analysis.coldstart.scored import score_for_analysis
-    from cs_score.coldstart.gold import open_gold, with_pool
-
     gold = with_pool(open_gold(queries, options), assessments)
     run = load(gold, [file], [name for name in knowledge_bases if name == file])
     return score_for_analysis(run, options.policy)
 
 
 def _scored_as(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
-    from cs_score.analysis.coldstart.scored import score_for_analysis
-
     run = load(gold, [file], [name for name in knowledge_bases if name == file])
     scored = score_for_analysis(run, options.policy)
     for remark in run.remarks:
@@ -433,9 +417,6 @@ def _diff(name: str, line: Line) -> int:
 
 def _report(name: str, line: Line) -> int:
     """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError."""
-    from cs_score.report.documents import document_of, page_of, read_document
-    from cs_score.report.html import require_templates
-
     require_templates()
     task = task_named(name)
     if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
@@ -462,9 +443,6 @@ def _refuse_others(line: Line, known: Iterable[Option], why: str) -> None:
 
 
 def _plot(line: Line) -> int:
-    from cs_score.report.documents import chart_of, read_document
-    from cs_score.report.drawing import chart_bytes
-
     kind, name = line.words
     drawing = chart_of(read_document(name), kind, line.switches.get("--of"))
     write_to_stream(Destination("stdout"), [chart_bytes(drawing, f".{line.format}")])
@@ -476,14 +454,10 @@ def _plot(line: Line) -> int:
 
 def _dimensions() -> Iterable[str]:
     """What groups are told apart by."""
-    from cs_score.analysis.coldstart.groups import DIMENSIONS
-
     return DIMENSIONS
 
 
 def _chart_kinds() -> Sequence[str]:
-    from cs_score.report.documents import CHART_KINDS
-
     return CHART_KINDS
 
 

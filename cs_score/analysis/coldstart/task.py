@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
+from cs_score.analysis.coldstart.difference import Difference, diff
+from cs_score.analysis.coldstart.difference_text import difference_text
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.analysis.coldstart.text import analysis_text
@@ -43,8 +45,6 @@ class ColdStartTask:
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
         """Why B scores otherwise than A."""
-        from cs_score.analysis.coldstart.difference import diff
-
         return diff(a, b, measure, names=names, resampling=resampling)
 
     def headers(self) -> dict[str, Sequence[str]]:
@@ -59,9 +59,6 @@ class ColdStartTask:
         """A document for people."""
         if isinstance(document, Analysis):
             return analysis_text(document, width, top)
-        from cs_score.analysis.coldstart.difference import Difference
-        from cs_score.analysis.coldstart.difference_text import difference_text
-
         if isinstance(document, Difference):
             return difference_text(document, width, top)
         return str(document.text(width))

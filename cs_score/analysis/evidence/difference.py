@@ -7,9 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 from msgspec import UNSET
 
 from cs_score.analysis.evidence.analysis import AnyExaminer, members_of, numbered_units
@@ -23,6 +22,7 @@ from cs_score.analysis.evidence.documents import (
 )
 from cs_score.analysis.outcomes import Outcome, Significance, outcome_of
 from cs_score.base.errors import InputError
+from cs_score.base.late import Late
 from cs_score.base.records import Record, replace
 from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import scores_at
@@ -32,6 +32,11 @@ from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison
 from cs_score.tasks.task import Part, Row
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
 
 Examiners: TypeAlias = tuple[AnyExaminer, AnyExaminer]
 

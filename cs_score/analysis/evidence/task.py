@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.evidence.analysis import AnyExaminer, analyze
+from cs_score.analysis.evidence.difference import diff
 from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
 from cs_score.analysis.evidence.explanation import explain
 from cs_score.analysis.evidence.text import layouts_of, text_of_document
@@ -68,8 +69,6 @@ class EvidenceTask(Record):
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
         """Why B scores otherwise than A. Raises UsageError for results of different tasks, an unknown measure."""
-        from cs_score.analysis.evidence.difference import diff  # brings numpy
-
         self.measures((a, b))
         wanted = self.measure_of(measure)
         return diff((self.examiner(a, wanted), self.examiner(b, wanted)), names, top, resampling)

@@ -27,6 +27,7 @@ from cs_score.analysis.many.findings import (
     overlaps,
     recall_by_systems,
 )  # fmt: skip
+from cs_score.analysis.many.resampled import resampled_scores, with_resamples
 from cs_score.analysis.many.stability import Ranked, Stability, Unit, Values, measured, stability, united_units
 from cs_score.base.records import Record
 from cs_score.statistics.options import Resampling
@@ -153,14 +154,10 @@ def overview(
                 scores[measure, policy] = of_runs
         ranked = [measure for measure in measures if (measure, policy) in scores]
         if resampling is not None and ranked:
-            from cs_score.analysis.many.resampled import resampled_scores
-
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
     firm = stability(scores)
     if resampling is not None and resampled:
-        from cs_score.analysis.many.resampled import with_resamples
-
         firm = with_resamples(firm, scores, resampled, resampling.level)
     return Overview(evaluation, wanted, systems, of_policies, firm, resampling)
 

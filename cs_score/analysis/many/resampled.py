@@ -3,16 +3,14 @@
 A row is not compared with the one above it because the two were drawn, but because the scores put them side by side.
 So the p-value of such a pair is that of two named systems, corrected for all pairs that might have become neighbours.
 
-And rankings in resamples of the units: how far they scatter. Loads numpy.
+And rankings in resamples of the units: how far they scatter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.many.stability import (
     TIE_TOLERANCE,
@@ -27,12 +25,18 @@ from cs_score.analysis.many.stability import (
     tau_b,
     united_units,
 )
+from cs_score.base.late import Late
 from cs_score.base.records import Record, replace
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics, noise
 from cs_score.statistics.options import Note, Resampling, never_significant
 from cs_score.statistics.paired_tests import holm, randomisation_p, tiers
 from cs_score.statistics.resampling import bootstrap_scores, defined
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
 
 
 class Standing(Record):

@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from cs_score.base.records import Record
+from cs_score.evidence.result import Mode, scores_at
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
 from cs_score.statistics.units import UnitTable
@@ -79,8 +80,6 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
     if mode == COLD_START_MODE:
         measures = [parse(name) for name in names]
         return Measured(tuple(names), sums_of(measures), formula_of(measures))
-    from cs_score.evidence.result import Mode, scores_at
-
     of_mode = cast(Mode, importlib.import_module(f"cs_score.evidence.{mode}").MODE)
     places = tuple(map(of_mode.measures.index, names))
     return Measured(tuple(names), of_mode.columns, partial(scores_at, of_mode.formula, places))
