@@ -75,9 +75,9 @@ from cs_score.coldstart.result import RunResult as OneRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.validation import resolve_knowledge_bases
+from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, headline, parse
-from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
+from cs_score.preparation.prevalidation import Preparation, load_prepared
 from cs_score.problems.log import ProblemLog
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.verification.recorded import cold_start_options
@@ -570,15 +570,7 @@ def _loaded_run(
     """
     if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
         return load_run(gold, [*files, *pool], limits)
-
-    prepared = resolve_knowledge_bases(files, gold.table)
-    for one in prepared.runs:
-        one.check()
-    if validate:
-        validated = validate_runs(prepared.files, gold.table, limits)
-        for one in validated.runs:
-            one.check()
-        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
+    prepared = prepared_files(files, gold.table, limits, validate=validate)
     run = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
     return replace(run, remarks=[*(one.account for one in prepared.runs), *run.remarks])
 

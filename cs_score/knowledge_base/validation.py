@@ -16,6 +16,7 @@ from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Builder, Findings, Multiple, Repetitions
@@ -35,7 +36,7 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.resolution import Resolution, read_validated
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList
-from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable
+from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable, validate_runs
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import ProblemLog
 
@@ -128,6 +129,29 @@ def resolve_knowledge_bases(
             prepared.files += [] if resolved is None else [resolved]
         else:
             prepared.files.append(member)
+    return prepared
+
+
+def prepared_files(
+    files: Iterable[Input],
+    queries: QuerySet,
+    limits: Justifications,
+    *,
+    validate: bool,
+    known: Collection[Input] = (),
+) -> Preparation:
+    """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
+
+    Raises InputError where one has errors, or cannot be prepared.
+    """
+    prepared = resolve_knowledge_bases(files, queries, known=known)
+    for one in prepared.runs:
+        one.check()
+    if validate:
+        validated = validate_runs(prepared.files, queries, limits)
+        for one in validated.runs:
+            one.check()
+        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
     return prepared
 
 

@@ -25,7 +25,7 @@ from cs_score.batch.plan import Plan, Prepared
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.coldstart.documents import chosen_scores
 from cs_score.coldstart.documents import document_of as cold_start_document
-from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import Layout
@@ -36,9 +36,9 @@ from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
 from cs_score.evidence.report import result_object
 from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.validation import resolve_knowledge_bases
+from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
+from cs_score.preparation.prevalidation import load_prepared
 from cs_score.problems.log import ProblemLog
 from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
@@ -118,17 +118,9 @@ def _check_named(options: Options, roles: Collection[str], file: str) -> None:
 
 def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
     """The lines of the files as the scorer loads them, knowledge bases resolved and runs validated."""
-    knowledge_bases = [file for file in files if is_knowledge_base(file) or not _is_tab_file(file)]
-    if not knowledge_bases and not validated:
-        return load_run(gold, files, problems=problems)
-    prepared = resolve_knowledge_bases(files, gold.table, known=knowledge_bases)
-    for one in prepared.runs:
-        one.check()
-    if validated:
-        checked = validate_runs(prepared.files, gold.table, gold.options.justifications)
-        for one in checked.runs:
-            one.check()
-        prepared = Preparation(checked.files, [*prepared.runs, *checked.runs])
+    known = [file for file in files if is_knowledge_base(file) or not _is_tab_file(file)]
+    limits = gold.options.justifications
+    prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
     return load_prepared(gold, prepared, problems=problems)
 
 

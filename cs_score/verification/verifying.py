@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
 
 from cs_score.base.documents import Json, document_in, json_text
 from cs_score.base.errors import InputError
@@ -33,6 +34,9 @@ from cs_score.verification.whole_batch import (
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
 """That of a signature, also as LaTeX has it."""
+
+_OF_ORIGIN: Final = re.compile(r'"version": "([^"]*)"')
+"""That of an origin: nothing else in these files is called so, and quotes within a text are escaped."""
 
 _KINDS: Final = {SIGNATURE: Kind.BATCH_RUN, LEADERBOARD: Kind.LEADERBOARD, OVERVIEW: Kind.OVERVIEW}
 """What files of a batch record, by their names."""
@@ -121,9 +125,7 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
     """Raises InputError and NotFoundError as `verify` does."""
     kind = record.kind
     recorded: Json = record.value
-    if (
-        kind is Kind.SCORES and not record.place and "remarks" in record.value
-    ):  # folders that held no file are no inputs
+    if kind is Kind.SCORES and "remarks" in record.value:  # folders that held no file are no inputs
         remarks = record.read(tuple[str, ...], "remarks")
         recorded = {**recorded, "remarks": [remark for remark in remarks if not is_on_folder(remark)]}
     found: list[Difference] = []
@@ -166,41 +168,18 @@ def _of_table(path: str, places: Places, batch: WholeBatch) -> Verdict:
 
 def _renamed(value: Json, names: Mapping[str, str]) -> Json:
     """A value with files called as the record calls them, wherever they were found."""
-
-    def renamed(text: str) -> str:
-        for path, name in names.items():
-            text = text.replace(path, name)
-        return text
-
-    return _with_texts(value, renamed) if names else value
+    if not names:
+        return value
+    text = json.dumps(value)
+    for path, name in names.items():
+        text = text.replace(json.dumps(path)[1:-1], json.dumps(name)[1:-1])
+    return json.loads(text)
 
 
 def _without_versions(value: Json) -> Json:
-    """A value that does not tell which version of cs-score it is from."""
-    found = _with_texts(value, lambda text: _VERSION.sub("", text))
-    for origin in _origins(found):
-        origin["version"] = ""
-    return found
+    """A value that does not say which version of cs-score it is from."""
+    return json.loads(_OF_ORIGIN.sub('"version": ""', _VERSION.sub("", json.dumps(value))))
 
 
 def _versions(value: Json) -> set[str]:
-    return {str(origin.get("version")) for origin in _origins(value)}
-
-
-def _origins(value: Json) -> Iterator[dict[str, Any]]:
-    """The objects within a value that tell what something was computed from."""
-    if isinstance(value, dict):
-        if value.get("tool") == "cs-score":
-            yield value
-        value = list(value.values())
-    for each in value if isinstance(value, list) else ():
-        yield from _origins(each)
-
-
-def _with_texts(value: Json, changed: Callable[[str], str]) -> Json:
-    """A copy of a value with its texts changed, names of members aside."""
-    if isinstance(value, dict):
-        return {key: _with_texts(each, changed) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_texts(each, changed) for each in value]
-    return changed(value) if isinstance(value, str) else value
+    return set(_OF_ORIGIN.findall(json.dumps(value)))
