@@ -690,8 +690,9 @@ def example_of(name: str) -> str:
     if not task:
         return _EXAMPLE.get(name, "")
     words = _EXAMPLE_OF_TASK.get(verb, "$GOLD --predictions $A")
-    files = {role: f"evidence/{task}-{role.lower()}.{_FILE_OF_TASK.get(task, 'jsonl')}" for role in ("GOLD", "A", "B")}
-    files["GOLD"] = f"--gold {files['GOLD']}"
+    ending = _FILE_OF_TASK.get(task, "jsonl")
+    files = {role: f"submissions/{task}-{role.lower()}.{ending}" for role in ("A", "B")}
+    files["GOLD"] = f"--gold assessments/{task}-gold.{ending}"
     return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK.get(task, "NAME"))
 
 

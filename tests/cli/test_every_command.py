@@ -207,7 +207,7 @@ def test_click_walks_the_whole_tree() -> None:
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The samples, and files that examples make for others."""
     folder = tmp_path_factory.mktemp("samples")
-    for name in ("queries", "assessments", "submissions", "evidence"):
+    for name in ("queries", "assessments", "submissions"):
         (folder / name).symlink_to(ROOT / name)
     for words in (
         f"analyze {ALL[''].example} -o analysis.json",

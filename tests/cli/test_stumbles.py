@@ -12,16 +12,15 @@ import pytest
 from tests.coldstart.command import run_in, score_in
 from tests.documents import ROOT
 
-SAMPLES: Final = ROOT / "evidence"
 FILES: Final = {
     "q.xml": ROOT / "queries" / "ldc-queries.xml",
     "pool.tab": ROOT / "assessments" / "pool-2016.tab",
     "run.tab.txt": ROOT / "submissions" / "tide-kb.tab.txt",
     "sf.tab.txt": ROOT / "submissions" / "gull-sf.tab.txt",
-    "gold.jsonl": SAMPLES / "scifact-gold.jsonl",
-    "pred.jsonl": SAMPLES / "scifact-a.jsonl",
-    "hotpot.json": SAMPLES / "hotpotqa-gold.json",
-    "answers.json": SAMPLES / "hotpotqa-a.json",
+    "gold.jsonl": ROOT / "assessments" / "scifact-gold.jsonl",
+    "pred.jsonl": ROOT / "submissions" / "scifact-a.jsonl",
+    "hotpot.json": ROOT / "assessments" / "hotpotqa-gold.json",
+    "answers.json": ROOT / "submissions" / "hotpotqa-a.json",
 }
 X: Final = "-expand ISLE26"
 COLD: Final = f"{X} q.xml pool.tab run.tab.txt"

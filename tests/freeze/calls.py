@@ -1,6 +1,6 @@
 """The calls of the freeze: what is typed, by a name that stays when options are renamed.
 
-A line is `NAME: WORDS`. Every call runs in a copy of a folder that holds the samples of the repository, `samples/` and
+A line is `NAME: WORDS`. Every call runs in a copy of a folder that holds the samples of the repository and
 what the calls of FIRST wrote. $COLD stands for queries and pool of the samples, $KB and $SF for their runs.
 """
 
@@ -17,7 +17,6 @@ from typing import Final
 from cs_score.base.records import Record
 
 REPOSITORY: Final = Path(__file__).parents[2]
-SAMPLES: Final = REPOSITORY / "evidence"
 
 EVIDENCE: Final = ("scifact", "claims", "r4c", "hotpotqa")
 
@@ -335,5 +334,5 @@ def first() -> Sequence[tuple[str, ...]]:
 def copy_samples(folder: Path) -> None:
     """Put the samples into a folder, and an empty folder `fresh`."""
     (folder / "fresh").mkdir()
-    for source in (*(REPOSITORY / name for name in ("queries", "assessments", "submissions")), SAMPLES):
-        shutil.copytree(source, folder, dirs_exist_ok=True)
+    for name in ("queries", "assessments", "submissions"):
+        shutil.copytree(REPOSITORY / name, folder, dirs_exist_ok=True)
