@@ -402,7 +402,7 @@ def _compare(name: str, line: Line) -> int:
     found = compare_systems(
         task_named(name), given.several(), resampling, measures=measures, common="--common" in line.switches
     )
-    if line.format == "text" and not measures and ALL.long not in line.switches:
+    if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         first = [each for measure in headline(name) for each in found.measures if each.measure == measure]
         found = replace(found, measures=tuple((first or list(found.measures))[:1]))
     print_text(WRITERS[line.format](found).removesuffix("\n"), with_deltas if line.format == "text" else str)

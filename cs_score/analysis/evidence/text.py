@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
 from typing import Any, Final
 
 from cs_score.analysis.evidence.documents import Analysis, Difference, ExplainedUnit, Explanation, Judgment
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import one_line
-from cs_score.base.records import asdict
+from cs_score.base.records import asdict, replace
 from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import score_lines
 from cs_score.evidence.result import Mode, counted
 from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.tables.renderers import TOP, text
+
+SCREEN: Final = 80
+"""Columns of a first screen."""
 
 _GAIN: Final = Column("gain", format=Format.GAIN)
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
@@ -141,6 +145,29 @@ def _shown(judgment: Judgment | None) -> str | None:
     return None if judgment is None else f"{'right' if judgment.right else 'wrong'}: {judgment.judgment}"
 
 
+def _cost(group: Any) -> float:
+    """How far up a group stands on a screen: by its mistakes, in a difference by its contribution."""
+    return abs(group["contribution"] or 0.0) if "contribution" in group else float(group["mistakes"])
+
+
+_ON_SCREEN: Final[Mapping[str, tuple[int | None, str, Callable[[Any], float] | None]]] = {
+    "budget": (None, "", None),
+    "costliest": (10, "", None),
+    "units": (8, "", None),
+    "groups": (8, "Groups with the largest share:", _cost),
+}
+"""The tables on a first screen by name: how many rows, and title and order of those that are one for all dimensions."""
+
+
+def _ordered(layout: Layout, title: str, order: Callable[[Any], float]) -> Layout:
+    """One table for all values of the column `by`, the largest rows first."""
+    shown = (layout.by, *(key for key in layout.shown or layout.keys if key != layout.by))
+    rows = layout.rows
+    return replace(
+        layout, title=title, by="", shown=shown, rows=lambda found: sorted(rows(found), key=order, reverse=True)
+    )
+
+
 def as_json(value: object) -> str | None:
     """A JSON value on one line; None for null."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
@@ -169,12 +196,26 @@ def unit_name(found: Any) -> str:
 
 
 def text_of_document(mode: Mode, document: Any, width: int, top: int | None = None) -> str:
-    """What people are shown of a document, in lines of at most `width` columns."""
+    """A document with at most `top` rows of each list in lines of at most `width` columns.
+
+    None: what a screen of 40 lines and 80 columns holds of an analysis or a difference.
+    """
     layouts = layouts_of(mode)
+    is_screen = top is None and isinstance(document, Analysis | Difference)
+    if is_screen:
+        width = min(width, SCREEN)
 
     def tables(found: object) -> Iterator[str]:
+        if not is_screen:
+            for layout in layouts[type(found)]:
+                yield from text(layout.table(found), top or TOP, width)
+            return
         for layout in layouts[type(found)]:
-            yield from text(layout.table(found), top or TOP, width)
+            if layout.name in _ON_SCREEN:
+                most, title, order = _ON_SCREEN[layout.name]
+                yield from text((layout if order is None else _ordered(layout, title, order)).table(found), most, width)
+        rest = "mistake, group and confusion" if isinstance(found, Analysis) else "unit, outcome, answer and group"
+        yield from ("", *wrap(f"--all shows every {rest}; --format json has all of it.", width))
 
     score = f"{document.task}: {document.measure}"
     if isinstance(document, Difference):

@@ -21,6 +21,7 @@ from cs_score.statistics.options import Resampling
 from tests.analysis.evidence.test_commands import HOSTILE, write
 from tests.analysis.evidence.worlds import WORLDS, diff, rivals
 from tests.cli.test_every_command import on_terminal
+from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
@@ -258,8 +259,21 @@ def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:
     paths = [str(folder / word) if word.endswith(".jsonl") else word for word in SCIFACT]
     write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
     assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
-    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9"], 80, NO_COLOR="1")
+    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1")
     assert "-0.5714" in plain
     assert "\x1b" not in plain
     table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]
     assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", ["analyze", "diff"])
+@pytest.mark.parametrize("mode", ["scifact", "claims", "r4c", "hotpotqa"])
+def test_the_first_screen_has_forty_lines_of_eighty_columns(verb: str, mode: str) -> None:
+    ending = "json" if mode in ("r4c", "hotpotqa") else "jsonl"
+    files = [f"assessments/{mode}-gold.{ending}", *(f"submissions/{mode}-{side}.{ending}" for side in "ab")]
+    words = [verb, mode, *(str(ROOT / file) for file in files[: 2 if verb == "analyze" else 3])]
+    first, whole = (cs_score(*words, *more).out.splitlines() for more in ((), ("--all",)))
+    assert len(first) <= 40
+    assert max(map(len, first)) <= 80
+    assert len(whole) > len(first)
+    assert "--all shows every" in first[-1]
