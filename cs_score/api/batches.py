@@ -142,25 +142,25 @@ def batch(
     discipline: str = "ASSESSED",
     query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
     samples: str | os.PathLike[str] | None = None,
-    sort_by: str | None = None,
+    measure: str | None = None,
     jobs: int | None = None,
     resume: bool = False,
     validate: bool = False,
     html: bool = False,
-    resamples: int | None = None,
+    bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    method: IntervalMethod = "percentile",
+    interval: IntervalMethod = "percentile",
     force: bool = False,
 ) -> Leaderboard:
     """Score many runs into the folder `out`, each as if it were alone: the files of `cs-score batch`.
 
     `runs` are files, folders or patterns. `policies` are names of published policies (`kb`, `sf`) or policies of your
-    own by name, which share `justifications`. `sort_by` is the measure that ranks the runs, `jobs` the number of
+    own by name, which share `justifications`. `measure` is the measure that ranks the runs, `jobs` the number of
     processes (as many as processors unless given). With `resume` runs that are scored already are kept; `validate`
     validates them first; `html` writes a page for each run and index.html over all; `force` replaces files of others.
-    With `resamples` scores have bootstrap intervals, and rows tiers and p-values, with `seed`, `confidence` (a
-    percentage) and `method` (`percentile` or `bca`). Other arguments are those of `prepare`.
+    With `bootstrap` scores have bootstrap intervals, and rows tiers and p-values, with `seed`, `confidence` (a
+    percentage) and `interval` (`percentile` or `bca`). Other arguments are those of `prepare`.
 
     Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
     where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
@@ -188,7 +188,7 @@ def batch(
         folder=os.getcwd(),
         query_list=_existing(options.queries),
         samples=_existing(options.samples),
-        resampling=None if resamples is None else Resampling(resamples, seed, confidence, method),
+        resampling=None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval),
         validates=validate,
         page=page,
     )
@@ -197,8 +197,7 @@ def batch(
     outputs = planned_batch(plan, folder, found, _shared(plan), (), force, with_pages=html)
     outputs.check()
     outputs.clear()
-    measure = None if sort_by is None else _measure(sort_by, plan)
-    chosen = BatchOptions(folder, measure, resume, index=page, jobs=jobs)
+    chosen = BatchOptions(folder, None if measure is None else _measure(measure, plan), resume, index=page, jobs=jobs)
     result = run_batch(plan, found, chosen, remarks.append)
     return Leaderboard(result, tuple(remarks))
 
@@ -211,10 +210,10 @@ def _policies(given: str | Iterable[str] | Mapping[str, Policy], options: Option
     return read_policies(words, options, options.policy.texts())
 
 
-def _measure(sort_by: str, plan: ColdStartPlan) -> str:
-    measure = find(sort_by, plan.measures())
+def _measure(name: str, plan: ColdStartPlan) -> str:
+    measure = find(name, plan.measures())
     if measure is None:
-        raise UsageError(f"sort_by: no measure called {sort_by}; there are {', '.join(plan.measures())}")
+        raise UsageError(f"measure: no measure called {name}; there are {', '.join(plan.measures())}")
     return measure
 
 

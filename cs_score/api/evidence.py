@@ -98,14 +98,19 @@ class EvidenceResult:
         return explanation_text(self._scored("explain").explain(unit_id))
 
     def intervals(
-        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+        self,
+        bootstrap: int = 10_000,
+        *,
+        seed: int = 0,
+        confidence: float = 95.0,
+        interval: IntervalMethod = "percentile",
     ) -> list[IntervalRow]:
         """Bootstrap intervals of all scores, from resamples of the units.
 
-        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments and for
-        a result that was loaded from JSON, InputError where there is no unit.
+        `confidence` is a percentage, `interval` `percentile` or `bca`. Raises UsageError for impossible arguments and
+        for a result that was loaded from JSON, InputError where there is no unit.
         """
-        settings = Resampling(resamples, seed, confidence, method)
+        settings = Resampling(bootstrap, seed, confidence, interval)
         return interval_rows(intervals(self._scored("intervals"), settings))
 
     def report(self, measure: str | None = None) -> Report:

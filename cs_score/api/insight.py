@@ -199,22 +199,22 @@ def analyze(
     measure: str | None = None,
     *,
     policy: str | Policy | None = None,
-    also_policies: str | Iterable[str] | Mapping[str, Policy] = (),
+    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
     top: int | None = None,
     by: str | Iterable[str] = (),
-    run_id: str | None = None,
-    resamples: int | None = None,
+    run: str | None = None,
+    bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    method: IntervalMethod = "percentile",
+    interval: IntervalMethod = "percentile",
 ) -> Analysis:
     """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
     `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policy` is the one in force, `kb`,
-    `sf` or a Policy, None for that of the result; `also_policies`, by name or with their Policy, are others to give the
+    `sf` or a Policy, None for that of the result; `also_policy`, by name or with their Policy, are others to give the
     scores under, beside the published ones; `by` are groups that are crossed
-    (`slot,language`); `run_id` chooses one of several runs; with `resamples` scores and groups have bootstrap
-    intervals, with `seed`, `confidence` (a percentage) and `method` (`percentile` or `bca`).
+    (`slot,language`); `run` chooses one of several runs; with `bootstrap` scores and groups have bootstrap
+    intervals, with `seed`, `confidence` (a percentage) and `interval` (`percentile` or `bca`).
 
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
     that score.
@@ -225,15 +225,15 @@ def analyze(
     scored: Any
     settings: dict[str, Any] = {}
     if isinstance(result, RunResult):
-        scored = (result if policy is None else result.rescore(policy))._for_analysis("analyze", run_id)
+        scored = (result if policy is None else result.rescore(policy))._for_analysis("analyze", run)
         options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
         settings = {
-            "policies": read_policies(policy_words(also_policies), options, scored.policy.texts()),
+            "policies": read_policies(policy_words(also_policy), options, scored.policy.texts()),
             "by": [by] if isinstance(by, str) else list(by),
-            "resampling": None if resamples is None else Resampling(resamples, seed, confidence, method),
+            "resampling": None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval),
         }
-    elif policy is not None or policy_words(also_policies) or list(by) or run_id is not None or resamples is not None:
-        raise UsageError("policy, also_policies, by, run_id and resamples are for Cold Start runs")
+    elif policy is not None or policy_words(also_policy) or list(by) or run is not None or bootstrap is not None:
+        raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
     else:
         scored = result._scored("analyze")
     found = task.analyze(scored, measure, top=top, **settings)
@@ -247,22 +247,22 @@ def diff(
     *,
     names: tuple[str, str] = ("A", "B"),
     top: int | None = None,
-    resamples: int | None = None,
+    bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    method: IntervalMethod = "percentile",
+    interval: IntervalMethod = "percentile",
 ) -> Difference:
     """Why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
 
     A run against itself under another policy is `diff(run, run.rescore("sf"))`. `names` are what the two are called,
     `top` is the number of units, answers and classes to list, None for all; interval and p-values come from
-    `resamples`, as many as significance needs unless given, as in `compare`.
+    `bootstrap`, as many as significance needs unless given, as in `compare`.
 
     Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
     InputError for a run without that score.
     """
     task = _task_of("diff", a, b)
-    settings = _resampling(resamples, seed, confidence, method)
+    settings = _resampling(bootstrap, seed, confidence, interval)
     first, second = names
     found = task.diff(
         _analysed(a, "diff"), _analysed(b, "diff"), measure, names=(first, second), top=top, resampling=settings
@@ -291,10 +291,10 @@ def _analysed(result: RunResult | EvidenceResult, what: str) -> Any:
     return result._scored(what)
 
 
-def _resampling(resamples: int | None, seed: int, confidence: float, method: IntervalMethod) -> Resampling:
+def _resampling(bootstrap: int | None, seed: int, confidence: float, interval: IntervalMethod) -> Resampling:
     """The settings of a comparison: as many resamples as significance needs unless their number is given."""
-    count = DEFAULT_RESAMPLES if resamples is None else resamples
-    return Resampling(count, seed, confidence, method, can_grow=resamples is None or UNSET)
+    count = DEFAULT_RESAMPLES if bootstrap is None else bootstrap
+    return Resampling(count, seed, confidence, interval, can_grow=bootstrap is None or UNSET)
 
 
 def _is_table(value: object) -> bool:
@@ -427,23 +427,23 @@ class Comparison:
 def compare(
     results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
     *,
-    measures: str | Iterable[str] = (),
-    resamples: int | None = None,
+    measure: str | Iterable[str] = (),
+    bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    method: IntervalMethod = "percentile",
+    interval: IntervalMethod = "percentile",
     common: bool = False,
 ) -> Comparison:
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
-    `measures` are names or patterns such as `*F1` (a text has commas between several); all unless given. `resamples` is
-    their number, as many as significance needs unless given; `confidence` is a percentage, `method` `percentile` or
-    `bca`. With `common` systems are compared on the units that all have; otherwise they must have the same ones.
+    `measure` holds names or patterns such as `*F1` (a text has commas between several); all unless given. `bootstrap`
+    is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
+    `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the same ones.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
     """
-    texts = measures.split(",") if isinstance(measures, str) else as_list(measures, "measures")
+    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
     wanted = [name.strip() for name in texts if name.strip()]
     given: object = results
     if not isinstance(given, Mapping):
@@ -452,7 +452,7 @@ def compare(
         raise UsageError("a comparison needs at least two systems")
     task = _task_of("compare", *given.values())
     scored = {name: _compared(result) for name, result in given.items()}
-    settings = _resampling(resamples, seed, confidence, method)
+    settings = _resampling(bootstrap, seed, confidence, interval)
     return Comparison(compare_systems(task, scored, settings, measures=wanted, common=common))
 
 

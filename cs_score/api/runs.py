@@ -265,15 +265,20 @@ class RunResult:
             return frame_of(fields, self._values(kind), attrs)
 
     def intervals(
-        self, resamples: int = 10_000, *, seed: int = 0, confidence: float = 95.0, method: IntervalMethod = "percentile"
+        self,
+        bootstrap: int = 10_000,
+        *,
+        seed: int = 0,
+        confidence: float = 95.0,
+        interval: IntervalMethod = "percentile",
     ) -> list[IntervalRow]:
         """Bootstrap intervals of all scores, from resamples of LDC queries (of SF queries where none are known).
 
-        `confidence` is a percentage, `method` `percentile` or `bca`. Raises UsageError for impossible arguments, where
-        the files held no run or several, and for a result that was loaded from JSON.
+        `confidence` is a percentage, `interval` `percentile` or `bca`. Raises UsageError for impossible arguments,
+        where the files held no run or several, and for a result that was loaded from JSON.
         """
         _ = self.run_id
-        settings = Resampling(resamples, seed, confidence, method)
+        settings = Resampling(bootstrap, seed, confidence, interval)
         return interval_rows(intervals(self._scored("intervals").result, settings)[0])
 
     def explain(
@@ -300,17 +305,17 @@ class RunResult:
         return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
 
     def report(
-        self, measure: str | None = None, *, policy: str | Policy | None = None, run_id: str | None = None
+        self, measure: str | None = None, *, policy: str | Policy | None = None, run: str | None = None
     ) -> Report:
         """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
 
         `measure` is what gains are measured by, None for the one that ranks leaderboards; `policy` is the one in force,
-        None for that of the result; `run_id` chooses one of several runs. Raises UsageError for a measure that there is
+        None for that of the result; `run` chooses one of several runs. Raises UsageError for a measure that there is
         not and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
         without jinja2 (`pip install 'cs-score[report]'`).
         """
         result = self if policy is None else self.rescore(policy)
-        return Report(analyze(result._for_analysis("report", run_id), measure).as_json())
+        return Report(analyze(result._for_analysis("report", run), measure).as_json())
 
     def write(
         self,

@@ -44,16 +44,16 @@ def main(out: Path) -> None:
         stored.scores == run.scores, stored.signature == run.signature, cs.Signature.parse(str(run.signature)).version
     )
     gull = gold.score("submissions/gull-sf.tab.txt", policy="sf")
-    compared: cs.Comparison = cs.compare({"tide": strict, "gull": gull}, measures="LDC-MEAN-*", resamples=50)
+    compared: cs.Comparison = cs.compare({"tide": strict, "gull": gull}, measure="LDC-MEAN-*", bootstrap=50)
     best: cs.SystemRow = compared.rows("systems")[0]
     pair: cs.PairRow = compared.rows("pairs")[0]
     print(best.measure, best.system, best.rank, pair.first, pair.second, compared.units, len(compared.to_text("tsv")))
     interval: cs.IntervalRow = run.intervals(20, seed=1)[0]
     print(interval.measure, interval.score)
 
-    analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, also_policies={"lenient": lenient.policy})
+    analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, also_policy={"lenient": lenient.policy})
     print(analysis, analysis.kinds, analysis.rows()[0]["gain"], analysis.rows("policies")[-1]["name"], analysis.best)
-    difference: cs.Difference = cs.diff(run, strict, names=("kb", "sf"), resamples=9)
+    difference: cs.Difference = cs.diff(run, strict, names=("kb", "sf"), bootstrap=9)
     print(difference, difference.rows("units")[0]["contribution"], difference.to_text().count("\n"))
     again = cs.load(difference.to_json())
     assert isinstance(again, cs.Difference)

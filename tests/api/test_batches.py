@@ -62,7 +62,7 @@ def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: 
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
         "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1, html=True,
-        resamples=99, seed=3,
+        bootstrap=99, seed=3,
     )  # fmt: skip
     pages = [str(path.relative_to(world / "python")) for path in (world / "python").rglob("out.html")]
     assert len(pages) == 6
@@ -95,7 +95,7 @@ def test_a_leaderboard_as_a_frame(world: Path) -> None:
         ({"policies": "fs"}, "fs: no such preset; there are kb, sf"),
         ({"policies": ()}, "policies takes at least one policy"),
         ({"policies": {"own": "CORRECT"}}, "policies takes a Policy for each name; own is 'CORRECT'"),
-        ({"sort_by": "F2"}, "sort_by: no measure called F2; there are LDC-MEAN-ALL-Macro-F1"),
+        ({"measure": "F2"}, "measure: no measure called F2; there are LDC-MEAN-ALL-Macro-F1"),
         ({"discipline": "X"}, "No matcher called X"),
         ({"queries": 5}, "queries takes paths or open files, not 5"),
     ],

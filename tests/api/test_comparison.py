@@ -37,7 +37,7 @@ def test_a_comparison_is_that_of_the_command(world: Path, results: dict[str, cs.
     ]
     files = [f"runs/{name}.tab.txt" for name in RUNS]
     outcome = score_in(world, [*words, *files])
-    compared = cs.compare(results, resamples=50, seed=3)
+    compared = cs.compare(results, bootstrap=50, seed=3)
     assert compared.to_text() == outcome.stdout.decode()
     told = json.loads(compared.to_json())
     check(told)
@@ -51,9 +51,9 @@ def test_arguments_are_checked(results: dict[str, cs.RunResult]) -> None:
         ([one, other], {}, "compare takes results by name"),
         ({"a": one}, {}, "a comparison needs at least two systems"),
         ({"a": one, "b": 5}, {}, "compare takes results of one kind, not <alpha under kb"),
-        ({"a": one, "b": other}, {"measures": "F2"}, "no measure called F2; there are"),
-        ({"a": one, "b": other}, {"resamples": 0}, "the number of resamples must be a whole number of at least 1"),
-        ({"a": one, "b": other}, {"method": "normal"}, "no interval method called normal; there are percentile, bca"),
+        ({"a": one, "b": other}, {"measure": "F2"}, "no measure called F2; there are"),
+        ({"a": one, "b": other}, {"bootstrap": 0}, "the number of resamples must be a whole number of at least 1"),
+        ({"a": one, "b": other}, {"interval": "normal"}, "no interval method called normal; there are percentile, bca"),
         ({"a": one, "b": cs.load(other.to_json())}, {}, "compare needs the lines of the run, which JSON does not hold"),
     ]
     for systems, options, said in cases:
@@ -61,4 +61,4 @@ def test_arguments_are_checked(results: dict[str, cs.RunResult]) -> None:
             cs.compare(systems, **options)
     unknown: Any = "yaml"
     with pytest.raises(cs.UsageError, match="no format called yaml; there are text, json, tsv, markdown, latex"):
-        cs.compare({"a": one, "b": other}, resamples=20).to_text(unknown)
+        cs.compare({"a": one, "b": other}, bootstrap=20).to_text(unknown)

@@ -54,7 +54,7 @@ def test_an_analysis_is_that_of_the_command_line() -> None:
         "4",
     )
     own = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
-    found = cs.analyze(run_of(), "SF-AP", also_policies={"own": own}, by="slot,hop", resamples=9, seed=3, top=4)
+    found = cs.analyze(run_of(), "SF-AP", also_policy={"own": own}, by="slot,hop", bootstrap=9, seed=3, top=4)
     assert found.to_json() == printed(*words, "--format=json", QUERIES, POOL, KB)
     assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
     told = json.loads(found.to_json())
@@ -74,7 +74,7 @@ def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
     else:
         other, names = run.rescore(policy), ("as given", f"policy {policy}")
         words = [*common, "--policy-b", policy, QUERIES, POOL, KB]
-    found = cs.diff(run, other, "SF-ALL-Micro-F1", names=names, resamples=9, top=3)
+    found = cs.diff(run, other, "SF-ALL-Micro-F1", names=names, bootstrap=9, top=3)
     assert found.to_json() == printed(*words, "--format=json")
     assert found.to_text() + "\n" == printed(*words)
     told = json.loads(found.to_json())
@@ -85,7 +85,7 @@ def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
 
 def made() -> list[cs.Analysis | cs.Difference]:
     run, result = run_of(), cs.scifact(*map(str, files("scifact")))
-    return [cs.analyze(run), cs.analyze(result), cs.diff(run, run.rescore("sf"), resamples=9), cs.diff(result, result)]
+    return [cs.analyze(run), cs.analyze(result), cs.diff(run, run.rescore("sf"), bootstrap=9), cs.diff(result, result)]
 
 
 def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
         (lambda: cs.diff(run, stored), "diff needs the lines of the run"),
         (lambda: cs.analyze(run, "chess"), "no measure called chess"),
         (lambda: cs.analyze(run, top=0), "top takes a number from 1, not 0"),
-        (lambda: cs.analyze(run, also_policies="nosuch"), "no such preset"),
+        (lambda: cs.analyze(run, also_policy="nosuch"), "no such preset"),
         (lambda: cs.analyze(run, by="slot,moon"), "moon"),
-        (lambda: cs.analyze(result, run_id="x"), "are for Cold Start runs"),
+        (lambda: cs.analyze(result, run="x"), "are for Cold Start runs"),
         (lambda: cs.analyze("run.tab"), "analyze takes a result, not 'run.tab'"),  # type: ignore[arg-type]
         (lambda: cs.diff(run, result), "diff takes results of one kind"),
     ):
