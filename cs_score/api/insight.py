@@ -438,7 +438,8 @@ def compare(
 
     `measure` holds names or patterns such as `*F1` (a text has commas between several); all unless given. `bootstrap`
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
-    `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the same ones.
+    `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
+    same ones.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
