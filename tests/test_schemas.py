@@ -37,6 +37,8 @@ CALLS: Final = {
     "score chosen": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
     "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
+    "problem-codes": ("", ["problems", "--format=json", "EMPTY_FIELD"]),
+    "verification": ("r.json", ["verify", "ours.json", "--output=r.json"]),
     "kb-statistics": ("r.json", ["validate-kb", "--json=r.json", "kb.tac"]),
     "analysis claims": (
         "r.json",

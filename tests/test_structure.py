@@ -26,9 +26,9 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1654, 18),  # plan: 1000, 9
+    "base": Budget(1656, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
-    "problems": Budget(1273, 5),  # plan: 1150, 5
+    "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
@@ -50,7 +50,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2493, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1610, 8),  # plan: 800, 6
+    "verification": Budget(1651, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2281, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4599, 11),  # plan: 1900, 11
+    "cli": Budget(4636, 11),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -57,9 +57,11 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
     "problems": ("problems.reports:ProblemReport",),
+    "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
     "check": ("verification.checking:Checked",),
+    "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),
     "explanation": (
         "analysis.coldstart.explanation.explanation:Explanation",

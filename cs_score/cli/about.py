@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from click.shell_completion import get_completion_class
@@ -15,6 +16,7 @@ from cs_score.base.version import VERSION
 from cs_score.cli.core import (
     COMMANDS,
     COMPLETION_VARIABLE,
+    FORCE,
     Command,
     Line,
     Parameter,
@@ -27,39 +29,44 @@ from cs_score.cli.core import (
 )
 from cs_score.cli.output import write_text
 from cs_score.problems.codes import CODES
+from cs_score.problems.reports import ProblemCode, ProblemCodes, problem_codes
+from cs_score.tables.layout import Layout, columns
+from cs_score.tables.renderers import tsv
 from cs_score.tasks import TASKS
 
 _WIDTH: Final = 100
+_SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
 SHELLS: Final = ("bash", "zsh", "fish")
+
+
+_CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda found: found.codes)
+
+
+def _codes(words: Sequence[str]) -> ProblemCodes:
+    """The codes that are named, or all. Raises UsageError."""
+    for given in words:
+        if given.upper() not in CODES:
+            raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(given.upper(), CODES)}")
+    return problem_codes(map(str.upper, words))
 
 
 def _problems(words: Sequence[str]) -> str:
     """What problem codes mean, from the table that the reports use."""
-    width = max(map(len, CODES))
-    if not words:
-        first = {code: kind.meaning.partition(". ")[0].rstrip(".") for code, kind in CODES.items()}
-        return "".join(f"{code:<{width}}  {CODES[code].severity:<11}  {text}.\n" for code, text in first.items())
-    return "\n".join(map(_explained, words))
+    found = _codes(words).codes
+    if words:
+        return "\n".join(map(_explained, found))
+    width = max(len(each.code) for each in found)
+    first = {each: each.meaning.partition(". ")[0].rstrip(".") for each in found}
+    return "".join(f"{each.code:<{width}}  {each.severity:<11}  {text}.\n" for each, text in first.items())
 
 
-def _explained(given: str) -> str:
-    code = given.upper()
-    if code not in CODES:
-        raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(code, CODES)}")
-    kind = CODES[code]
-    sections = {
-        "Meaning": kind.meaning,
-        "Message": kind.template and kind.template.strip(),
-        "Column": kind.column if isinstance(kind.column, str) else None,
-        "Example": kind.example,
-        "Action": kind.action,
-        "Remedy": kind.remedy,
-    }
+def _explained(found: ProblemCode) -> str:
+    sections = {title: getattr(found, title.lower()) for title in _SECTIONS}
     heads = {f"  {title + ':':<9} ": text for title, text in sections.items() if text is not None}
     lines = (
         textwrap.fill(text, _WIDTH, initial_indent=head, subsequent_indent=" " * 12) for head, text in heads.items()
     )
-    return "\n".join((f"{code} ({kind.severity})", *lines, ""))
+    return "\n".join((f"{found.code} ({found.severity})", *lines, ""))
 
 
 def schema_names() -> list[str]:
@@ -126,12 +133,14 @@ def _completion(words: Sequence[str]) -> str:
 
 
 class Page(NamedTuple):
-    """A command that prints a text: the text by its words, which words it takes, an example, and how it is used."""
+    """A command that prints a text: the text by its words, which words it takes, an example, how it is used, and what
+    it prints in other formats."""
 
     text: Callable[[Sequence[str]], str]
     words: tuple[Parameter, ...] = ()
     example: str = ""
     use: Section | None = None
+    others: Mapping[str, Callable[[Sequence[str]], str]] = MappingProxyType({})
 
 
 _COMMAND: Final = Parameter(
@@ -149,7 +158,15 @@ _KIND: Final = Parameter(
     "name", "A kind of JSON object; without one all are listed", is_optional=True, choices=schema_names
 )
 PAGES: Final = {
-    "problems": Page(_problems, (_CODE,), "EMPTY_FIELD"),
+    "problems": Page(
+        _problems,
+        (_CODE,),
+        "EMPTY_FIELD",
+        others={
+            "json": lambda words: json_text(_codes(words)),
+            "tsv": lambda words: b"".join(tsv(_CODES.table(_codes(words)))).decode(),
+        },
+    ),
     "schema": Page(_schema, (_KIND,), "leaderboard"),
     "help": Page(lambda words: _named(words).help_text() if words else first_page(), (_COMMAND,), "analyze scifact"),
     "version": Page(lambda words: version_text()),
@@ -180,8 +197,16 @@ def about(name: str) -> Command:
     page = PAGES[name]
 
     def show(line: Line) -> int:
-        write_text("stdout", page.text(line.words))
+        write_text("stdout", page.others.get(line.format, page.text)(line.words))
         return 0
 
     sections = () if page.use is None else (page.use,)
-    return Command(name, (), page.words, body=show, example=page.example, sections=lambda: sections)
+    return Command(
+        name,
+        (FORCE,) if page.others else (),
+        page.words,
+        body=show,
+        example=page.example,
+        sections=lambda: sections,
+        formats=("text", *page.others) if page.others else (),
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import OutputPlan
@@ -54,7 +55,7 @@ from cs_score.cli.options import (
     read_resampling,
     whole_number,
 )
-from cs_score.cli.output import is_quiet, print_text, say, with_deltas, write_text
+from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text, write_to_stream
 from cs_score.cli.scoring import (
     FILES_OF_EVIDENCE,
     GOLD,
@@ -71,6 +72,7 @@ from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find, headline
 from cs_score.problems.reports import OPTION
 from cs_score.report.documents import page_maker
+from cs_score.tables.renderers import tsv
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.checking import Gate, error_text, of_cold_start, of_evidence, read_limit
 from cs_score.verification.inputs import NotFoundError
@@ -511,9 +513,18 @@ SHOWN_VALUES: Final = 20
 
 def _verify(line: Line) -> int:
     """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""
-    from cs_score.verification.verifying import verify
+    from cs_score.verification.verifying import VERIFIED, verification, verify
 
     result, *files = line.words
+    if line.format != "text":
+        try:
+            found = verification(result, files)
+        except NotFoundError as error:
+            raise InputError(str(error), file=result) from None
+        as_json = line.format == "json"
+        blocks = [json_text(found).encode()] if as_json else tsv(VERIFIED.table(found))
+        write_to_stream(Destination("stdout"), blocks)
+        return Status.DONE if found.reproduced else Status.NOT_KEPT
     status = 0
     try:
         for verdict in verify(result, files):
@@ -642,7 +653,7 @@ def verify() -> Command:
     """Whether a recorded result is reproduced."""
     return Command(
         "verify",
-        (),
+        (FORCE,),
         (
             Parameter(
                 "result",
@@ -663,5 +674,6 @@ def verify() -> Command:
                 "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
             ),
         ),
+        formats=("text", "json", "tsv"),
         body=_verify,
     )

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from cs_score.base.documents import Document
 from cs_score.base.outputs import write_packed
 from cs_score.base.planned_outputs import Format, OwnOption, ending_of
-from cs_score.base.records import asdict, to_builtins
+from cs_score.base.records import Record, asdict, to_builtins
 from cs_score.base.version import VERSION
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.occurrences import Occurrence, RecordingLog
@@ -35,6 +35,45 @@ class ProblemReport(Document, frozen=True, kw_only=True, tag="problems"):
     tool: Literal["cs-score"]
     version: str
     problems: tuple[ReportedProblem, ...]
+
+
+class ProblemCode(Record):
+    """A code: how bad it is, what is wrong, what reports say of it (`%s`, `%d`: its details), what to do about it."""
+
+    code: str
+    severity: Severity
+    meaning: str
+    message: str | None
+    column: str | None
+    example: str
+    action: str
+    remedy: str
+
+
+class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
+    """Codes of problems."""
+
+    schema_version: Literal[1] = 1
+    task: Literal["coldstart"]
+    codes: tuple[ProblemCode, ...]
+
+
+def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
+    """These codes, all of them unless some are named."""
+    found = [
+        ProblemCode(
+            code,
+            kind.severity,
+            kind.meaning,
+            kind.template and kind.template.strip(),
+            kind.column if isinstance(kind.column, str) else None,
+            kind.example,
+            kind.action,
+            kind.remedy,
+        )
+        for code, kind in ((code, CODES[code]) for code in tuple(codes) or CODES)
+    ]
+    return ProblemCodes(task="coldstart", codes=tuple(found))
 
 
 def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:

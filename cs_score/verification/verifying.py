@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from cs_score.base.documents import Json, document_in, json_text
+from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
@@ -17,6 +17,7 @@ from cs_score.base.version import VERSION
 from cs_score.batch.store import SIGNATURE
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
+from cs_score.tables.layout import Layout, columns
 from cs_score.verification.comparison import Difference, differences, numbers, table_differences
 from cs_score.verification.inputs import Places
 from cs_score.verification.recorded import Kind, Recorded, read_recorded
@@ -58,6 +59,45 @@ class Verdict(Record):
     def is_reproduced(self) -> bool:
         """Whether every value is the same."""
         return not self.differences
+
+
+class Verification(Document, frozen=True, kw_only=True, tag="verification"):
+    """What became of a recorded result, file by file."""
+
+    schema_version: Literal[1] = 1
+    result: str
+    reproduced: bool
+    files: tuple[Verdict, ...]
+
+
+VERIFIED: Final = Layout(
+    "verification",
+    "Files:",
+    columns("file", "result", "differences", "compared", "unit", "notes"),
+    lambda found: (
+        {
+            "file": each.file,
+            "result": "reproduced" if each.is_reproduced else "differs",
+            "differences": len(each.differences),
+            "compared": each.compared,
+            "unit": each.unit,
+            "notes": "; ".join(each.notes) or None,
+        }
+        for each in found.files
+    ),
+)
+"""A row for each file."""
+
+
+def verification(path: str, files: Sequence[str] = ()) -> Verification:
+    """All that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
+    verdicts = tuple(verify(path, files))
+    return Verification(
+        task=read_recorded(verdicts[0].file).read(str, "task"),
+        result=path,
+        reproduced=all(verdict.is_reproduced for verdict in verdicts),
+        files=verdicts,
+    )
 
 
 def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:

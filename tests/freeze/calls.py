@@ -184,6 +184,8 @@ verify, batch: verify batch
 verify, evidence batch: verify scifact-batch
 verify, scifact: verify scifact.json
 verify, analysis: verify analysis.json
+verify, json: verify scored/out.json --format json
+verify, tsv: verify scifact-batch --format tsv
 verify, not ours: verify $SCIFACT_GOLD
 """
 
@@ -219,6 +221,8 @@ version of validate-run: validate-run -version
 problems: problems
 problems, one: problems EMPTY_FIELD
 problems, mistyped: problems EMPTY_FELD
+problems, json: problems EMPTY_FIELD --format json
+problems, tsv: problems --format tsv
 schema: schema
 schema, mistyped: schema analyss
 completion bash: completion bash
@@ -273,7 +277,8 @@ HELP: Final = (
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard problems score"
+    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard problem-codes problems "
+    "score verification"
 ).split()
 
 CASES: Final = {

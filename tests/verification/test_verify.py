@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
 import hashlib
 import json
@@ -226,6 +227,27 @@ def test_a_file_that_does_not_exist_and_one_that_is_a_pipe_are_no_inputs(folder:
     changed("plain.json", lambda value: value["origin"]["inputs"][0].update(name="/dev/stdin"))
     with pytest.raises(NotFoundError, match=r"/dev/stdin \(queries\) is missing"):
         verdicts("plain.json")
+
+
+def test_programs_are_told_file_by_file_what_differs_or_why_nothing_could_be_compared(folder: Path) -> None:
+    changed("plain.json", lambda value: value["runs"][0]["scores"].update({"SF-AP": 0.125}))
+    told = score_in(folder, ["verify", "plain.json", "--format=json"])
+    found = json.loads(told.stdout)
+    assert (told.status, found["kind"], found["task"], found["reproduced"]) == (3, "verification", "coldstart", False)
+    (file,) = found["files"]
+    (value,) = file["differences"]
+    assert value["name"].endswith(".scores.SF-AP")
+    assert value["recorded"] == "0.125"
+    table = score_in(folder, ["verify", "plain.json", "--format=tsv"])
+    (row,) = csv.DictReader(table.stdout.decode().splitlines(), delimiter="\t")
+    assert (table.status, row["file"], row["result"], row["differences"]) == (3, "plain.json", "differs", "1")
+    assert row["compared"] == str(file["compared"])
+    files = json.loads(score_in(folder, ["verify", "batch", "--format=json"]).stdout)["files"]
+    assert [each["file"] for each in files] == [verdict.file for verdict in verdicts("batch")]
+    changed("plain.json", lambda value: value["origin"]["inputs"][0].update(sha256="0" * 64))
+    lacking = score_in(folder, ["verify", "plain.json", "--format=json"])
+    assert lacking.status == 1
+    assert json.loads(lacking.stdout)["error"].startswith("plain.json: q.xml (queries) ")
 
 
 # ---- Batches
