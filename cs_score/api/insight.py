@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from cs_score.tasks.task import Task
 
 _WIDTH: Final = 120
+_SHOWN: Final = 20
+"""Rows that a notebook shows of it."""
 _SPREAD: Final = ("effects", "counts", "scores", "policy")
 """Keys of rows whose values by name are columns of their own."""
 
@@ -99,6 +101,12 @@ class _Found:
 
     def __str__(self) -> str:
         return repr(self) if self._text is None else self._text
+
+    def _repr_html_(self) -> str:
+        """The error budget of an analysis, the units of a difference."""
+        rows = self.rows("budget" if "budget" in self.kinds else "units")[:_SHOWN]
+        header = [key for key in (rows[0] if rows else {}) if not isinstance(rows[0][key], dict | list)]
+        return html_table(repr(self).strip("<>"), header, [[row.get(key) for key in header] for row in rows])
 
     def report(self) -> Report:
         """The page that `cs-score report` makes of it; a notebook shows it.

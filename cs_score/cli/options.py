@@ -200,16 +200,17 @@ def measure_option(task: str) -> Option:
     return Option(
         "--measure",
         "NAME",
-        "The measure that is asked about; where several make sense, names and patterns with commas between: '*F1'",
+        "The measure that is asked about; where several make sense, names and patterns ('*F1') with commas between, or "
+        "the option again",
         "the headline measure",
         cold_start_measures if task == COLD_START_MODE else partial(names, task),
+        many=True,
     )
 
 
 def read_measures(line: Line) -> tuple[str, ...]:
     """The names and patterns given; none where the option was not."""
-    asked = line.switches.get("--measure")
-    return () if asked is None else tuple(name.strip() for name in asked.split(","))
+    return tuple(name.strip() for asked in line.texts("--measure") for name in asked.split(","))
 
 
 class Division(Record):

@@ -143,3 +143,10 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
     ):
         with pytest.raises(cs.UsageError, match=said):
             call()
+
+
+def test_a_notebook_shows_a_table() -> None:
+    analysis, difference = cs.analyze(run_of()), cs.diff(run_of(), run_of().rescore("sf"), bootstrap=9)
+    assert '<td style="text-align: left">missed</td>' in analysis._repr_html_()
+    assert "<caption>analysis of " in analysis._repr_html_()
+    assert "<th>contribution</th>" in difference._repr_html_()

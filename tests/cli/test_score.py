@@ -176,3 +176,9 @@ def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
     (tmp_path / "run.tab").write_bytes(b"\xef\xbb\xbf" + Path(TIDE).read_bytes())
     outcome = score_in(tmp_path, ["-output_file", "o", *EXPAND, QUERIES, "run.tab", POOL])
     assert (outcome.status, b"begins with a byte-order mark" in outcome.stderr) == (255, True)
+
+
+def test_a_measure_may_be_repeated(tmp_path: Path) -> None:
+    both = score(tmp_path, "--measure", "SF-AP,LDC-MEAN-AP", *FILES).stdout
+    assert score(tmp_path, "--measure", "sf-ap", "--measure", "LDC-MEAN-AP", *FILES).stdout == both
+    assert b"LDC-MEAN-AP" in both
