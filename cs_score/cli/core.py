@@ -426,9 +426,7 @@ class Command(click.Command):
         if line.format not in {*self.formats, usual}:
             known = ", ".join(self.formats) or "nothing"
             raise UsageError(f"--format takes {known}, not {line.format}{nearest(line.format, self.formats)}")
-        if line.format == self.folder:
-            if path is None:
-                raise UsageError(f"{line.format} is several tables: give -o FOLDER")
+        if line.format == self.folder and path is not None:
             line.folder, line.format = path, line.format if line.format in self.formats else "".join(self.formats[:1])
             return self.body(line)
         if path is None:

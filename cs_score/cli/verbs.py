@@ -304,7 +304,7 @@ def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) ->
 # ---- Where results go
 
 
-def make_way(line: Line, task: Task) -> None:
+def make_way(line: Line, task: Task, kind: str) -> None:
     """Check the tables that `-o FOLDER` will take, known by their first columns, and remove those of an earlier call.
 
     Raises UsageError or OutputError, also for what is no folder.
@@ -323,7 +323,7 @@ def make_way(line: Line, task: Task) -> None:
             Existing.RECOGNISED,
             Format(re.compile(re.escape("\t".join(columns).encode()))),
         )
-        for name, columns in task.headers().items()
+        for name, columns in task.headers(kind).items()
     ]
     plan = OutputPlan(line.inputs(), planned, FORCE.long in line.switches, folder)
     plan.check()
@@ -353,6 +353,11 @@ def deliver(line: Line, task: Task, document: Any) -> None:
             raise
     elif line.format == "json":
         write_to_stream(Destination("stdout"), encoded(json_text(as_builtins(document, top))))
+    elif line.format == "tsv":
+        tables = {table.layout.name: table for table in task.tables(document)}
+        found = [tables[name] for name in _PRINTED if name in tables]
+        table = next((table for table in found if table.rows), found[-1])
+        write_to_stream(Destination("stdout"), tsv(replace(table, rows=table.rows[:top])))
     elif line.format in _MARKUP:
         render, above = _MARKUP[line.format]
         shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
@@ -362,6 +367,9 @@ def deliver(line: Line, task: Task, document: Any) -> None:
         rows = MOST_SHOWN if ALL.long in line.switches else top
         print_text(task.text(document, text_width(), rows), with_deltas)
 
+
+_PRINTED: Final = ("steps", "units", "mistakes")
+"""The table that is printed where one is asked for: the first of these that says something."""
 
 _MARKUP: Final[dict[str, tuple[Callable[..., Iterable[str]], Callable[[str], str]]]] = {
     "markdown": (markdown, lambda title: f"### {escape_markdown(title.removesuffix(':'))}"),
@@ -378,7 +386,7 @@ _analysing: Final = partial(with_bar, doing="analysing")
 def _analyzed(task: Task, line: Line, given: Given, top: int | None, *, is_whole: bool) -> Any:
     measure, settings = task.measure_of(line.switches.get("--measure")), given.settings
     progress = with_bar if task.name == COLD_START else _analysing
-    make_way(line, task)
+    make_way(line, task, "analysis")
     return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
 
 
@@ -404,6 +412,7 @@ def _explain(name: str, line: Line) -> int:
 def _difference(task: Task, line: Line) -> Any:
     top, resampling = top_of(line), read_resampling(line, always=True)
     given = named_by(task.name, line, most=2)
+    make_way(line, task, "difference")
     measure = task.measure_of(line.switches.get("--measure"))
     a, b, names = given.both()
     return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
@@ -589,7 +598,7 @@ def explain(task: str) -> Command:
             options,
             (_FILES_OF_A_RUN,),
             sections=lambda: (meaning, *legend()),
-            formats=("text", "json"),
+            formats=("text", "json", "tsv"),
             example=f"--line 7 {EXAMPLE}",
             body=partial(_explain, task),
         )
@@ -599,7 +608,7 @@ def explain(task: str) -> Command:
         (GOLD, PREDICTIONS, _UNIT, measure_option(task), FORCE, *own_options(task)),
         (FILES_OF_EVIDENCE,),
         (_MISTAKES,),
-        formats=("text", "json", "markdown", "latex"),
+        formats=("text", "json", "tsv", "markdown", "latex"),
         body=_explain,
         summary=f"How one {evidence_task(task).mode.unit} of {task} was scored, and what it costs",
     )
@@ -623,7 +632,8 @@ def diff(task: str) -> Command:
         (*difference_options(task), ALL, FORCE),
         (files,),
         (_DIFFERENCE,),
-        formats=("text", "json") if task == COLD_START else ("text", "json", "markdown", "latex"),
+        formats=("text", "json", "tsv", *(() if task == COLD_START else ("markdown", "latex"))),
+        folder="tsv",
         body=_diff,
         summary=f"Why one {task} system scores higher than another, unit by unit",
         example=EXAMPLE_OF_TWO,

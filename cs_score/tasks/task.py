@@ -57,8 +57,8 @@ class Task(Protocol):
     ) -> Any:  # fmt: skip
         """Why B scores otherwise than A, unit by unit."""
 
-    def headers(self) -> Mapping[str, Sequence[str]]:
-        """The columns of the tables of an analysis by the name of their file."""
+    def headers(self, kind: str) -> Mapping[str, Sequence[str]]:
+        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
 
     def tables(self, document: Any) -> Sequence[Table]:
         """The tables of a document."""

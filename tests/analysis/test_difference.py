@@ -19,6 +19,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options
 from cs_score.statistics.options import Resampling
+from tests.cli.forms import fill
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import BASE, World, worlds
 from tests.documents import ROOT
@@ -225,3 +226,21 @@ def test_a_screen_holds_what_matters_most(tmp_path: Path) -> None:
         assert any(line.startswith(first) for line in lines)
         assert len(lines) <= 40 < len(whole)
         assert max(map(len, lines)) <= 80 < max(map(len, whole))
+
+
+def test_tables_hold_the_values_of_the_json(tmp_path: Path) -> None:
+    fill(tmp_path)
+    diff = ["diff", "--bootstrap=9", "q.xml", "qrel", "run.tab", "runs/a.tab.txt"]
+    found = json.loads(score_in(tmp_path, [*diff, "--format=json"]).stdout)
+    printed = score_in(tmp_path, [*diff, "--format=tsv"]).stdout
+    rows = [line.split("\t") for line in printed.decode().splitlines()]
+    assert rows[0] == ["contribution", "unit", "a", "b"]
+    assert [(float(row[0]), row[1]) for row in rows[1:]] == [(u["contribution"], u["unit"]) for u in found["units"]]
+    assert score_in(tmp_path, [*diff, "-o", "tables"]).status == 0
+    names = {f"{name}.tsv" for name in ("units", "groups", "rules", "answers", "classes")}
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == names
+    assert (tmp_path / "tables" / "units.tsv").read_bytes() == printed
+    explain = ["explain", "--line=1", "q.xml", "qrel", "run.tab"]
+    steps = score_in(tmp_path, [*explain, "--format=tsv"]).stdout.decode().splitlines()[1:]
+    shown = "".join(f"{'  ' * int(level)}{text}" for _, level, text in (line.split("\t") for line in steps))
+    assert "".join(shown.split()) == "".join(score_in(tmp_path, explain).stdout.decode().split())

@@ -108,6 +108,7 @@ analyze, groups: analyze --by slot,language --top 3 $COLD $KB
 analyze, one run of two: analyze --run GULL_SF $COLD $KB $SF
 analyze, json: analyze -o o.json $COLD $KB
 analyze, json printed: analyze --bootstrap 99 $COLD $KB --format json
+analyze, tsv printed: analyze $COLD $KB --format tsv
 analyze, tsv: analyze --bootstrap 99 -o o $COLD $KB
 analyze, knowledge base: analyze --knowledge-base tide.tac $COLD
 analyze, unknown measure: analyze --measure SF-APP $COLD $KB
@@ -120,6 +121,7 @@ explain, node: explain $COLD $KB --node :E20
 explain, answer: explain $COLD $KB --answer 'Corin*'
 explain, json: explain $COLD $KB --line 7 -o o.json
 explain, query json: explain $COLD $KB --unit ISLE26_ENG_4d2650256f --format json
+explain, tsv: explain $COLD $KB --line 7 --format tsv
 explain, no such line: explain $COLD $KB --line 999
 explain, nothing asked: explain $COLD $KB
 diff: diff $COLD $KB $SF
@@ -127,6 +129,8 @@ diff, intervals: diff --bootstrap 99 $COLD $KB $SF
 diff, measure: diff --measure SF-AP --top 3 --bootstrap 99 $COLD $KB $SF
 diff, policy: diff --policy-b sf --bootstrap 99 $COLD $SF
 diff, pool: diff --pool-b pool-2015.tab --bootstrap 99 $COLD $KB
+diff, tsv: diff --bootstrap 99 $COLD $KB $SF --format tsv --top 5
+diff, tables: diff --bootstrap 99 $COLD $KB $SF -o o
 diff, json: diff --bootstrap 99 -o o.json $COLD $KB $SF
 diff, json printed: diff --bootstrap 99 $COLD $KB $SF --format json
 report: report -o o.html $COLD $KB
@@ -249,8 +253,11 @@ analyze MODE, json: analyze MODE --gold $GOLD --predictions $A -o o.json
 analyze MODE, tsv: analyze MODE --gold $GOLD --predictions $A -o o
 explain MODE: explain MODE --gold $GOLD --predictions $A
 explain MODE, unit: explain MODE --gold $GOLD --predictions $B --unit UNIT --measure MEASURE
+explain MODE, tsv: explain MODE --gold $GOLD --predictions $A --unit UNIT --format tsv
 explain MODE, json: explain MODE --gold $GOLD --predictions $A --unit UNIT --format json
 diff MODE: diff MODE --gold $GOLD --bootstrap 99 $A $B
+diff MODE, tsv: diff MODE --gold $GOLD --bootstrap 99 $A $B --format tsv
+diff MODE, tables: diff MODE --gold $GOLD --bootstrap 99 $A $B -o o
 diff MODE, json: diff MODE --gold $GOLD --bootstrap 99 --measure MEASURE $A $B -o o.json
 report MODE: report MODE --gold $GOLD --predictions $A -o o.html
 report MODE, difference: report MODE --compare --gold $GOLD --bootstrap 99 -o o.html $A $B

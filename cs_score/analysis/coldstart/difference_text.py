@@ -77,6 +77,9 @@ CLASSES: Final = Layout(
     lambda difference: map(to_builtins, difference.classes), fewest=1,
 )  # fmt: skip
 
+OF_DIFFERENCE: Final = (UNITS, GROUPS, RULES, ANSWERS, CLASSES)
+"""The tables of a difference, a file each."""
+
 
 def difference_text(difference: Difference, width: int, top: int | None = None) -> str:
     """Every table with at most `top` rows in lines of at most `width` columns; None: what a screen of 40 lines holds.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import Difference, diff
-from cs_score.analysis.coldstart.difference_text import difference_text
+from cs_score.analysis.coldstart.difference_text import OF_DIFFERENCE, difference_text
+from cs_score.analysis.coldstart.explanation.explanation import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.analysis.coldstart.text import analysis_text
@@ -16,7 +17,7 @@ from cs_score.coldstart.unit_statistics import answered_units, summary_scores, u
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
 from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import Table
+from cs_score.tables.layout import Layout, Table
 from cs_score.tasks.task import Statistics
 
 if TYPE_CHECKING:  # they bring numpy
@@ -47,13 +48,17 @@ class ColdStartTask:
         """Why B scores otherwise than A."""
         return diff(a, b, measure, names=names, resampling=resampling)
 
-    def headers(self) -> dict[str, Sequence[str]]:
-        """The columns of the tables of an analysis by the name of their file."""
-        return {f"{layout.name}.tsv": layout.keys for layout in LAYOUTS}
+    def headers(self, kind: str) -> dict[str, Sequence[str]]:
+        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
+        layouts = LAYOUTS if kind == "analysis" else OF_DIFFERENCE
+        return {f"{layout.name}.tsv": layout.keys for layout in layouts}
 
     def tables(self, document: Any) -> list[Table]:
         """The tables of a document."""
-        return [layout.table(document) for layout in LAYOUTS] if isinstance(document, Analysis) else []
+        layouts: Sequence[Layout] = (STEPS,)
+        if isinstance(document, Analysis | Difference):
+            layouts = LAYOUTS if isinstance(document, Analysis) else OF_DIFFERENCE
+        return [layout.table(document) for layout in layouts]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         """A document for people."""

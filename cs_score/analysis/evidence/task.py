@@ -79,9 +79,10 @@ class EvidenceTask(Record):
         """How units were scored. Raises UsageError for an unknown measure, InputError for an unknown unit."""
         return explain(self.examiner(result, self.measure_of(measure)), units, progress=progress)
 
-    def headers(self) -> dict[str, Sequence[str]]:
-        """The columns of the tables of an analysis by the name of their file."""
-        return {f"{layout.name}.tsv": layout.keys for layout in layouts_of(self.mode)[Analysis] if layout.is_file}
+    def headers(self, kind: str) -> dict[str, Sequence[str]]:
+        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
+        layouts = layouts_of(self.mode)[Analysis if kind == "analysis" else Difference]
+        return {f"{layout.name}.tsv": layout.keys for layout in layouts if layout.is_file}
 
     def tables(self, document: Any) -> list[Table]:
         """The tables of a document."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from textwrap import wrap
 from typing import Any, Final
 
@@ -56,6 +57,19 @@ _COMPARED_GROUPS: Final = Layout(
     by="dimension",
 )
 
+_STEPS: Final = Layout(
+    "steps",
+    "How units were scored:",
+    columns("unit", "occurrence", "text"),
+    lambda explanation: (
+        {"unit": text_of(unit.unit), "occurrence": unit.occurrence, "text": line}
+        for unit in explanation.units
+        for line in unit.lines
+        if line
+    ),
+    for_people=False,
+)
+
 
 def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     """The tables of each sort of document, in the order of the text. Those that are not for people are files."""
@@ -96,12 +110,14 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
         fewest=1,
     )
     answers = Layout(
-        "answers", "What was judged differently:", (name, *columns("part", "value"), *_SIDES), _answers, fewest=1
-    )
+        "answers", "What was judged differently:", (name, *columns("part", "value"), *_SIDES), _answers, fewest=1,
+        is_file=False,
+    )  # fmt: skip
+    whole_answers = replace(answers, rows=partial(_answers, is_whole=True), for_people=False, is_file=True)
     return {
         Analysis: (_BUDGET, costliest, mistakes, groups, _CONFUSIONS),
-        Difference: (units, _OUTCOMES, answers, _COMPARED_GROUPS),
-        Explanation: (costliest,),
+        Difference: (units, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
+        Explanation: (costliest, mistakes, _STEPS),
         ExplainedUnit: (costliest,),
     }
 
@@ -135,10 +151,12 @@ def count_column(name: str) -> str:
     return f"counts_{name}" if name in ("precision", "recall", "f1") else name
 
 
-def _answers(difference: Difference) -> Iterator[Mapping[str, Any]]:
+def _answers(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
     for each in difference.answers:
-        sides = {"a": cut(_shown(each.a), 28), "b": cut(_shown(each.b), 28)}
-        yield {"name": unit_name(each), "part": each.part, "value": cut(in_short(each.value), 36), **sides}
+        row = {"value": in_short(each.value), "a": _shown(each.a), "b": _shown(each.b)}
+        if not is_whole:
+            row = {key: cut(text, 36 if key == "value" else 28) for key, text in row.items()}
+        yield {"name": unit_name(each), "part": each.part, **row}
 
 
 def _shown(judgment: Judgment | None) -> str | None:

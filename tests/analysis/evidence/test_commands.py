@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,6 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
         (["--measure", "abstract_label_only"], "; did you mean abstract_label_only_"),
         (["--top", "0"], "--top 0: a whole number from 1 to "),
         (["-o", "gold.jsonl"], "gold.jsonl is a file, where -o makes a folder"),
-        (["--format", "tsv"], "tsv is several tables: give -o FOLDER"),
         (["--gold", "-", "--predictions", "-"], "only one of --gold and --predictions can be standard input"),
     ],
 )
@@ -56,6 +56,33 @@ def test_bad_input_is_told_as_the_scorer_tells_it(family: str, tmp_path: Path) -
     line = words(family)
     line[line.index("--predictions") + 1] = str(bad)
     assert cs_score("analyze", *line).complaint == cs_score(*line).complaint
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines(), delimiter="\t"))
+
+
+def test_tables_hold_the_values_of_the_json(folder: Path) -> None:
+    write("other.jsonl", [{**PREDICTIONS[0], "evidence": {}}, *PREDICTIONS[1:]])
+    diff = ("diff", "scifact", "--bootstrap", "9", "--gold", "gold.jsonl", "predictions.jsonl", "other.jsonl")
+    assert cs_score(*diff, "-o", "tables").status == 0
+    found = json.loads(cs_score(*diff, "--format", "json").out)
+    printed = _rows(cs_score(*diff, "--format", "tsv").out)
+    assert [float(row["contribution"]) for row in printed] == [unit["contribution"] for unit in found["units"]]
+    files = {path.name: _rows(path.read_text("utf-8")) for path in (folder / "tables").iterdir()}
+    assert files["units.tsv"] == printed
+    assert len(files["answers.tsv"]) == len(found["answers"]) > 0
+    assert files.keys() == {"units.tsv", "outcomes.tsv", "answers.tsv", "groups.tsv"}
+    assert _rows(cs_score(*diff, "--format", "tsv", "--top", "1").out) == printed[:1]
+    costly = json.loads(cs_score("analyze", *SCIFACT, "--format", "json").out)["mistakes"]
+    rows = _rows(cs_score("analyze", *SCIFACT, "--format", "tsv").out)
+    assert [float(row["gain"]) for row in rows] == [each["gain"] for each in costly]
+    named = ("explain", *SCIFACT, "--unit", str(costly[0]["unit"]))
+    (unit,) = json.loads(cs_score(*named, "--format", "json").out)["units"]
+    steps = _rows(cs_score(*named, "--format", "tsv").out)
+    assert [row["text"] for row in steps] == list(filter(None, unit["lines"]))
+    whole = json.loads(cs_score("explain", *SCIFACT, "--format", "json").out)["mistakes"]
+    assert _rows(cs_score("explain", *SCIFACT, "--format", "tsv").out) == rows[: len(whole)]
 
 
 def test_hostile_text_is_escaped(folder: Path) -> None:

@@ -24,6 +24,7 @@ from cs_score.analysis.coldstart.explanation.subjects import (
 )
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.base.display import one_line
 from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
@@ -40,6 +41,7 @@ from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.measures.registry import usual
 from cs_score.problems.log import ProblemLog
+from cs_score.tables.layout import Layout, columns
 
 MOST_SCORED_AGAIN: Final = 200_000
 """Lines that are scored again for the effects of lines that `--answer` finds: each effect takes those of its unit."""
@@ -84,6 +86,10 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
 
     def text(self, width: int = 120) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
+        return "\n\n".join("\n".join(wrapped(item, width)) for item in self.items())
+
+    def items(self) -> list[Item]:
+        """What is told of each thing that was asked for."""
         items: list[Item] = []
         if self.fatal is not None:
             items.append(Item(f"{self.run or 'The run'} cannot be scored", (Item(self.fatal),)))
@@ -92,7 +98,22 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             items.append(self.overview.item(f"{self.run or 'The run'}{score}"))
         for things in (self.lines, self.queries, self.classes, self.nodes):
             items += [each.item() for each in things]
-        return "\n\n".join("\n".join(wrapped(item, width)) for item in items)
+        return items
+
+
+def _steps(item: Item, about: str, level: int = 0) -> Iterator[Mapping[str, object]]:
+    yield {"about": about, "level": level, "text": one_line(item.text)}
+    for each in item.below:
+        yield from _steps(each, about, level + 1)
+
+
+STEPS: Final = Layout(
+    "steps",
+    "Steps:",
+    columns("about", "level", "text"),
+    lambda found: chain.from_iterable(_steps(item, one_line(item.text)) for item in found.items()),
+)
+"""A row for each step of the text: what it is about, how deep it stands there."""
 
 
 def explain(
