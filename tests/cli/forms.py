@@ -110,7 +110,7 @@ compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab
 compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
 analyze claims: analyze claims $BOTH -o {folder tables}
 explain claims: explain claims $BOTH -o {own o.json}
-diff claims: diff claims --bootstrap 9 $GOLD -o {own o.json} {predictions.jsonl} {more.jsonl}
+diff claims: diff claims --bootstrap 9 $GOLD -o {folder tables} {predictions.jsonl} {more.jsonl}
 report: report -o {own o.html} $RUN
 report claims: report claims $BOTH -o {own o.html}
 report --compare: report --compare --bootstrap 9 -o {own o.html} {q.xml} {run.tab} {run.tab} {qrel}
@@ -138,6 +138,7 @@ _MEMBERS: Final = {
     "validate-assessments": (".eng", ".spa", ".cmn", ".xling"),
     "analyze": tuple(f"/{layout.name}.tsv" for layout in LAYOUTS),
     "analyze claims": ("/mistakes.tsv", "/budget.tsv", "/groups.tsv", "/confusions.tsv"),
+    "diff claims": ("/units.tsv", "/outcomes.tsv", "/answers.tsv", "/groups.tsv"),
 }
 """Files that come of a prefix or of a folder."""
 
