@@ -74,7 +74,7 @@ class ValidatedRun:
     def text(self) -> str:
         """The validated run. Raises UsageError where the run has errors."""
         if self._text is None:
-            raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() tells them")
+            raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() lists them")
         return self._text
 
     def rows(self) -> list[FoundProblem]:

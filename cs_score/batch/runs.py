@@ -189,7 +189,7 @@ def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
     for stem, renamed in by_stem.items():
         shown = ", ".join(f"{path} as {names[path]}" for path in renamed[:5])
         rest = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
-        remarks.append(f"the name {stem or '(empty)'} does not tell runs apart: {shown}{rest}")
+        remarks.append(f"the name {stem or '(empty)'} does not distinguish runs: {shown}{rest}")
     return [names[path] for path in paths]
 
 

@@ -64,7 +64,7 @@ _SHOWN: Final = 50
 NONE: Final = "none"
 
 DOCUMENTS: Final = Option("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
-ERROR_FILE: Final = Option("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr", "STDERR")
+ERROR_FILE: Final = Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
 GROUND_TRUTH: Final = Option("-groundtruth", None, "Accepted and without effect")
 PROBLEMS: Final = (
     Option("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
@@ -429,10 +429,8 @@ COMPANIONS: Final = {
             GROUND_TRUTH,
             _justifications("1:3"),
             Option("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NONE),
-            Option("--check", None, "Only check: write no run, whatever -output_file says"),
-            Option(
-                "--diff", None, "Show on standard output how the run is changed, as a unified diff in its own order"
-            ),
+            Option("--check", None, "Only check, and write no output"),
+            Option("--diff", None, "Show the changes on standard output, as a unified diff in the order of the file"),
             *PROBLEMS,
         ),
         (
@@ -552,7 +550,7 @@ def expand_queries(name: str) -> Reference:
         write_text("stderr", f"cs-score {name} has been superseded by cs-score validate-queries -expand\n")
         return 0
 
-    return _Superseded(name, (), (Parameter("files", "Not looked at", is_optional=True, is_repeated=True),), body=refer)
+    return _Superseded(name, (), (Parameter("files", "Ignored", is_optional=True, is_repeated=True),), body=refer)
 
 
 # A negative number is a switch; one with too many digits to be meant is none.
@@ -565,7 +563,7 @@ def samples(name: str) -> Reference:
     options = (
         Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
         Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-        Option("--seed", "S", "Whole number of at least 0; equal seeds give equal bytes", "0"),
+        Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
     )
     words = (
         Parameter("num_samples", "Number of resamples"),

@@ -208,10 +208,10 @@ class Line:
         return named + [entry.path for word in named if os.path.isdir(word) for entry in os.scandir(word)]
 
 
-QUIET: Final = Option("--quiet", None, "Print nothing on standard error but what ends the command")
+QUIET: Final = Option("--quiet", None, "Print only fatal errors on standard error")
 FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
 JSON_PRINTED: Final = Option("--json", None, "As --format json; what fails prints nothing on standard output")
-FORMAT: Final = Option("--format", "NAME", "How the result is printed or written", "by the ending of -o, else text")
+FORMAT: Final = Option("--format", "NAME", "Format of the result", "by the ending of -o, else text")
 OUTPUT: Final = Option(
     "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
 )
@@ -569,11 +569,11 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "analyze": _of_tasks(_WHY, "What each mistake costs, an error budget", "verbs:analyze"),
     "explain": _of_tasks(_WHY, "How a line, node, query or claim was scored", "verbs:explain"),
     "diff": _of_tasks(_WHY, "Why one run or system scores higher than another", "verbs:diff"),
-    "report": _of_tasks(_WHY, "A page to look at, of an analysis or a difference", "verbs:report"),
+    "report": _of_tasks(_WHY, "An HTML page of an analysis or a difference", "verbs:report"),
     "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs:plot"),
     "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "many:batch"),
     "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
-    "check": _of_tasks(_SEVERAL, "Hold scores against limits and a baseline", "many:check"),
+    "check": _of_tasks(_SEVERAL, "Check scores against limits and a baseline", "many:check"),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many:verify"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
     "validate-queries": _before("Validate queries, and split them by entry point"),
@@ -583,7 +583,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "validate-assessments": _before("Validate assessments, and sort them by language"),
     "validate-kb": _before("Validate a knowledge base, and write it in the formats of the evaluations", _OF_KB),
     "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", _OF_KB),
-    "apply-k": _before("Keep so many documents for each node of a run, without checking anything"),
+    "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
     "samples": _before(
         "Write bootstrap resamples of LDC queries, for the switch -samples", "companions:samples", "1.1"
     ),

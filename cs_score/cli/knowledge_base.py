@@ -134,7 +134,7 @@ PROGRAMS: Final = {
     "validate-kb": Program(  # specification of knowledge bases, 2
         (
             DOCUMENTS,
-            Option("-error_file", "FILE", "Where problems are reported: a file, stdout or stderr", "STDERR"),
+            Option("-error_file", "FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
             Option("-ignore", "LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
             Option("-labels", "LIST", "Colon-separated labels of the predicates to write", TAC),
             Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
@@ -144,8 +144,8 @@ PROGRAMS: Final = {
             Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
             Option("-stats_file", "FILE", "Statistics"),
             Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
-            Option("--check", None, "Only check: write nothing, whatever -output says"),
-            Option("--diff", None, "Show on standard output what changes, as a unified diff in the order of the file"),
+            Option("--check", None, "Only check, and write no output"),
+            Option("--diff", None, "Show the changes on standard output, as a unified diff in the order of the file"),
             Option("--json", "[FILE.json]", "Statistics as JSON; without FILE to standard output"),
             *PROBLEMS,
         ),

@@ -431,7 +431,7 @@ def gate_options(task: str) -> tuple[Option, ...]:
         Option(
             "--max-drop",
             "MEASURE=N",
-            "How far a measure or pattern may lie below the baseline; may be repeated",
+            "Largest drop of a measure or pattern below the baseline; may be repeated",
             "0 for the main measures, where no limit is given",
             measures,
             many=True,
@@ -439,13 +439,13 @@ def gate_options(task: str) -> tuple[Option, ...]:
         Option(
             "--min",
             "MEASURE=N",
-            "Least score of a measure, or those of a pattern; may be repeated",
+            "Minimum of a measure, or of those that match a pattern; may be repeated",
             None,
             measures,
             many=True,
         ),
         Option("--significant", None, "A drop counts only if the paired test calls it significant"),
-        Option("--any-baseline", None, "Take a baseline of other gold or other options"),
+        Option("--any-baseline", None, "Accept a baseline of other gold or other options"),
         *_OF_TEST,
     )
 

@@ -86,22 +86,22 @@ INTERVALS: Final = (
     Option("--interval", "METHOD", f"Interval method, {_METHODS}", "percentile", tuple(INTERVAL_METHODS)),
 )
 PROBLEMS: Final = Option(
-    "--problems", "FILE", "Write every problem to FILE, too: .json, .tsv or .sarif, perhaps packed"
+    "--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"
 )
 RUNIDS: Final = Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs")
-RUN: Final = Option("--run", "ID", "Of several runs, this one")
+RUN: Final = Option("--run", "ID", "The run, where the files have several")
 JSON: Final = Option("--json", "[FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output")
-ALL: Final = Option("--all", None, "Every measure, and every list whole")
+ALL: Final = Option("--all", None, "All measures, and all lists in full")
 POLICY: Final = Option(
     "--policy",
     "NAME",
-    "The policy in force, kb, sf or right=A:B,wrong=C,ignore=D,justifications=1:3, where switches say nothing else",
+    "The policy: kb, sf or right=A:B,wrong=C,ignore=D,justifications=1:3; switches take precedence",
     choices=tuple(PRESETS),
 )
 ALSO: Final = Option(
     "--also-policy",
     "NAME[:LIST]",
-    "Scores under this policy, too; may be repeated; see below",
+    "Also score under this policy; may be repeated; see below",
     choices=tuple(PRESETS),
     many=True,
 )
@@ -120,12 +120,12 @@ SCORING: Final = (
     _side("-right", "count as right"),
     _side("-wrong", "count as wrong"),
     Option(
-        "--follow", "VERSION", f"Edition of the reference whose rules hold: {_EDITIONS}", LATEST.name, tuple(EDITIONS)
+        "--follow", "VERSION", f"Edition of the reference whose rules apply: {_EDITIONS}", LATEST.name, tuple(EDITIONS)
     ),
     Option(
         "--mention-types",
         "NAME",
-        "What is made of pools without mention types; assume-name takes their answers for names",
+        "How to read pools without mention types; assume-name counts their answers as names",
         AS_GIVEN,
         tuple(MENTION_TYPES),
     ),
@@ -153,7 +153,7 @@ OF_A_CALL: Final = (
     Option(
         "--parts",
         "N",
-        "Divide the queries of a large run into N parts; 1: take it whole",
+        "Divide the queries of a large run into N parts; 1: do not divide",
         f"one for each {PART >> 20} MB",
     ),
 )
@@ -161,7 +161,7 @@ OF_A_CALL: Final = (
 
 SWITCHES: Final = (
     *OF_A_CALL,
-    _with_default("-error_file", "FILE", "Where problems are reported: a new file, stdout or stderr"),
+    _with_default("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr"),
     _with_default("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr"),
     JSON,
 )
@@ -200,8 +200,8 @@ def measure_option(task: str) -> Option:
     return Option(
         "--measure",
         "NAME",
-        "The measure that is asked about; where several make sense, names and patterns ('*F1') with commas between, or "
-        "the option again",
+        "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the option "
+        "again",
         "the headline measure",
         cold_start_measures if task == COLD_START_MODE else partial(names, task),
         many=True,
@@ -342,7 +342,7 @@ def _fields_of(task: str) -> dict[str, tuple[str, str | None, int]]:
 MOST_SHOWN: Final = 1_000_000_000
 
 
-TOP: Final = Option("--top", "N", "List only so many mistakes, units or answers", "20 in the text, elsewhere all")
+TOP: Final = Option("--top", "N", "List at most N mistakes, units or answers", "20 in the text, elsewhere all")
 
 
 def top_of(line: Line) -> int | None:
@@ -392,7 +392,7 @@ def _for_people(problems: Iterable[Problem]) -> Iterator[str]:
 
 FILES: Final = (
     "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
-    "which are told apart by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
+    "which are recognised by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
     "the lines below them."
 )
 

@@ -471,7 +471,7 @@ def _chart_kinds() -> Sequence[str]:
 
 
 UNIT: Final = "--unit"
-_OF_UNIT: Final = "One unit by its id; may be repeated; without it the run on one screen:"
+_OF_UNIT: Final = "may be repeated; without it, a summary of the run"
 POLICY_B: Final = Option(
     "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
 )
@@ -491,16 +491,19 @@ _SELECTORS: Final = (
         "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
         many=True,
     ),
-    Option(UNIT, "ID", f"{_OF_UNIT} a query, of the SF or LDC form and of any hop", many=True),
+    Option(UNIT, "ID", f"A query by its SF or LDC id, of any hop; {_OF_UNIT}", many=True),
     Option("--class", "ID", "An equivalence class; may be repeated", many=True),
     Option(
-        "--node", "ID", "A node, by its id in the run or with all that stands before it; may be repeated", many=True
+        "--node",
+        "ID",
+        "A node, by its id in the run or by its full id in the scorer's tables; may be repeated",
+        many=True,
     ),
     Option(
         "--answer", "TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
     ),
 )
-_UNIT: Final = Option(UNIT, "ID", f"{_OF_UNIT} a claim, instance or question", many=True)
+_UNIT: Final = Option(UNIT, "ID", f"A claim, instance or question by its id; {_OF_UNIT}", many=True)
 
 
 def analysis_options(task: str) -> tuple[Option, ...]:
@@ -536,7 +539,7 @@ _DIFFERENCE: Final = (
 )
 _PAGE: Final = (
     "Result",
-    "A page that browsers show without a network: scores, error budget, scores by group, what every mistake costs, "
+    "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
     "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
@@ -672,7 +675,7 @@ def report(task: str) -> Command:
 def plot() -> Command:
     """One chart."""
     charts = (
-        ("budget", "What correcting each kind of mistakes alone would bring"),
+        ("budget", "The gain from correcting each kind of mistakes alone"),
         ("cumulated", "The score with one kind after the other corrected"),
         ("groups", "Precision, recall and F1 by slot, hop and so on"),
         ("sweep", "Scores by confidence threshold"),
@@ -683,9 +686,9 @@ def plot() -> Command:
         ("leaderboard", "Scores of many runs with intervals and tiers"),
         ("heatmap", "Scores of queries, claims and so on by runs"),
         ("difficulty", "What is to be found, by how many runs have found it"),
-        ("agreement", "How far the right answers of runs are the same"),
+        ("agreement", "How many right answers runs share"),
         ("systems", "What more and more runs find together"),
-        ("stability", "How far rankings by other measures and policies are the same"),
+        ("stability", "How well rankings by other measures and policies agree"),
     )
     return Command(
         "plot",

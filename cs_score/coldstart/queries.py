@@ -307,7 +307,7 @@ def _not_well_formed(data: bytes, name: str) -> str | None:
     try:
         etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        return f"{name}: not well-formed XML ({error.msg}); its queries were read as far as they can be told"
+        return f"{name}: not well-formed XML ({error.msg}); its queries were read as far as possible"
     return None
 
 

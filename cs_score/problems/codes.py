@@ -449,7 +449,7 @@ _KINDS: Final = {
         "Child with no correct parent found in assessment file. %s %s",
         "An assessment without class answers a query about an answer that was not judged correct.",
         "a hop-1 assessment with code W below a hop-0 answer with code W",
-        "Remove it, or mend the assessment of the parent answer.",
+        "Remove it, or correct the assessment of the parent answer.",
         action=f"{_KEPT} The assessment is not used.",
         offender=None,
     ),
@@ -520,7 +520,7 @@ _KINDS: Final = {
         "A provenance must be a mention of a node, and is none: that of a string filler, of a sentiment's target "
         "or of a normalized mention.",
         ":Entity_1 per:title :String_1 with ENG_1:3-5 first, where :String_1 is not mentioned",
-        "Assert the mention, or mend the offsets.",
+        "Assert the mention, or correct the offsets.",
         column="PROVENANCE",
         offender=1,
     ),

@@ -387,7 +387,7 @@ def _effects(mistake: Document, at: int) -> Value:
     """The effects on all measures, and the files that they stand for."""
     if at >= MOST_DETAILS:
         return None
-    items = [("not told", mistake["reason"])] if "reason" in mistake else []
+    items = [("not computed", mistake["reason"])] if "reason" in mistake else []
     effects: Mapping[str, float | None] = mistake["effects"]
     items += [(measure, _shown(effect, "+.4f")) for measure, effect in effects.items() if effect]
     items += [("without", f"{line['file']}:{line['line']}") for line in mistake.get("removed", ())[: _MOST_LINES // 2]]
@@ -435,9 +435,9 @@ def _units(document: Document, openings: Openings) -> Section:
     columns = headed(unit=title_of(name), **_OF_QUERY, mistakes="Mistakes", largest="Largest gain")
     about = f"{several} with what correcting the costliest mistake of each would gain, the costliest first."
     if openings.entries:
-        about += f" Each {name} opens, and what stands in it, as explain tells it."
+        about += f" Each {name} opens and shows, with all that it contains, what explain says of it."
     if left_out := explained.get("left_out", 0):
-        about += f" {left_out} lines without mistakes in the cost list are not told."
+        about += f" {left_out} lines without mistakes in the cost list are left out."
     return Section("queries", several, (Text(about), table_of("units", several, columns, rows, is_small=False)))
 
 

@@ -71,9 +71,9 @@ def _leaderboard(document: Document) -> Section:
     if settings is not None:
         about += (
             f" Intervals of {settings['confidence']:g} % ({settings['method']} bootstrap of {settings['resamples']} "
-            f"resamples of {settings['unit']}, seed {settings['seed']}). The runs of a tier are not told apart from "
-            "its first; p is that of the difference to the run above. Randomisation, with Holm's correction over all "
-            "pairs of runs."
+            f"resamples of {settings['unit']}, seed {settings['seed']}). The runs of a tier do not differ "
+            "significantly from its first; p is that of the difference to the run above. Randomisation, with Holm's "
+            "correction over all pairs of runs."
         )
     about = " ".join([about, *sentences(Note(**note) for note in document.get("notes", ()))])
     columns = (
@@ -303,7 +303,7 @@ def _stability(document: Document) -> Section:
     ]
     about = (
         "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the other "
-        "reversed. How often another run comes first is told of resamples."
+        "reversed. How often another run comes first is counted over resamples."
     )
     both = headed(a="Ranking", b="Other ranking", tau="tau-b", low="Low", high="High")
     winners = headed(a="Ranking", runs="First", changes="Share of resamples with another first")

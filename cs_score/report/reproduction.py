@@ -52,7 +52,9 @@ def difference_origin(document: Document) -> Section:
 
 def batch_origin() -> Section:
     """How the page of a batch can be made again."""
-    about = "This page shows what stands in batch.json beside it; leaderboard.json tells what each score was made from."
+    about = (
+        "This page shows the contents of batch.json beside it; leaderboard.json has what each score was computed from."
+    )
     return _section((Text(about), Code(["cs-score report batch.json -o index.html"])))
 
 

@@ -4,7 +4,7 @@
 `recorded`      what kind of result a file records, and what it was computed from
 `inputs`        files that have the recorded contents
 `rescoring`     single results computed again; `batches` those of a batch
-`whole_batch`   what the runs of a batch tell together, computed again
+`whole_batch`   the analyses over all runs of a batch, computed again
 `differences`   which value differs
 `verifying`     all of it
 """

@@ -32,7 +32,7 @@ class Kind(Enum):
     SCORES = "scores"
     LEADERBOARD = "the leaderboard of a batch"
     BATCH_RUN = "a run of a batch"
-    OVERVIEW = "what the runs of a batch tell together"
+    OVERVIEW = "the analyses over all runs of a batch"
 
 
 _OF_BATCH: Final[Mapping[str, tuple[Kind, type[Document]]]] = {

@@ -28,7 +28,7 @@ _CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
 
 _BUDGET: Final = Layout(
     "budget",
-    "The score if all mistakes of a kind, and no others, were mended; cumulated, if those above were as well:",
+    "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
     columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
     lambda analysis: analysis.budget,
     most="whole",
@@ -76,7 +76,7 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     name = Column("name", mode.unit)
     costliest = Layout(
         "costliest",
-        "The costliest mistakes, with what mending each one alone would bring:",
+        "The costliest mistakes, with the gain from correcting each one alone:",
         (_GAIN, name, *columns("kind"), Column("part", "at"), Column("predicted_in_short", "predicted"),
          Column("gold_in_short", "gold"), *columns("reason")),
         _mistakes,
@@ -247,7 +247,7 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     elif document.units:
         lines = [line for unit in document.units for line in (*_unit(mode, unit), *tables(unit), "")][:-1]
     else:
-        hint = f"--unit ID tells how one {mode.unit} was scored, cs-score analyze {mode.name} all mistakes"
+        hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {mode.name} all mistakes"
         lines = [f"{score} = {document.score:.4f}", "", *score_lines(mode, document.scores, document.statistics)]
         lines += [*tables(document), "", hint]
     return "\n".join(lines)
