@@ -200,8 +200,8 @@ def measure_option(task: str) -> Option:
     return Option(
         "--measure",
         "NAME",
-        "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the option "
-        "again",
+        "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
+        "option again",
         "the headline measure",
         cold_start_measures if task == COLD_START_MODE else partial(names, task),
         many=True,
