@@ -471,7 +471,7 @@ def _chart_kinds() -> Sequence[str]:
 
 
 UNIT: Final = "--unit"
-_OF_UNIT: Final = "may be repeated; without it, a summary of the run"
+_OF_UNIT: Final = "A query, claim, instance or question by its id; may be repeated; without it, a summary of the run"
 POLICY_B: Final = Option(
     "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
 )
@@ -491,7 +491,7 @@ _SELECTORS: Final = (
         "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
         many=True,
     ),
-    Option(UNIT, "ID", f"A query by its SF or LDC id, of any hop; {_OF_UNIT}", many=True),
+    Option(UNIT, "ID", _OF_UNIT, many=True),
     Option("--class", "ID", "An equivalence class; may be repeated", many=True),
     Option(
         "--node",
@@ -503,7 +503,7 @@ _SELECTORS: Final = (
         "--answer", "TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
     ),
 )
-_UNIT: Final = Option(UNIT, "ID", f"A claim, instance or question by its id; {_OF_UNIT}", many=True)
+_UNIT: Final = Option(UNIT, "ID", _OF_UNIT, many=True)
 
 
 def analysis_options(task: str) -> tuple[Option, ...]:
