@@ -45,7 +45,7 @@ def test_a_run_with_errors_has_no_text(sf_queries: Inputs) -> None:
     checked = cs.validate_run(sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml")
     assert checked.errors == 1
     for use in (lambda: checked.text, lambda: checked.write(sf_queries.folder / "new.tab")):
-        with pytest.raises(cs.UsageError, match=r"the run has 1 errors, so there is no validated run; rows\(\) tells"):
+        with pytest.raises(cs.UsageError, match=r"the run has 1 errors, so there is no validated run; rows\(\) lists"):
             use()
     assert not (sf_queries.folder / "new.tab").exists()
     assert "<i>" not in checked._repr_html_()
