@@ -195,7 +195,9 @@ def test_tables_without_what_they_were_made_from_are_refused(folder: Path) -> No
     assert refused.stderr.startswith(b"cs-score: plain: no leaderboard.json in it, without which batch.json, ")
 
 
-@pytest.mark.parametrize(("name", "kind"), [("leaderboard", "the leaderboard of a batch"), ("batch", "what the runs")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("leaderboard", "the leaderboard of a batch"), ("batch", "the analyses over all runs")]
+)
 def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, kind: str, folder: Path) -> None:
     shutil.copy("plain/good/signature.json", f"plain/{name}.json")
     for path in ("plain", "plain/batch.json") if name == "leaderboard" else ("plain",):
