@@ -446,6 +446,7 @@ def gate_options(task: str) -> tuple[Option, ...]:
         ),
         Option("--significant", None, "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", None, "Accept a baseline of other gold or other options"),
+        FORCE,
         *_OF_TEST,
     )
 

@@ -24,6 +24,7 @@ from cs_score.statistics.options import Resampling
 from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_evidence, read_limit
 from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
+from tests.documents import ROOT
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine
 from tests.verification.test_verify import HOSTILE
@@ -408,3 +409,16 @@ def test_a_limit_that_no_score_reaches_is_refused(limit: tuple[str, ...], compla
     outcome = check(folder, *limit, "q.xml", "run.tab", "qrel")
     assert outcome.status == 2
     assert complaint in outcome.stderr.decode()
+
+
+def test_a_file_of_somebody_else_is_replaced_with_force_only(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine\n", encoding="utf-8")
+    files = [
+        str(ROOT / name)
+        for name in ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/gull-sf.tab.txt")
+    ]
+    words = ["check", "--min", "SF-AP=0", "-o", "kept.txt", "-expand", "ISLE26", *files]
+    assert score_in(tmp_path, words).status == 2
+    assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine\n"
+    assert score_in(tmp_path, [*words, "--force"]).status == 0
+    assert "SF-AP" in (tmp_path / "kept.txt").read_text(encoding="utf-8")
