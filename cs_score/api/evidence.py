@@ -67,7 +67,7 @@ class EvidenceResult:
 
     @property
     def signature(self) -> Signature:
-        """One citable line that tells what the scores were computed from."""
+        """One citable line of what the scores were computed from."""
         return self._origin.signature
 
     def rows(self) -> list[Any]:

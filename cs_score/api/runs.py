@@ -217,7 +217,7 @@ class RunResult:
 
     @property
     def signature(self) -> Signature:
-        """One citable line that tells what the scores were computed from: `str` prints it, `Signature.parse` reads it.
+        """One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.
 
         `signature.of("SF-AP")` is that of another measure.
         """

@@ -47,7 +47,7 @@ class FoundProblem(NamedTuple):
 
 
 class ValidatedRun:
-    """A run that was checked, and what it is once all that can be mended is mended; made by `validate_run`."""
+    """A run that was checked, and what it is once all that can be corrected is; made by `validate_run`."""
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         self._text = text
@@ -62,7 +62,7 @@ class ValidatedRun:
 
     @property
     def warnings(self) -> int:
-        """Occurrences of warnings: what was mended, or left out."""
+        """Occurrences of warnings: what was corrected, or left out."""
         return self._problems.count(Severity.WARNING)
 
     @property
@@ -124,7 +124,7 @@ def validate_run(
     depth: str = "",
     allow_comments: bool = False,
 ) -> ValidatedRun:
-    """Check a run before it is submitted or scored, and mend what can be mended.
+    """Check a run before it is submitted or scored, and correct what can be corrected.
 
     `run` is a file, a folder or several; `queries` are those that it answers (`expand` as for `prepare`).
     `justifications` limits what supports a node, `documents` lists the documents of the task, `depth` is the pooling
