@@ -68,8 +68,8 @@ class Resampling(Record):
         needed = math.ceil(pairs / self.level) if self.can_grow else 0
         return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=UNSET)
 
-    # Goes with the last object that is no document.
     def as_json(self) -> dict[str, object]:
+        """The settings as the options of an origin have them."""
         return {name: value for name, value in asdict(self).items() if name != "can_grow"}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
-from cs_score.base.records import Record, field, to_builtins
+from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
 from cs_score.statistics.options import Note, PairedTest, Resampling, never_significant
 
@@ -29,11 +29,6 @@ class Interval(Record, omit_defaults=True):
     note: str = ""
     notes: tuple[Note, ...] = ()
 
-    # Goes with the last object that is no document.
-    def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_builtins(self)
-        return found if not self.notes else {**found, "notes": list(found["notes"])}
-
 
 class ScoreIntervals(Record):
     """The interval of each score, by the name of the measure in the order of tables, from `units` resampled units."""
@@ -45,15 +40,6 @@ class ScoreIntervals(Record):
 
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
-
-    # Goes with the last object that is no document.
-    def as_json(self) -> dict[str, object]:
-        return {
-            **self.resampling.as_json(),
-            "units": self.units,
-            "notes": list(to_builtins(self.notes)),
-            "scores": {measure: interval.as_json() for measure, interval in self.scores.items()},
-        }
 
 
 class RankedSystem(Interval, frozen=True, kw_only=True):

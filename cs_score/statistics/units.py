@@ -33,9 +33,6 @@ class UnitTable(Record):
     def __repr__(self) -> str:
         return f"UnitTable({len(self.ids)} units, {len(self.columns)} columns)"
 
-    def as_json(self) -> dict[str, object]:
-        return {"ids": list(self.ids), "columns": list(self.columns), "rows": [list(row) for row in self.rows]}
-
     def sums(self) -> tuple[float, ...]:
         """The sum of each column, added from the first row to the last (integers stay integers).
 

@@ -60,19 +60,6 @@ class Origin(Record):
         run = digest_of(given for given in self.inputs if given.role == RUN)
         return Signature(self.measure, self.settings, gold, run, self.version)
 
-    # Goes with the last document that still has its origin in the place of its signature.
-    def as_json(self) -> dict[str, object]:
-        """A JSON object: `tool`, `version`, `mode`, `line` (the signature), `options`, and `inputs` (`role`, `name` and
-        SHA-256 of the content each)."""
-        return {
-            "tool": "cs-score",
-            "version": self.version,
-            "mode": self.task,
-            "line": str(self.signature),
-            "options": dict(self.options),
-            "inputs": [{"role": given.role, "name": given.name, "sha256": given.sha256} for given in self.inputs],
-        }
-
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:
     """Eight hexadecimal digits for some contents, in whatever order.
