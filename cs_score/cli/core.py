@@ -283,11 +283,6 @@ class Command(click.Command):
             help=summary or (self.entry.summary if self.entry else ""),
         )  # fmt: skip
 
-    def _format(self) -> Option:
-        return Option(
-            FORMAT.long, FORMAT.value, f"{FORMAT.help}: {', '.join(self.formats)}", FORMAT.shown, self.formats
-        )
-
     def _pages(self) -> Iterator[Option]:
         """The options that are answered with a text at once."""
         names = ("-help", ["-h", "--help"]) if self.options_first else ("--help", ["-h", "-help"])
