@@ -506,12 +506,12 @@ def load(given: Input) -> RunResult | EvidenceResult | Analysis | Difference:
     signature of what was stored. What needs the files (`rescore`, `write`, `explain`, `compare`, `analyze`) raises
     UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
     """
-    name, told = _read(given)
-    if "leaderboard" in told:
+    name, content = _read(given)
+    if "leaderboard" in content:
         raise InputError("neither an analysis nor a difference, but a batch", file=name)
-    if "measure" in told and {"mistakes", "answers"} & told.keys():
-        return (Analysis if "mistakes" in told else Difference)(checked(told, name))
-    scores = scores_in(told, name)
+    if "measure" in content and {"mistakes", "answers"} & content.keys():
+        return (Analysis if "mistakes" in content else Difference)(checked(content, name))
+    scores = scores_in(content, name)
     return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
 
 

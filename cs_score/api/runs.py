@@ -295,7 +295,7 @@ class RunResult:
         """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
 
         Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
-        and hop, `answer` values in which `*` stands for any text. `measure` is what things are worth in; None for the
+        and hop, `answer` values in which `*` stands for any text. `measure` is the measure of effects; None for the
         one that ranks leaderboards; `policy` is the one in force, None for that of the result. Raises InputError for
         what is not there, with the nearest names, UsageError where
         the files held no run or several, and for a result that was loaded from JSON.

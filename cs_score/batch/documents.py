@@ -151,7 +151,7 @@ class Limits(Record):
     high: float | None
 
 
-class Standing(Record):
+class RankedRow(Record):
     """A row of the leaderboard with the score that ranks it."""
 
     policy: str
@@ -268,7 +268,7 @@ class Overview(Document, kw_only=True, tag="batch"):
     notes: tuple[Note, ...] = ()
     pages: bool
     runs: tuple[System, ...]
-    leaderboard: tuple[Standing, ...]
+    leaderboard: tuple[RankedRow, ...]
     queries: tuple[UnitScores, ...]
     answers: tuple[Difficulty, ...]
     agreement: tuple[Agreement, ...]

@@ -46,9 +46,9 @@ def make_leaderboard(
             tables = [findings_of(found.findings or {}).table for _, found in tested]
             intervals = tested[0][0].intervals
             assert intervals
-            standing, of_tests = standings(tables, measured(task, [measure]), intervals.resampling)
+            places_of, of_tests = standings(tables, measured(task, [measure]), intervals.resampling)
             known.update(dict.fromkeys(of_tests))
-            places = {id(row): each for (row, _), each in zip(tested, standing)}
+            places = {id(row): each for (row, _), each in zip(tested, places_of)}
         for row, _ in ranked:
             place = places.get(id(row))
             tier, p_above = (None, None) if place is None else (place.tier, place.p_above)
@@ -147,7 +147,7 @@ def leaderboard_markdown(board: Leaderboard) -> str:
 
 def leaderboard_latex(board: Leaderboard) -> str:
     """A `tabular` for the package booktabs, and below it how the intervals were found, and signatures."""
-    below = [line for told in (*interval_lines(board), *signatures(board)) for line in ("", escape_latex(told))]
+    below = [line for part in (*interval_lines(board), *signatures(board)) for line in ("", escape_latex(part))]
     return "\n".join([r"% \usepackage{booktabs}", *latex(leaderboard_layout(board).table(board)), *below]) + "\n"
 
 

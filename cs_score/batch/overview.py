@@ -21,10 +21,10 @@ from cs_score.batch.documents import (
     Outcome,
     Overlap,
     Overview,
+    RankedRow,
     Ranking,
     RankingPair,
     Stability,
-    Standing,
     System,
     Union,
     UnitScores,
@@ -170,7 +170,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Ove
         pages=pages,
         runs=tuple(System(*system) for system in found.systems),
         leaderboard=tuple(
-            Standing(
+            RankedRow(
                 row.policy,
                 row.rank,
                 row.run,

@@ -173,7 +173,7 @@ def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
             depth[path] += 1
             names[path] = deeper[path]
     taken = Counter(names.values())
-    for path, name in names.items():  # no folder tells these apart
+    for path, name in names.items():  # no folder distinguishes these
         number = 2
         if taken[name] < 2 and name not in RESERVED:
             continue

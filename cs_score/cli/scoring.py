@@ -116,7 +116,7 @@ class Call(Record):
 
     @property
     def knowledge_bases(self) -> frozenset[str]:
-        """The knowledge bases, which --knowledge-base names or their first lines tell."""
+        """The knowledge bases, which --knowledge-base names, or which are recognised by their first lines."""
         return frozenset(self.line.texts(KNOWLEDGE_BASE.long)) | knowledge_bases_in(self.files)
 
     @property
@@ -586,7 +586,7 @@ def _advice(task: str, gold: str, predictions: str) -> str | None:
 
 
 def _looks_like(task: str, file: str) -> str | None:
-    """What a file seems to be, by its beginning: gold, predictions, or another form of JSON; None: nobody can tell."""
+    """What a file seems to be, by its beginning: gold, predictions, or another form of JSON; None if uncertain."""
     import json
 
     try:

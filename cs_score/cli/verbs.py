@@ -143,7 +143,7 @@ class Predictions:
 
 
 class Runs:
-    """Queries, assessments and runs, which are told apart by their content."""
+    """Queries, assessments and runs, which are recognised by their content."""
 
     def __init__(self, line: Line) -> None:
         self._line, self._defaults = line, defaults_of(line)
@@ -462,7 +462,7 @@ def _plot(line: Line) -> int:
 
 
 def _dimensions() -> Iterable[str]:
-    """What groups are told apart by."""
+    """The dimensions of groups."""
     return DIMENSIONS
 
 

@@ -148,7 +148,7 @@ def _why_no_schema(columns: list[str], edition: Edition) -> str:
 _BLOCK: Final = 1 << 16
 """Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked."""
 
-# First characters that make a line worth a second look: it may be blank or a comment.
+# First characters of lines that need a second look: it may be blank or a comment.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
 # What may stand before a comment at the end of a line: text and closed quotations, in which a backslash takes the next

@@ -103,7 +103,7 @@ def score(
 ) -> HotpotQAResult:
     """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
 
-    What is not predicted counts as 0 and is told in the result's notices. Raises InputError for what cannot be scored.
+    What is not predicted counts as 0 and stands in the result's notices. Raises InputError for what cannot be scored.
     """
     with paused_collector():
         known = gold if isinstance(gold, Gold) else read_gold(gold)

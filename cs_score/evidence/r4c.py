@@ -153,7 +153,7 @@ class Choice(NamedTuple):
 
 
 class ScoredInstance(NamedTuple):
-    """An instance with its facts told apart, and the choice that each of the three evaluations made.
+    """An instance with its facts identified, and the choice that each of the three evaluations made.
 
     `references` holds, by position, the references that were drawn.
     """
@@ -220,7 +220,7 @@ def score(
     scipy or rapidfuzz is not installed.
     """
     check_references(references)
-    comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is told at once
+    comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is said at once
     known = gold if isinstance(gold, Gold) else read_gold(gold)
     with reading.open_document(predictions, "predictions") as source:
         given = reading.signed(source, _read_predictions(source), RUN)
@@ -350,18 +350,18 @@ class Aligner:
     def align(self, weights: ArrayLike) -> list[Pair]:
         """The aligned pairs, in the order of the predicted facts.
 
-        `weights` has a row per predicted and a column per gold fact. A pair that is worth nothing, or less, is never
+        `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
         made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
         """
         import numpy as np
 
-        worth = np.maximum(0.0, weights)
-        if not worth.size:
+        gains = np.maximum(0.0, weights)
+        if not gains.size:
             return []
-        if np.isnan(worth).any():
+        if np.isnan(gains).any():
             raise InputError("two empty strings are to be compared, for which no similarity is defined")
-        rows, columns = self._solve(worth, maximize=True)
-        chosen = zip(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+        rows, columns = self._solve(gains, maximize=True)
+        chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
         return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
 
 

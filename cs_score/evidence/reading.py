@@ -146,7 +146,7 @@ def located(error: InputError, file: str, place: str | None = None) -> InputErro
 
 
 def line_place(number: int, value: object, unit: str = "claim") -> str:
-    """Where a line's value stands: `line 2`, or `line 2, claim 52` if its id can be told."""
+    """Where a line's value stands: `line 2`, or `line 2, claim 52` if it has an id."""
     unit_id = value.get("id", []) if isinstance(value, dict) else []
     return f"line {number}" if isinstance(unit_id, (dict, list)) else f"line {number}, {unit} {plain(unit_id)}"
 
@@ -247,7 +247,7 @@ def plain(value: object) -> str:
 
 
 def quoted(value: object) -> str:
-    """As `plain`, with text in quotes, so that "2" and 2 can be told apart."""
+    """As `plain`, with text in quotes, so that "2" and 2 differ."""
     return f"'{plain(value)}'" if isinstance(value, str) else plain(value)
 
 

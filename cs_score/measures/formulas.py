@@ -1,7 +1,7 @@
 """The arithmetic of scores: written once, for the numbers of a run and for arrays with one element per resample.
 
 Every measure but a ranking's own is a ratio of two sums over units, x / y. Formulas divide by a function that they are
-given; given `Ratio` instead, they tell x and y, from which can be seen whether the quotient is defined and what each
+given; given `Ratio` instead, they give x and y, from which can be seen whether the quotient is defined and what each
 unit contributes to it.
 """
 

@@ -33,8 +33,8 @@ class Statistic(Record):
     """One statistic under one average.
 
     `tables` are those that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
-    division and their totals. `of_ranking` scores one ranking, from the worth of its nodes in rank order and the number
-    of answers to be found; None where it is counted and not ranked.
+    division and their totals. `of_ranking` scores one ranking, from the values of its nodes in rank order and the
+    number of answers to be found; None where it is counted and not ranked.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 The first arguments of all are the name and the title of the drawing, and the names of its axes: of the one across with
 its unit, and of what the rows are. `about` describes it to those who do not see it; numbers of bars and dots follow.
-`of` tells a chart from others of its kind.
+`of` distinguishes a chart from others of its kind.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def dots(
     of: str = "",
     across: Scale | None = None,
 ) -> Drawing:
-    """Scores of each row, at most three, told apart by form and colour; the axis is from 0 to 1 unless given."""
+    """Scores of each row, at most three, distinguished by form and colour; the axis is from 0 to 1 unless given."""
     series = list(dict.fromkeys(each for row in rows for each in row.values))
     description = f"{about}{'; '.join(map(str, rows))}."
     bottom = _LEGEND + _ROW * len(rows)

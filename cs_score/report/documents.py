@@ -42,7 +42,7 @@ _REMEDY: Final = "analyze -o FILE.json, diff -o FILE.json and batch write what i
 
 
 def read_document(name: str) -> Document:
-    """An analysis, a difference or what a batch tells, from its file. Raises InputError for anything else."""
+    """An analysis, a difference or the overview of a batch, from its file. Raises InputError for anything else."""
     return checked(documents.read_document(name), name)
 
 

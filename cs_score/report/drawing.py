@@ -38,9 +38,9 @@ class Target(Record):
 
 
 class Drawing:
-    """An SVG image of `WIDTH` times `height` units with a title, and a description that tells what it shows.
+    """An SVG image of `WIDTH` times `height` units with a title, and a description of what it shows.
 
-    `of` tells it from others of its kind.
+    `of` distinguishes it from others of its kind.
     """
 
     def __init__(self, name: str, title: str, description: str, height: float, of: str = "") -> None:
@@ -89,7 +89,7 @@ class Drawing:
         etree.SubElement(self._parent, "path", {"class": kind, "d": steps})
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
-        """A marker whose form tells the series as its colour does: disc, square, triangle."""
+        """A marker whose form shows the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
         place = {"transform": f"translate({_number(x)} {_number(y)})"}
         attributes = {"class": f"fill{series + 1}", "d": forms[series % len(forms)], **place}
@@ -189,7 +189,7 @@ class Scale(Record):
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Places with their texts, as many decimals as tell them apart."""
+        """Places with their texts, as many decimals as distinguish them."""
         decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
         count = round((self.high - self.low) / self.step)
         values = (self.low + position * self.step for position in range(count + 1))

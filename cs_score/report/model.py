@@ -220,7 +220,7 @@ def as_text(value: object) -> str:
 
 
 def unit_text(record: Document) -> str:
-    """The query or the unit that a record is about, as text; repetitions of an id are told apart."""
+    """The query or the unit that a record is about, as text; repetitions of an id are numbered."""
     if "query" in record:
         return str(record["query"])
     occurrence = record.get("occurrence", 1)

@@ -84,7 +84,7 @@ class ColumnFormula(Record):
 
 
 def ratios_of(formula: Formula, sums: Floats) -> Ratio:
-    """The ratios (N, m) that a formula divides. One that does not tell them is defined everywhere: x is its score."""
+    """The ratios (N, m) that a formula divides. One that does not give them is defined everywhere: x is its score."""
     if isinstance(formula, ColumnFormula):
         return formula.ratios(sums)
     scores = formula(sums)

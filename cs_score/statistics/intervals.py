@@ -122,15 +122,15 @@ def interval(
     if found is None:
         undefined = int(np.count_nonzero(np.isnan(resampled)))
         return _noted(Interval(point, None, None, None, undefined), (withheld(undefined, len(resampled)),))
-    low, high, error, told = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
-    if ALL_EQUAL in told and scale is None and point in (0.0, 1.0):
-        told = (*told, faultless(point, counted, resampling))
+    low, high, error, notes = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
+    if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
+        notes = (*notes, faultless(point, counted, resampling))
     elif counted < FEW <= units:
-        told = (*told, few_counted(counted, units))
+        notes = (*notes, few_counted(counted, units))
     undefined = len(resampled) - len(found)
     if undefined:
-        told = (*told, left_out(undefined, len(resampled)))
-    return _noted(Interval(point, low, high, error, undefined), told)
+        notes = (*notes, left_out(undefined, len(resampled)))
+    return _noted(Interval(point, low, high, error, undefined), notes)
 
 
 def _noted(found: Interval, notes: tuple[Note, ...]) -> Interval:
@@ -149,14 +149,14 @@ def _limits(
         # Rounding is no spread; the limits are the score itself where the resamples agree with it.
         limit = point if abs(lowest - point) <= slack else lowest
         return limit, limit, 0.0, (ALL_EQUAL,)
-    cuts, told = (resampling.level / 2, 1 - resampling.level / 2), _NO_NOTES
+    cuts, notes = (resampling.level / 2, 1 - resampling.level / 2), _NO_NOTES
     if resampling.method == "bca":
         adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
-        cuts, told = (adjusted, told) if adjusted else (cuts, (OUTSIDE,))
+        cuts, notes = (adjusted, notes) if adjusted else (cuts, (OUTSIDE,))
     low, high = np.quantile(resampled, np.asarray(cuts), method="linear").tolist()
     if len(resampled) == 1:
         return low, high, 0.0, (ONE_RESAMPLE,)
-    return low, high, float(resampled.std(ddof=1)), told
+    return low, high, float(resampled.std(ddof=1)), notes
 
 
 def jackknife_for(resampling: Resampling, statistics: ExactStatistics, formula: Formula) -> Floats:

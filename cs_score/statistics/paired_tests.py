@@ -11,7 +11,7 @@ extreme ones: exact, whatever the seed. A score of 0/0 is 0 here as everywhere; 
 
 *Paired bootstrap* (Koehn 2004; the shifted two-sided form of Berg-Kirkpatrick et al. 2012): the same draws for both
 systems give differences d* scattered around d as d around its expectation; extreme is |d* - d| >= |d|. Resamples in
-which a score is 0/0 are left out. With one unit, or too few resamples left, nothing can be told: p = 1.
+which a score is 0/0 are left out. With one unit, or too few resamples left, nothing can be concluded: p = 1.
 
 Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 """
@@ -168,9 +168,9 @@ def tiers(order: Sequence[int], differ: Callable[[int, int], bool]) -> dict[int,
 
     The first system opens a tier and is its best. Going down the list, a system joins the current tier unless it
     differs (`differ(best, system)`: significantly, after correction) from the best of that tier; the first one that
-    does opens the next tier and becomes its best. So every member of a tier cannot be told apart from the best of the
+    does opens the next tier and becomes its best. So every member of a tier is indistinguishable from the best of the
     tier. Members may differ from one another, and a system may be indistinguishable from members of the tier above:
-    "cannot be told apart" is not transitive, and tiers do not pretend that it is.
+    "indistinguishable" is not transitive, and tiers do not pretend that it is.
     """
     assigned: dict[int, int] = {}
     best, tier = -1, 0

@@ -117,8 +117,8 @@ class Confusion(Record):
 class Part(Record):
     """A part of gold or of a prediction, and how it was judged.
 
-    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) tells it from
-    others of the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
+    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) identifies it
+    within the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
     """
 
     what: str

@@ -9,7 +9,7 @@ from cs_score.base.documents import Json, member_place
 from cs_score.base.records import Record
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
-"""Members by which entries of an array are told apart, where they have one."""
+"""Members that distinguish the entries of an array, where they have one."""
 
 _SHOWN: Final = 80
 _BEFORE: Final = 30
@@ -106,7 +106,7 @@ def _is_equal(recorded: Json, computed: Json) -> bool:
 
 
 def _labels(values: Sequence[Json]) -> list[str]:
-    """What entries are called: by a member that names them, where that is there and tells them apart, else by place."""
+    """What entries are called: by a member that names them, where that distinguishes them, else by place."""
     for member in _NAMES:
         found = [value.get(member) if isinstance(value, dict) else None for value in values]
         if all(isinstance(each, str) for each in found) and len(set(found)) == len(found):

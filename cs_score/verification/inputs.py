@@ -56,7 +56,7 @@ class Places:
         self._renamed: dict[str, str] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
-        """A file for each input. Raises NotFoundError, which tells of all that have none."""
+        """A file for each input. Raises NotFoundError, which names all that have none."""
         found: list[FoundInput] = []
         lines: list[str] = []
         for wanted in inputs:

@@ -123,7 +123,7 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
 def _of_batch(folder: str) -> list[str]:
     """The records of the runs of a batch, and those over all runs.
 
-    Raises InputError where there are none, and for tables without those that tell what they were made from.
+    Raises InputError where there are none, and for tables without the signatures of what they were made from.
     """
     patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
     found = sorted(path for pattern in patterns for path in glob.glob(pattern))

@@ -34,7 +34,7 @@ OVERVIEW: Final = "batch.json"
 _OF_BOARD: Final = {f"{BOARD}.{ending}": text for ending, text in BOARD_WRITERS.items() if ending != "json"}
 
 OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
-"""Tables that cannot be computed without `batch.json`, which alone tells the order of the runs."""
+"""Tables that cannot be computed without `batch.json`, which alone has the order of the runs."""
 
 TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
@@ -157,9 +157,9 @@ class WholeBatch:
 
     def _problems(self, recorded: str, renamed: Rename) -> str:
         """The table of problems, in the order of runs in which it is recorded."""
-        told: dict[str, list[str]] = {}
+        known: dict[str, list[str]] = {}
         for line in recorded.split("\n")[1:-1]:
-            told.setdefault(_owner(line), []).append(f"{line}\n")
+            known.setdefault(_owner(line), []).append(f"{line}\n")
         own: dict[str, list[str]] = {}
         for outcome in self._in_order:
             problems = tuple(ProblemPlace(*renamed(list(place))) for place in outcome.problems)
@@ -167,11 +167,11 @@ class WholeBatch:
             lines = [line.decode() for line in problem_lines([outcome])[1:]]
             if lines:
                 owner = _owner(lines[0])
-                # What its leaderboard does not tell of a run that failed stands before the rest.
-                before = told.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
+                # What its leaderboard lacks of a run that failed stands before the rest.
+                before = known.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
                 own[owner] = [*before, *lines]
         return "".join(
-            [problem_lines([])[0].decode(), *(line for owner in {**told, **own} for line in own.get(owner, ()))]
+            [problem_lines([])[0].decode(), *(line for owner in {**known, **own} for line in own.get(owner, ()))]
         )
 
 
