@@ -266,3 +266,19 @@ def test_every_switch_of_the_programs_for_knowledge_bases(program: str) -> None:
     text = section("Knowledge bases").partition(f"### {program}\n")[2].partition("\n### ")[0]
     for name in preparation_switches(program) - {"-help", "-h", "-version", "--version", "--help", "--quiet"}:
         assert re.search(rf"`{name}\b", text), name
+
+
+def test_every_rule_that_explanations_cite_has_its_section(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(folder)
+    scoring = (ROOT / "docs" / "background" / "scoring.md").read_text(encoding="utf-8")
+    known = {heading.lower().replace(" ", "-") for heading, _ in sections(scoring)}
+    files = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions"
+    cited: set[str] = set()
+    for words in ("submissions/tide-kb.tab.txt", "--policy sf submissions/gull-sf.tab.txt"):
+        asked = "--answer * --unit ISLE26_0001 --node E20 --class ISLE26_ENG_4d2650256f:0"
+        main.main(f"explain {words} {asked} {files.removesuffix(' submissions')}".split())
+        cited |= set(re.findall(r"\(rule\s+([\w-]+)\)", capfd.readouterr().out))
+    assert len(cited) > 15
+    assert cited <= known

@@ -160,7 +160,7 @@ def _explanations(rows: list[dict[str, Any]], text: str) -> dict[str, Any]:
         for query in dict.fromkeys(row["query"] for row in rows)
     ]
     shown = one_line(text)
-    texts = [f"Read (CS 4.2)\n  {shown} stands there", f"Label: wrong, {shown}"]
+    texts = [f"Read (rule lines)\n  {shown} stands there", f"Label: wrong, {shown}"]
     return {"left_out": 0, "lines": lines, "queries": queries, "classes": classes, "texts": texts}  # fmt: skip
 
 

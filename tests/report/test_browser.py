@@ -197,12 +197,12 @@ def told(browser: Any, table: str) -> Any:
 def test_a_place_opens_what_explain_tells_and_the_address_keeps_it(page: Any) -> None:
     click(page, opener(page, "mistakes"))
     box = told(page, "mistakes")
-    assert box.text.splitlines() == ["Read (CS 4.2)", "Bo stands there", "Label: wrong, Bo"]
+    assert box.text.splitlines() == ["Read (rule lines)", "Bo stands there", "Label: wrong, Bo"]
     assert len(box.find_elements("css selector", "ul ul li")) == 1
     assert opener(page, "mistakes").get_attribute("aria-expanded") == "true"
     address = page.current_url
     opened(page, address)
-    assert told(page, "mistakes").text.startswith("Read (CS 4.2)")
+    assert told(page, "mistakes").text.startswith("Read (rule lines)")
     click(page, opener(page, "mistakes"))
     assert page.find_elements("css selector", "#mistakes tr.opened") == []
     assert page.execute_script("return document.activeElement.className") == "opener"

@@ -152,7 +152,7 @@ def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Map
         (kept,) = category["rests_on"]
         assert "REDUNDANT" in summary["labels"]
         assert (kept["file"], kept["line"]) in by_place
-    elif category["rule"] == "7.7":
+    elif category["rule"] == "nominal-mentions":
         assert "RIGHT" not in summary["labels"]
         assert "IGNORE" in summary["labels"] or re.search("the same number|without mention type", label["reason"])
     else:

@@ -199,7 +199,7 @@ LINES: Final = {
             "category.name": "DUPLICATE",
             "category.rests_on": at(2),
             "category.reason": Holding("it is a name, and this a description"),
-            "label.rule": "7.5",
+            "label.rule": "policies",
             "label.side": "ignored",
             "label.labels": ["CORRECT", "IGNORE", "REDUNDANT"],
             "label.reason": "-ignore lists DUPLICATE",
@@ -217,7 +217,7 @@ LINES: Final = {
         *NOMINAL,
         {
             "category.name": "CORRECT",
-            "category.rule": "7.7",
+            "category.rule": "nominal-mentions",
             "category.rests_on": at(1, 2),
             "category.reason": Holding("line 2 would name it, but is outranked"),
             "label.side": "ignored",
@@ -301,7 +301,7 @@ def test_a_pool_without_mention_types(inputs: Inputs) -> None:
     columns = Judged().text().split("\t")
     inputs.write("qrel", "\t".join([*columns[:6], columns[7], columns[8]]) + "\n")
     (found,) = explained(inputs, "--line", "1")["lines"]
-    assert found["category"]["rule"] == "7.7"
+    assert found["category"]["rule"] == "nominal-mentions"
     assert "the pool has no mention types" in found["category"]["reason"]
 
 

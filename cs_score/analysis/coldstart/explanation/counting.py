@@ -20,7 +20,7 @@ def rows_of(tally: Tally, query: QueryCase, case: Case) -> tuple[Counted, ...]:
     """The rows that have the lines of a row of the SF table: its own, and those of its LDC query."""
     if tally.name not in query.rows:
         row = counted_row(tally.name, tally.counts)
-        query.rows[tally.name] = (_counted(row, "SF", "7.6"), *_projected(row, query.base_id, case))
+        query.rows[tally.name] = (_counted(row, "SF", "counts"), *_projected(row, query.base_id, case))
     return query.rows[tally.name]
 
 
@@ -64,14 +64,14 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
         (projected,) = ldc_max_rows(full_id, [row])
         best_id, best = max(entry_points, key=lambda item: counted_f1(item[1]))
         if best_id == base_id:
-            yield _counted(projected, "LDC-MAX", "8.2")
+            yield _counted(projected, "LDC-MAX", "ldc-max")
         else:
             theirs, own = counted_f1(best), counted_f1(rows_by_query[base_id])
             note = (
                 f"{table.by_id[best_id].full_id} represents {full_id}: its F1 over all rows is {theirs:.4f}, that of "
                 f"this entry point {own:.4f}{', and it comes first' if theirs == own else ''}"
             )
-            yield Counted("8.2", "LDC-MAX", full_id, row.level, {}, 0.0, 0.0, 0.0, (), note)
+            yield Counted("ldc-max", "LDC-MAX", full_id, row.level, {}, 0.0, 0.0, 0.0, (), note)
         rows = (each for _, rows in sorted(entry_points) for each in rows)
         yield _mean(projected.name, [each for each in rows if ldc_max_rows(full_id, [each])[0].name == projected.name])
 
@@ -87,7 +87,9 @@ def _mean(name: str, members: Sequence[ScoreRow]) -> Counted:
     precision, p_text = mean("P", [each.precision for each in members])
     recall, r_text = mean("R", [each.recall for each in members])
     f1, f1_text = mean("F1", [each.f1 for each in members])
-    return Counted("8.3", "LDC-MEAN", name, str(name.count(":")), {}, precision, recall, f1, (p_text, r_text, f1_text))
+    return Counted(
+        "ldc-mean", "LDC-MEAN", name, str(name.count(":")), {}, precision, recall, f1, (p_text, r_text, f1_text)
+    )
 
 
 def ranked_of(name: str | None, query: QueryCase, case: Case) -> tuple[Ranked | None, str | None]:
@@ -118,7 +120,7 @@ def _ranked(name: str, query: QueryCase, case: Case) -> tuple[Ranked | None, str
 
 
 def _confidence_text(node: Node, nodes: Mapping[str, Node], most: int | None) -> str:
-    """The confidence of a node as a sum over its lines (specification 9.3)."""
+    """The confidence of a node as a sum over its lines."""
 
     def sum_of(terms: list[str]) -> str:
         return " + ".join(terms if len(terms) <= 5 else [*terms[:4], "...", terms[-1]])

@@ -1,4 +1,5 @@
-"""What an explanation says: records that are its JSON, each with its text. Rules are sections of the specification.
+"""What an explanation says: records that are its JSON, each with its text. Rules are sections of the rules of scoring
+(docs/background/scoring.md).
 
 A text is a tree of items, wrapped to the width that there is; texts of the inputs are made safe and cut where they are
 long.
@@ -41,7 +42,7 @@ def wrapped(item: Item, width: int, indent: str = "") -> Iterator[str]:
     most = max(width, _NARROWEST)
     begin = indent[: most // 2]  # what is deep in a narrow tree stays where there is room for it
     line = begin
-    for word in one_line(item.text).replace("(CS ", "(CS\0").split(" "):  # a rule stays together
+    for word in one_line(item.text).replace("(rule ", "(rule\0").split(" "):  # a rule stays together
         word = word.replace("\0", " ")
         space = "" if line in (begin, f"{begin}{_ON}") else " "
         if columns_of(line + space + word) <= most:
@@ -137,7 +138,7 @@ class Read(Record):
             below.append(Item(f"{text}, node {short(node)}" if node else text))
         below += [Item(f"{name} counts as {short(text)}") for name, text in self.counted_as.items()]
         below += [Item(f"{one.severity} {one.code}: {short(one.message, 200)}") for one in self.problems]
-        return Item(f"{head[0].upper()}{head[1:]} (CS {self.rule})", below)
+        return Item(f"{head[0].upper()}{head[1:]} (rule {self.rule})", below)
 
 
 class Parent(At):
@@ -179,7 +180,7 @@ class Asked(Record):
         below += [f"the pool has the answer that it asks about in {at}" for at in self.in_pool]
         if self.not_scored is not None:
             below.append(f"not scored: {self.not_scored}")
-        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (CS {self.rule})", tuple(map(Item, below)))
+        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})", tuple(map(Item, below)))
 
 
 class Kept(Record):
@@ -195,11 +196,11 @@ class Kept(Record):
 
     def item(self) -> Item:
         if self.limit is None:
-            return Item(f"Kept: within the limits {self.limits} (CS {self.rule})")
+            return Item(f"Kept: within the limits {self.limits} (rule {self.rule})")
         below = [Item("only reported: a discarded line is scored all the same")]
         if self.in_favour_of:
             below.insert(0, Item(f"in favour of {listed(self.in_favour_of)}: {self.order}"))
-        return Item(f"Discarded: {self.limit} (CS {self.rule})", below)
+        return Item(f"Discarded: {self.limit} (rule {self.rule})", below)
 
 
 class Assessed(At):
@@ -239,7 +240,7 @@ class Met(Record):
 
     def item(self) -> Item:
         if self.assessment is not None:
-            return Item(f"Met {self.assessment.text()}", (Item(f"{self.how} (CS {self.rule})"),))
+            return Item(f"Met {self.assessment.text()}", (Item(f"{self.how} (rule {self.rule})"),))
         nearest = [
             Item(
                 f"near: {near.assessment.text()}; {near.how}",
@@ -247,7 +248,7 @@ class Met(Record):
             )
             for near in self.nearest
         ]
-        return Item(f"Met {self.how} (CS {self.rule})", nearest or [Item("no assessment is near")])
+        return Item(f"Met {self.how} (rule {self.rule})", nearest or [Item("no assessment is near")])
 
 
 class Category(Record):
@@ -264,7 +265,7 @@ class Category(Record):
 
     def item(self) -> Item:
         on = f" [{listed(self.rests_on)}]" if self.rests_on else ""
-        text = f"Category {self.name}: {self.reason}{on} (CS {self.rule})"
+        text = f"Category {self.name}: {self.reason}{on} (rule {self.rule})"
         return Item(text, (Item(f"stands in {self.stands_in}"),))
 
 
@@ -277,7 +278,7 @@ class Label(Record):
     reason: str
 
     def item(self) -> Item:
-        return Item(f"Label: {self.side}, since {self.reason} (CS {self.rule})")
+        return Item(f"Label: {self.side}, since {self.reason} (rule {self.rule})")
 
 
 class Counted(Record):
@@ -325,14 +326,17 @@ class Ranked(Record):
     def item(self) -> Item:
         mapped = "mapped to no class" if self.mapped_class is None else f"mapped to {self.mapped_class}"
         below = [
-            Item(f"confidence {self.confidence_arithmetic} (CS 9.3)"),
-            Item(f"{mapped} (CS 9.4)", [Item(f"{name} is taken by {who}") for name, who in self.taken_by.items()]),
-            Item(f"{self.value_arithmetic} (CS 9.5)"),
+            Item(f"confidence {self.confidence_arithmetic} (rule node-confidence)"),
+            Item(
+                f"{mapped} (rule node-classes)",
+                [Item(f"{name} is taken by {who}") for name, who in self.taken_by.items()],
+            ),
+            Item(f"{self.value_arithmetic} (rule node-values)"),
         ]
         below += [
             Item(
                 f"hop {one.level}: rank {one.rank} of {one.nodes}, precision there {one.arithmetic}; "
-                f"average precision {one.average_precision:.4f} (CS 9.7)"
+                f"average precision {one.average_precision:.4f} (rule average-precision)"
             )
             for one in self.ranks
         ]
@@ -415,7 +419,7 @@ class LineExplanation(Record):
         if self.ranked is not None:
             yield self.ranked.item()
         elif self.not_ranked is not None:
-            yield Item(f"Ranks nowhere: {self.not_ranked} (CS 9.1)")
+            yield Item(f"Ranks nowhere: {self.not_ranked} (rule nodes)")
         if self.effect is not None:
             yield self.effect.item()
 
@@ -426,9 +430,9 @@ def row_items(rows: Sequence[Counted]) -> Iterator[Item]:
     for row in rows:
         head = f"{row.table} {row.row}, hop {row.hop}"
         if row.note is not None:
-            yield Item(f"not in {head}: {row.note} (CS {row.rule})")
+            yield Item(f"not in {head}: {row.note} (rule {row.rule})")
         elif row.arithmetic == before:
-            yield Item(f"{head}: the same counts, since this entry point represents it (CS {row.rule})")
+            yield Item(f"{head}: the same counts, since this entry point represents it (rule {row.rule})")
         else:
-            yield Item(f"{head} (CS {row.rule})", tuple(map(Item, row.arithmetic)))
+            yield Item(f"{head} (rule {row.rule})", tuple(map(Item, row.arithmetic)))
             before = row.arithmetic

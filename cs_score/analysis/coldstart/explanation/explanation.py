@@ -1,4 +1,4 @@
-"""Why single lines, classes, nodes and queries scored as they did, as they were asked for (insight specification 3)."""
+"""Why single lines, classes, nodes and queries scored as they did, as they were asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a line up to its label, in order, each by a rule of the scorer (insight specification 3)."""
+"""The steps of a line up to its label, in order, each by a rule of the scorer."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def read_of(line: AnyLine, case: Case) -> Read:
         if problem.code not in CODES  # reported where it is kept or discarded
     )
     if isinstance(line, Response):
-        return Read("4.2", columns, _counted_as(line, columns), problems, None, None)
+        return Read("lines", columns, _counted_as(line, columns), problems, None, None)
     if isinstance(line, SkippedLine):
-        return Read("4.2", columns, {}, problems, _why_skipped(line, columns), None)
+        return Read("lines", columns, {}, problems, _why_skipped(line, columns), None)
     if is_blank_or_comment(line.text):
         reason = "not read: a comment" if line.text.strip() else "not read: a blank line"
-        return Read("4.2", {}, {}, problems, reason, None)
+        return Read("lines", {}, {}, problems, reason, None)
     first = case.first_lines.get((line.file, line.text), line.number)
     if first < line.number:
         reason = "not read: it repeats an earlier line of its file"
-        return Read("4.2", columns, {}, problems, reason, At(line.file, first))
+        return Read("lines", columns, {}, problems, reason, At(line.file, first))
     reason = f"not read: it has {len(split_columns(line.text))} columns, where lines of this layout have {len(names)}"
-    return Read("4.2", columns, {}, problems, reason, None)
+    return Read("lines", columns, {}, problems, reason, None)
 
 
 def _counted_as(line: Response, columns: dict[str, str]) -> dict[str, str]:
@@ -106,7 +106,7 @@ def asked_of(query: LinkedQuery, case: Case) -> Asked:
     elif query.level > (limit := gold.hop_limits[query.base_id]):
         not_scored = f"hops beyond {limit} are not scored for this query"
     return Asked(
-        "4.9" if query.level else "4.5",
+        "follow-on-queries" if query.level else "queries",
         query.full_id,
         names[0] if names else None,
         query.slots[0] if query.slots else "",
@@ -135,14 +135,14 @@ def kept_of(line: Response, case: Case) -> Kept:
     """Whether a line is kept, and what decided where it is not."""
     limits = case.run.limits
     if line.index not in case.run.discarded or (why := case.discards.get(line.index)) is None:
-        return Kept("5", str(limits))
+        return Kept("limits", str(limits))
     limit = {
         "document": f"A = {limits.per_document} for each node and document",
         "node": f"B = {limits.most} for each node",
         "single-valued": "the slot takes one value",
         "parent": "all lines that give the answer which its query asks about were discarded, or there are none",
     }[why.limit]
-    rule = "5.2" if why.limit == "single-valued" else "5.1"
+    rule = "single-values" if why.limit == "single-valued" else "limits"
     return Kept(rule, str(limits), limit, tuple(map(at, why.kept)), _order(line, why, case))
 
 
@@ -201,12 +201,12 @@ def met_of(line: Response, case: Case) -> Met:
     assessment = query.assessment_of(line)
     if assessment is None:
         how = f"no assessment: {DISCIPLINES[discipline]}"
-        return Met("6", discipline, how, None, tuple(_nearest(line, query, case)))
+        return Met("matching", discipline, how, None, tuple(_nearest(line, query, case)))
     if assessment.query.full_id == line.query.full_id and assessment.answer == line.answer:
         how = "the same answer with the same justification"
     else:
         how = f"the same value, since no assessment has the same justification ({discipline})"
-    return Met("6", discipline, how, assessed_of(assessment, case))
+    return Met("matching", discipline, how, assessed_of(assessment, case))
 
 
 def assessed_of(assessment: Assessment, case: Case) -> Assessed:
@@ -281,21 +281,21 @@ def category_of(line: Response, case: Case) -> Category | None:
         key: object = line.query.short_id, placement.tree.above[stands_in]
         if key not in query.reasons:
             query.reasons[key] = _incorrect_parent(line, query, placement, case)
-        return Category("7.4", name, stands_in, *query.reasons[key])
+        return Category("paths", name, stands_in, *query.reasons[key])
     if line.index in placement.not_named and not {RIGHT, REDUNDANT} & {*labels} and name in case.policy.right:
         key = id(placement.not_named[line.index])  # one list for all lines of the node
         if key not in query.reasons:
             query.reasons[key] = _nominal(line, placement, case)
-        return Category("7.7", name, stands_in, *query.reasons[key])
+        return Category("nominal-mentions", name, stands_in, *query.reasons[key])
     if REDUNDANT in labels and kept is not None:
-        return Category("7.5", DUPLICATE, stands_in, _duplicate(line, kept, placement), (at(kept),))
+        return Category("policies", DUPLICATE, stands_in, _duplicate(line, kept, placement), (at(kept),))
     if assessment is not None:
-        return Category("7.5", name, stands_in, "so the assessor judged it")
+        return Category("policies", name, stands_in, "so the assessor judged it")
     reason = "no assessment was met"
     accepting = line.follow_on.accepting
     if accepting is not None and accepting.value_class == stands_in:
         reason += "; value and place are those of an accepted answer, so that it stands in its class"
-    return Category("7.5", name, stands_in, reason)
+    return Category("policies", name, stands_in, reason)
 
 
 def _incorrect_parent(line: Response, query: QueryCase, placement: Placement, case: Case) -> Reason:
@@ -368,11 +368,11 @@ def label_of(category: Category, labels: Labels, case: Case) -> Label:
     policy = case.policy
     listing = [f"-{side.lower()} lists {category.name}" for side in SIDES if category.name in policy.items(side)]
     reason = " and ".join(listing) or f"no switch lists {category.name}"
-    if category.rule == "7.7" and case.run.gold.table.edition.ignores_each_nominal:
+    if category.rule == "nominal-mentions" and case.run.gold.table.edition.ignores_each_nominal:
         reason = "descriptions of what has a name are ignored, whatever the switches say"
         if IGNORE not in labels:
             reason = "an answer without mention type is not right beside those that have one, whatever the switches say"
-    elif category.rule == "7.7":
+    elif category.rule == "nominal-mentions":
         reason = "lines of nodes that are never named are ignored, whatever the switches say"
         if IGNORE not in labels:  # the rule looks at line numbers only
             reason += "; but not where an ignored line of another file has the same number"
@@ -381,4 +381,5 @@ def label_of(category: Category, labels: Labels, case: Case) -> Label:
         reason += ", and comes last of those that do" if len(listing) > 1 else ""
     elif category.name == IGNORE:
         reason = "the assessor's judgment IGNORE always counts as ignored"
-    return Label("7.7" if category.rule == "7.7" else "7.5", side_of(labels), tuple(labels), reason)
+    rule = category.rule if category.rule == "nominal-mentions" else "policies"
+    return Label(rule, side_of(labels), tuple(labels), reason)

@@ -176,7 +176,7 @@ def status_of(name: str, query: QueryCase) -> tuple[str, str]:
         return "not counted", "its query was not scored"
     tree = query.placement.tree
     if is_wrong_bin(name, tree.root):
-        return "not counted", "it holds what belongs to no class, and is no ground truth (CS 7.2)"
+        return "not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)"
     row = tree.above.get(name)
     if row is None or row not in query.found:
         return "not counted", "no row of the tables has it"
@@ -185,8 +185,8 @@ def status_of(name: str, query: QueryCase) -> tuple[str, str]:
     if tree.single.get(row, False):
         if others := query.found[row]:
             found = next(each for each in (*tree.above, *others) if each in others)
-            return "not counted", f"its slot takes one value, and class {found} was found (CS 7.6)"
-        return "missed", "its slot takes one value, and none was found: any class would do (CS 7.6)"
+            return "not counted", f"its slot takes one value, and class {found} was found (rule counts)"
+        return "missed", "its slot takes one value, and none was found: any class would do (rule counts)"
     if query.placement.members.get(name):
         return "missed", "none of the lines that stand in it counts as right"
     return "missed", "no line of the run gives one of its answers"
@@ -310,7 +310,7 @@ class QueryExplanation(Record):
             yield Item("Rows:", tuple(row_items(self.rows)))
         if self.average_precision:
             shown = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
-            yield Item(f"Average precision: {shown} (CS 9.7)")
+            yield Item(f"Average precision: {shown} (rule average-precision)")
 
 
 def explain_query(query: LinkedQuery, case: Case) -> QueryExplanation:
