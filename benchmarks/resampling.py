@@ -70,14 +70,14 @@ def compare_here(folder: str) -> Comparison:
     """Score the systems of a folder and compare them by all measures of the summaries; to be called in a child."""
     from cs_score.analysis.comparison import compare, system_names
     from cs_score.coldstart.options import Options
-    from cs_score.coldstart.scorer import score_separately
+    from cs_score.coldstart.several import runs_of, score_separately
     from cs_score.statistics.options import Resampling
     from cs_score.tasks import task_named
 
     queries, pool, _ = (os.path.join(folder, name) for name in INPUTS)
     runs = [os.path.join(folder, f"run{number:02}.tab") for number in range(SYSTEMS)]
     start = time.perf_counter()
-    results = dict(zip(system_names(runs), score_separately([queries], [pool], runs, Options(expand=BASE))))
+    results = dict(zip(system_names(runs), score_separately([queries], [pool], runs_of(runs), Options(expand=BASE))))
     scored = time.perf_counter()
     compared = compare(task_named("coldstart"), results, Resampling(RESAMPLES))
     return Comparison(scored - start, time.perf_counter() - scored, compared.units, len(compared.measures))

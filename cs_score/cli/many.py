@@ -38,6 +38,8 @@ from cs_score.cli.options import (
     POLICY,
     POLICY_SWITCHES,
     PROBLEMS,
+    RUN,
+    RUNIDS,
     SCORING,
     defaults_of,
     evidence_task,
@@ -607,7 +609,7 @@ def compare(task: str) -> Command:
         )
     return Command(
         "compare",
-        (*SCORING, POLICY, *comparison_options(task)),
+        (*SCORING, RUNIDS, RUN, POLICY, *comparison_options(task)),
         (
             Parameter(
                 "files",
@@ -640,7 +642,7 @@ def check(task: str) -> Command:
         )
     return Command(
         "check",
-        (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), *gate_options(task)),
+        (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), RUN, *gate_options(task)),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (STATUSES, policies(), *legend()),
         formats=CHECK_FORMATS,

@@ -89,7 +89,7 @@ PROBLEMS: Final = Option(
     "--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"
 )
 RUNIDS: Final = Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs")
-RUN: Final = Option("--run", "ID", "The run, where the files have several")
+RUN: Final = Option("--run", "ID", "Of several runs, this one; may be repeated where several are meant", many=True)
 JSON: Final = Option("--json", "[FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output")
 ALL: Final = Option("--all", None, "All measures, and all lists in full")
 POLICY: Final = Option(

@@ -28,6 +28,8 @@ from cs_score.cli.options import (
     OF_A_CALL,
     PROBLEMS,
     PROGRAM,
+    RUN,
+    RUNIDS,
     SWITCHES,
     Division,
     defaults_of,
@@ -78,7 +80,8 @@ from cs_score.coldstart.outputs import (
 )
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import load_alone, run_files, score_apart, score_runs
+from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
@@ -262,17 +265,16 @@ def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
 
     Raises UsageError where no run is named, or no assessments.
     """
-    call = replace(call, files=tuple(InMemory("-", sys.stdin.buffer.read()) if f == "-" else f for f in call.files))
+    call = replace(call, files=tuple(map(held, call.files)))
     _check_inputs(call)
     knowledge_bases = call.knowledge_bases
-    runs, assessments = _told_apart(call, knowledge_bases)
+    runs, assessments = runs_and_pool(call.line, call.query_files, call.files, knowledge_bases)
     call.plan.clear()
-    wanted, options = call.options.runids, replace(call.options, runids=None)
-    gold = noting_folders(open_gold(call.query_files, options, problems), call.files)
+    gold = noting_folders(open_gold(call.query_files, replace(call.options, runids=None), problems), call.files)
     with contextlib.ExitStack() as unfinished:
         result = None
-        if len(runs) == 1 and wanted is None:
-            result = _scored_in_parts(call, gold, (*assessments, *runs), knowledge_bases, unfinished)
+        if len(runs) == 1 and not runs[0].is_shared:
+            result = _scored_in_parts(call, gold, (*assessments, runs[0].file), knowledge_bases, unfinished)
         if result is None:
 
             def load(gold: Gold, files: Sequence[Input], log: ProblemLog) -> Run:
@@ -282,22 +284,32 @@ def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
                 return load_as_prepared(gold, files, known, log, validates=call.validates)
 
             gold = with_pool(gold, assessments, problems)
-            result = score_apart(gold, runs, problems, load, wanted=wanted, validated=call.validates)
+            result = score_apart(gold, runs, problems, load, validated=call.validates)
             check_fields(layout_of(call.line).fields)
         yield Scoring(gold, result, _intervals(call, result))
 
 
-def _told_apart(call: Call, knowledge_bases: Collection[str]) -> tuple[list[Input], list[Input]]:
-    """The runs, with knowledge bases among them, and the assessments."""
-    folders = [word for word in call.files if call.validates and isinstance(word, str) and os.path.isdir(word)]
-    runs, assessments = run_files(call.files, {*knowledge_bases, *folders})
+def held(file: Input) -> Input:
+    """A file that can be read again: standard input is held in memory."""
+    return InMemory("-", sys.stdin.buffer.read()) if file == "-" else file
+
+
+def runs_and_pool(
+    line: Line, query_files: Sequence[str], files: Sequence[Input], knowledge_bases: Collection[str]
+) -> tuple[list[OneRun], list[Input]]:
+    """The runs, with knowledge bases among them, that --run or -runids choose, and the assessments.
+
+    Raises UsageError where there are no queries, runs or assessments, or no run of that id.
+    """
+    runs, assessments = run_files(files, knowledge_bases)
     for found, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
         if not found:
-            there = ", ".join(map(name_of, call.files)) or "no file beside the queries"
+            there = ", ".join(map(name_of, files)) or "no file beside the queries"
             raise UsageError(f"no {lacking} among the files: there is {there}; name queries, assessments and a run")
-    if not call.query_files:
+    if not query_files:
         raise UsageError("no query file (*.xml) among the files; name queries, assessments and a run")
-    return runs, assessments
+    chosen = line.texts(RUN.long) or line.text(RUNIDS.long, "").split(":")
+    return runs_of(runs, knowledge_bases, chosen if any(chosen) else None), assessments
 
 
 def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
@@ -676,13 +688,9 @@ def score(task: str) -> Command:
             body=partial(_score_predictions, of_evidence),
             summary=of_evidence.summary,
         )
-    own = (
-        measure_option(task),
-        ALL,
-    )
     return Command(
         "score",
-        (*OF_A_CALL, *own),
+        (*OF_A_CALL, RUN, measure_option(task), ALL),
         (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
         sections=lambda: (policies(), fields(), *legend()),
         formats=FORMATS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -54,9 +55,11 @@ from cs_score.cli.scoring import (
     GOLD,
     PREDICTIONS,
     gold_and_words,
+    held,
     input_files,
     knowledge_bases_in,
     load_as_prepared,
+    runs_and_pool,
     score_evidence,
     tell_notices,
 )
@@ -64,7 +67,8 @@ from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.scorer import run_files, score_separately
+from cs_score.coldstart.several import OneRun, score_separately
+from cs_score.problems.log import ProblemLog
 from cs_score.report import MOST_ROWS
 from cs_score.report.documents import CHART_KINDS, chart_of, document_of, page_of, read_document
 from cs_score.report.drawing import chart_bytes
@@ -147,9 +151,10 @@ class Runs:
 
     def __init__(self, line: Line) -> None:
         self._line, self._defaults = line, defaults_of(line)
-        self._options = options_of(line, self._defaults)
+        self._options = replace(options_of(line, self._defaults), runids=None)
         self._queries = [word for word in line.words if is_query_file(word)]
-        self._others = [word for word in line.words if not is_query_file(word)]
+        named = line.texts(KNOWLEDGE_BASE.long)
+        self._files = [*(word for word in line.words if not is_query_file(word)), *named]
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -161,13 +166,25 @@ class Runs:
             "resampling": read_resampling(self._line),
         }
 
+    def _found(self) -> tuple[list[OneRun], list[Input], frozenset[str]]:
+        """The runs, the assessments, and which files are knowledge bases, named or recognised."""
+        files = list(map(held, self._files))
+        knowledge_bases = knowledge_bases_in(files) | frozenset(self._line.texts(KNOWLEDGE_BASE.long))
+        return *runs_and_pool(self._line, self._queries, files, knowledge_bases), knowledge_bases
+
+    def _the_run(self) -> tuple[OneRun, list[Input], frozenset[str]]:
+        runs, assessments, knowledge_bases = self._found()
+        if len(runs) > 1:
+            raise UsageError(f"there are {len(runs)} runs ({', '.join(map(_called, runs))}): choose one with --run ID")
+        return runs[0], [*assessments, runs[0].file], knowledge_bases
+
     def one(self) -> Scored:
-        files, knowledge_bases = self._run_words()
+        run, files, knowledge_bases = self._the_run()
         with paused_collector():
-            gold = noting_folders(open_gold(self._queries, self._options), files)
-            run = load(gold, files, knowledge_bases)
-            scored = score_for_analysis(run, self._options.policy, self._line.switches.get("--run"))
-        _warn_of(run)
+            gold = run.over(noting_folders(open_gold(self._queries, self._options), self._files))
+            loaded = load(gold, files, knowledge_bases)
+            scored = score_for_analysis(loaded, self._options.policy)
+        _warn_of(loaded)
         if scored.stopped is not None:
             warn(f"there is no average precision: {scored.stopped}")
         return scored
@@ -181,16 +198,16 @@ class Runs:
 
         line = self._line
         self._options.check()
-        files, knowledge_bases = self._run_words()
+        run, files, knowledge_bases = self._the_run()
         with paused_collector():
-            gold = noting_folders(open_gold(self._queries, self._options), files)
-            run, stop = (
+            gold = run.over(noting_folders(open_gold(self._queries, self._options), self._files))
+            loaded, stop = (
                 (load(gold, files, knowledge_bases), None) if knowledge_bases else load_as_far_as_possible(gold, files)
             )
-            if stop is not None and not run.layouts:
+            if stop is not None and not loaded.layouts:
                 raise stop
-            scored = score_as_far_as_possible(run, self._options.policy, line.switches.get("--run"), stop)
-        _warn_of(run)
+            scored = score_as_far_as_possible(loaded, self._options.policy, stop=stop)
+        _warn_of(loaded)
         if scored.stopped is not None and scored.result.tables.sf.rows:
             warn(f"there is no average precision: {scored.stopped}")
         names = {"line": "--line", "query": UNIT, "class_name": "--class", "node": "--node", "answer": "--answer"}
@@ -199,26 +216,27 @@ class Runs:
     def both(self) -> tuple[Scored, Scored, tuple[str, str]]:
         line = self._line
         policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
-        if "-" in (*line.words, *line.texts(KNOWLEDGE_BASE.long), pool_b):
+        if "-" in (*self._files, pool_b):
             raise UsageError("standard input cannot be read once for each of the two: name a file")
-        files, knowledge_bases = self._run_words()
-        runs, assessments = run_files(files, knowledge_bases)
+        runs, assessments, knowledge_bases = self._found()
         scored = partial(_scored_as, knowledge_bases=knowledge_bases)
         wanted = 2 if policy_b is None and pool_b is None and follow_b is None else 1
         if len(runs) != wanted:
             shown = "two runs" if wanted == 2 else "one run, with --policy-b, --pool-b or --follow-b"
-            raise UsageError(f"name {shown}; there are {len(runs)} among the files; see cs-score diff -help")
+            there = f"{len(runs)} among the files ({', '.join(map(_called, runs))})"
+            choose = "; choose with --run ID" if len(runs) > wanted else ""
+            raise UsageError(f"name {shown}; there are {there}{choose}; see cs-score diff -help")
         with paused_collector():
             gold = with_pool(open_gold(self._queries, self._options), assessments)
             a = scored(gold, runs[0], self._options)
             if wanted == 2:
-                names = system_names(runs)
-                return a, scored(gold, runs[1], self._options), (names[0], names[1])
+                first, second = _names(runs)
+                return a, scored(gold, runs[1], self._options), (first, second)
             a = replace(a, again=partial(_scored_again, self._queries, assessments, runs[0], knowledge_bases))
             other, name = self._options, []
             if follow_b is not None:
                 line = line.with_value("--follow", follow_b)
-                other = options_of(line, defaults_of(line))
+                other = replace(options_of(line, defaults_of(line)), runids=None)
                 name.append(f"edition {other.follow}")
             if policy_b is not None:
                 [policy] = read_policies([policy_b], other, policy_texts(line, defaults_of(line)), POLICY_B.long)
@@ -230,14 +248,18 @@ class Runs:
             return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
     def several(self) -> Mapping[str, Any]:
-        if "-" in self._line.words:
+        if "-" in self._files:
             raise UsageError("standard input cannot be read once for each run: name a file")
-        runs, assessments = run_files(self._others)
+        runs, assessments, knowledge_bases = self._found()
         if len(runs) < 2:
-            raise UsageError(
-                f"a comparison needs at least two run files, not {len(runs)}; see cs-score compare coldstart -help"
-            )
-        results = dict(zip(system_names(runs), score_separately(self._queries, assessments, runs, self._options)))
+            there = f"there is {_called(runs[0])} among the files"
+            raise UsageError(f"a comparison needs at least two runs; {there}; see cs-score compare coldstart -help")
+
+        def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
+            return load(gold, files, [file for file in files if file in knowledge_bases], problems)
+
+        scored = score_separately(self._queries, assessments, runs, self._options, loaded)
+        results = dict(zip(_names(runs), scored))
         for name, result in results.items():
             for text in result.warnings:
                 warn(str(InputError(text, file=name)))
@@ -246,41 +268,50 @@ class Runs:
                 warn(str(InputError(text, file=name)))
         return results
 
-    def _run_words(self) -> tuple[list[str], frozenset[str]]:
-        """The runs and assessments, and which of them are knowledge bases, named or recognised."""
-        named = self._line.texts(KNOWLEDGE_BASE.long)
-        files = [*self._others, *named]
-        if not files:
-            raise UsageError("name a run and its assessments, too")
-        return files, knowledge_bases_in(files) | frozenset(named)
+
+def _called(run: OneRun) -> str:
+    return f"{run.run_id} in {name_of(run.file)}"
 
 
-def load(gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str]) -> Run:
+def _names(runs: Sequence[OneRun]) -> list[str]:
+    """What runs are called in a table: as their files, or by their ids where a file has several."""
+    often = Counter(run.run_id for run in runs)
+    return [
+        file if not run.is_shared else run.run_id if often[run.run_id] == 1 else f"{run.run_id} ({file})"
+        for run, file in zip(runs, system_names([run.file for run in runs]))
+    ]
+
+
+def load(
+    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog | None = None
+) -> Run:
     """Load runs and assessments; knowledge bases are resolved, as the scorer does it. Raises InputError."""
+    problems = gold.problems.branch() if problems is None else problems
     if not knowledge_bases:
-        return load_run(gold, files)
-    return load_as_prepared(gold, files, knowledge_bases, gold.problems.branch(), validates=False)
+        return load_run(gold, files, problems=problems)
+    known = [str(file) for file in knowledge_bases]
+    return load_as_prepared(gold, files, known, problems, validates=False)
 
 
 def _scored_again(
     queries: Sequence[str],
     assessments: Sequence[Input],
-    file: Input,
+    run: OneRun,
     knowledge_bases: Collection[str],
     options: Options,
 ) -> Scored:
-    gold = with_pool(open_gold(queries, options), assessments)
-    run = load(gold, [file], [name for name in knowledge_bases if name == file])
-    return score_for_analysis(run, options.policy)
+    gold = run.over(with_pool(open_gold(queries, options), assessments))
+    loaded = load(gold, [run.file], [name for name in knowledge_bases if name == run.file])
+    return score_for_analysis(loaded, options.policy)
 
 
-def _scored_as(gold: Gold, file: Input, options: Options, knowledge_bases: Collection[str]) -> Scored:
-    run = load(gold, [file], [name for name in knowledge_bases if name == file])
-    scored = score_for_analysis(run, options.policy)
-    for remark in run.remarks:
-        warn(str(InputError(remark, file=name_of(file))))
-    if run.problems.has_errors:
-        warn(f"{name_of(file)}: there are errors in the input; score the run to see them")
+def _scored_as(gold: Gold, run: OneRun, options: Options, knowledge_bases: Collection[str]) -> Scored:
+    loaded = load(run.over(gold), [run.file], [name for name in knowledge_bases if name == run.file])
+    scored = score_for_analysis(loaded, options.policy)
+    for remark in loaded.remarks:
+        warn(str(InputError(remark, file=name_of(run.file))))
+    if loaded.problems.has_errors:
+        warn(f"{name_of(run.file)}: there are errors in the input; score the run to see them")
     return scored
 
 
@@ -518,7 +549,7 @@ def difference_options(task: str) -> tuple[Option, ...]:
     if task != COLD_START:
         return GOLD, measure_option(task), TOP, *INTERVALS, *own_options(task)
     two = (POLICY_B, POOL_B, FOLLOW_B)
-    return *SCORING, KNOWLEDGE_BASE, POLICY, measure_option(task), *two, TOP, *INTERVALS
+    return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, POLICY, measure_option(task), *two, TOP, *INTERVALS
 
 
 _FILES_OF_A_RUN: Final = Parameter(

@@ -51,7 +51,8 @@ class Gold(Record, eq=False):
 
     `hop_limits` maps the short id of each query to score to the highest hop that is scored; `assessed` has the
     assessments by the base id of their query, in load order; `layouts` are those of the files by name; `ldc_ids` are
-    the LDC ids that a list of queries has for them, by short id. `known` remembers answers from run to run.
+    the LDC ids that a list of queries has for them, by short id. `known` remembers answers from run to run. `alone` is
+    the run whose lines are loaded from a file of several, None for all.
     """
 
     options: Options
@@ -65,6 +66,7 @@ class Gold(Record, eq=False):
     assessed: Mapping[str, Sequence[Assessment]] = field(default_factory=dict)
     known: KnownAnswers | None = None
     ldc_ids: Mapping[str, str] = field(default_factory=dict)
+    alone: str | None = None
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
     _values: dict[str, ByValue] = field(default_factory=dict)
@@ -243,7 +245,7 @@ def load_run(
     """
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
-    loading = Loading(gold.table, limits, problems, below=gold.links, known=gold.known)
+    loading = Loading(gold.table, limits, problems, below=gold.links, known=gold.known, alone=gold.alone)
     loading.load(files)
     return run_of(gold, loading, limits)
 

@@ -99,11 +99,13 @@ class Loading:
         below: Links | None = None,
         known: KnownAnswers | None = None,
         documents: DocumentLengths | None = None,
+        alone: str | None = None,
         allow_comments: bool = False,
         note: Callable[[InputError], None] | None = None,
         after_run: Callable[[], None] | None = None,
     ) -> None:
-        """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs.
+        """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs;
+        `alone` is the run whose lines are loaded, None for all.
 
         What the programs before the scorer ask for: provenances are checked against `documents`; `allow_comments` cuts
         off comments at the end of lines; `note` takes the error of a line that cannot be linked, and loading goes on
@@ -120,7 +122,7 @@ class Loading:
         self._slots = slots_without_events() if table.edition.slot_filling_only else None
         # What gold knows of follow-on queries; there is nothing below gold.
         self._below: Mapping[str, FollowOn] = {} if self.links.below is None else self.links.below.follow_ons
-        self._known, self._documents = known, documents
+        self._known, self._documents, self._alone = known, documents, alone
         self._allow_comments, self._note, self._after_run = allow_comments, note, after_run
         self._file = ""
         # First four characters of document ids that give the language by themselves.
@@ -136,7 +138,11 @@ class Loading:
             for given in (member for named in files for member in members(named)):
                 with open_source(given) as source:
                     tab_file = read_tab_file(
-                        source, self.problems, allow_comments=self._allow_comments, edition=self._edition
+                        source,
+                        self.problems,
+                        allow_comments=self._allow_comments,
+                        edition=self._edition,
+                        alone=self._alone,
                     )
                     if tab_file is not None:
                         self.note_layout(tab_file.name, tab_file.schema)

@@ -325,6 +325,10 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
 _HEADLINES: Final = {has_ldc_index: str(usual(COLD_START_MODE, has_ldc_index)) for has_ldc_index in (False, True)}
 
 
+APART: Final = "runs_apart"
+"""The option in the origin of a result of several runs, or of one in a file of several, each scored by itself."""
+
+
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
     """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
     measure = _HEADLINES[has_ldc_index]

@@ -7,19 +7,16 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cs_score.base.errors import InputError, UsageError
+from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import RUN
-from cs_score.base.sources import InMemory, Input, name_of
-from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of, with_pool
+from cs_score.base.sources import Input
+from cs_score.coldstart.gold import QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of
 from cs_score.coldstart.judging import Counting, check_discipline, compares_values, match, place_responses
 from cs_score.coldstart.lines import Assessment, LinkedQuery, Response
-from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.options import DUPLICATE, MANY, SIDES, Options, Policy, as_validated, origin_of
+from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Options, Policy, origin_of
 from cs_score.coldstart.queries import QuerySet, find_predicate
 from cs_score.coldstart.ranking import Ranker, Ranking
 from cs_score.coldstart.resampling import bootstrap
@@ -269,6 +266,8 @@ class Combining:
     def result(self, runs: Sequence[RunResult]) -> Result:
         has_ldc_index = bool(self._gold.table.ldc_of)
         origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=False)
+        if self._gold.alone is not None:
+            origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported
         return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
 
@@ -388,106 +387,3 @@ def _rank(
         kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
         rankings = [ranking for ranking in rankings if ranking.level in kept]
     return replace(counted, rankings=tuple(rankings))
-
-
-def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """The runs and the assessments among files, recognised by their first line; a folder stands for its members.
-
-    `known` are runs whatever they look like. Files are read again when they are scored, so that they have to be paths
-    or lie in memory.
-    Raises InputError for a file that is neither, and for an empty one.
-    """
-    runs: list[Input] = []
-    assessments: list[Input] = []
-    for given in files:
-        for member in members(given):
-            if member in known:
-                runs.append(member)
-                continue
-            kind = kind_of(member)
-            if isinstance(member, InMemory):
-                member.seek(0)
-            if kind is None:
-                raise InputError("empty: neither a run nor assessments", file=name_of(member))
-            (runs if kind is FileKind.RUN else assessments).append(member)
-    return runs, assessments
-
-
-Load: TypeAlias = Callable[[Gold, Sequence[Input], ProblemLog], Run]
-"""Loads a run over gold that has its pool."""
-
-APART: Final = "runs_apart"
-"""The option in the origin of a result of several runs that were scored each by itself."""
-
-
-def load_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
-    return load_run(gold, files, problems=problems)
-
-
-def score_separately(
-    queries: Sequence[Input], assessments: Sequence[Input], runs: Sequence[Input], options: Options | None = None
-) -> list[Result]:
-    """The result of each run file by itself, in order.
-
-    Raises InputError for a file that holds several runs, and what `score` raises.
-    """
-    options = options or Options()
-    options.check()
-    with paused_collector():
-        gold = with_pool(open_gold(queries, options), assessments)
-        return [_score_alone(gold, file, gold.problems.branch(), load_alone) for file in runs]
-
-
-def score_apart(
-    gold: Gold,
-    runs: Sequence[Input],
-    problems: ProblemLog,
-    load: Load = load_alone,
-    *,
-    wanted: Collection[str] | None = None,
-    validated: bool = False,
-) -> Result:
-    """One result of run files that are scored each by itself; `wanted` are the run ids to score, all unless given.
-
-    What is found goes into `problems`, a branch of those of gold. Raises UsageError for a run id that no file has, and
-    InputError as `score_separately`.
-    """
-    results = [_score_alone(gold, file, problems, load) for file in runs]
-    if validated:
-        results = [replace(result, origin=as_validated(result.origin)) for result in results]
-    if wanted is not None:
-        there = {result.runs[0].run_id for result in results}
-        for run_id in wanted:
-            if run_id not in there:
-                raise UsageError(f"no run called {run_id}; there are {', '.join(sorted(there))}")
-        results = [result for run_id in wanted for result in results if result.runs[0].run_id == run_id]
-    if len(results) == 1:
-        return results[0]
-    first, *others = (result.origin for result in results)
-    inputs = (*first.inputs, *(given for origin in others for given in origin.inputs if given.role == RUN))
-    return replace(
-        results[0],
-        runs=tuple(replace(result.runs[0], origin=result.origin) for result in results),
-        problems=tuple(problems),
-        warnings=tuple(dict.fromkeys(remark for result in results for remark in result.warnings)),
-        origin=replace(first, inputs=inputs).with_option(APART, True),
-    )
-
-
-def _score_alone(gold: Gold, file: Input, problems: ProblemLog, load: Load) -> Result:
-    try:
-        run = load(gold, [file], problems)
-        if len(run.run_ids) > 1:
-            raise InputError(
-                f"{len(run.run_ids)} runs in one file ({', '.join(run.run_ids)})",
-                remedy="each run has a file of its own; the call without a command takes such a file as the reference "
-                "does, which ranks the nodes of all its runs together",
-            )
-        result = score_runs(run, gold.options.policy, problems)
-        if not result.runs:
-            raise ScoringStopped(InputError("no line that could be scored"), result)
-    except InputError as error:
-        if error.file is None:
-            error.file = name_of(file)
-        raise
-    return result

@@ -180,11 +180,13 @@ class TabFile(Record):
 
 
 def read_tab_file(
-    source: Source, problems: ProblemLog, *, allow_comments: bool = False, edition: Edition = LATEST
-) -> TabFile | None:
+    source: Source, problems: ProblemLog, *, allow_comments: bool = False, edition: Edition = LATEST,
+    alone: str | None = None,
+) -> TabFile | None:  # fmt: skip
     """Open the lines of a tab file; None for a file of size zero, which is only warned of.
 
-    `allow_comments`: a comment at the end of a line is cut off first. Raises InputError where the layout is unknown,
+    `allow_comments`: a comment at the end of a line is cut off first; `alone`: lines of a run that bear another id are
+    left out. Raises InputError where the layout is unknown,
     no line counts, or the bytes are not UTF-8 (also while the lines are read).
     """
     counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source))
@@ -211,7 +213,9 @@ def read_tab_file(
             remedy=f"{_why_no_schema(columns, edition)} (see README-Usage, Input files)",
             code="UNKNOWN_FILE_TYPE",
         )
-    every = itertools.chain([(number, text)], counted)
+    every: Iterator[tuple[int, str]] = itertools.chain([(number, text)], counted)
+    if alone is not None and schema.kind is FileKind.RUN:
+        every = (line for line in every if split_columns(line[1])[2:3] in ([], [alone]))
     lines = accepted_lines(every, source.name, len(schema.columns), problems, unread, edition)
     return TabFile(source.name, schema, lines, unread)
 

@@ -82,7 +82,7 @@ def of_cold_start(result: ColdStartResult) -> Measured:
     if len(result.runs) != 1:
         names = ", ".join(run.run_id for run in result.runs)
         raise InputError(
-            f"{len(result.runs)} runs ({names or 'none'}) where one is checked", remedy="choose it with -runids"
+            f"{len(result.runs)} runs ({names or 'none'}) where one is checked", remedy="choose it with --run ID"
         )
     (run,) = result.runs
     table = unit_table(run, run.measures)

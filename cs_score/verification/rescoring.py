@@ -27,10 +27,11 @@ from cs_score.coldstart.documents import chosen_scores
 from cs_score.coldstart.documents import document_of as cold_start_document
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
-from cs_score.coldstart.options import NamedPolicy, Options, origin_of
+from cs_score.coldstart.options import APART, NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import APART, score_apart, score_runs
+from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.several import runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
@@ -96,10 +97,13 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
     paths = {each.recorded.role: each.path for each in found}
     _check_named(asked, paths, file)
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
+    if APART in options:
+        located = replace(located, runids=None)
     gold = open_gold([_held(each) for each in found if each.recorded.role == QUERIES], located)
     if APART in options:
         gold = with_pool(gold, [_held(each) for each in found if each.recorded.role == POOL])
-        runs = [_held(each) for each in found if each.recorded.role == RUN]
+        held = [_held(each) for each in found if each.recorded.role == RUN]
+        runs = runs_of(held, [file for file in held if _is_knowledge_base(file)], asked.runids)
         load = partial(_loaded_alone, validated=validated)
         result = score_apart(gold, runs, gold.problems.branch(), load, validated=validated)
         return _as_asked(result, asked, validated)
@@ -118,7 +122,7 @@ def _check_named(options: Options, roles: Collection[str], file: str) -> None:
 
 def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
     """The lines of the files as the scorer loads them, knowledge bases resolved and runs validated."""
-    known = [file for file in files if is_knowledge_base(file) or not _is_tab_file(file)]
+    known = [file for file in files if _is_knowledge_base(file)]
     limits = gold.options.justifications
     prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
     return load_prepared(gold, prepared, problems=problems)
@@ -128,15 +132,17 @@ def _loaded_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog, vali
     return _loaded(gold, [file for file in files if isinstance(file, InMemory)], validated, problems)
 
 
-def _is_tab_file(file: InMemory) -> bool:
-    """Whether it is a run or assessments by its first line: what was scored and is neither was a knowledge base."""
+def _is_knowledge_base(file: InMemory) -> bool:
+    """Whether it looks like one, or is neither a run nor assessments by its first line: then it was one, too."""
+    if is_knowledge_base(file):
+        return True
     try:
         kind_of(file)
     except InputError:
-        return False
+        return True
     finally:
         file.seek(0)
-    return True
+    return False
 
 
 def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
@@ -145,13 +151,14 @@ def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
 
     def named(origin: Origin) -> Origin:
         inputs = [replace(given, name=names.get(given.role) or given.name) for given in origin.inputs]
-        return origin_of(asked, inputs, result.has_ldc_index, validated=validated)
+        if APART not in result.origin.options:
+            return origin_of(asked, inputs, result.has_ldc_index, validated=validated)
+        own = replace(asked, runids=origin.options["runids"])
+        found = origin_of(own, inputs, result.has_ldc_index, validated=validated)
+        return found.with_option(APART, True) if APART in origin.options else found
 
-    origin = named(result.origin)
-    if APART in result.origin.options:
-        origin = origin.with_option(APART, True)
     runs = (run if run.origin is None else replace(run, origin=named(run.origin)) for run in result.runs)
-    return replace(result, options=asked, runs=tuple(runs), origin=origin)
+    return replace(result, options=asked, runs=tuple(runs), origin=named(result.origin))
 
 
 class BatchedRun(Record):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,11 +91,50 @@ def test_two_versions_of_a_run_are_told_apart_by_their_files(tmp_path: Path) -> 
     assert row.split() == ["SF-AP", "0.5725", "0.5725"]
 
 
-def test_a_file_of_several_runs_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "both").write_bytes(Path(TIDE).read_bytes() + Path(GULL).read_bytes())
-    outcome = score(tmp_path, QUERIES, POOL, "both")
-    assert (outcome.status, outcome.stdout) == (1, b"")
-    assert b"both: 2 runs in one file (GULL_SF, TIDE_KB); each run has a file of its own" in outcome.stderr
+@pytest.fixture
+def both(tmp_path: Path) -> str:
+    """A file of two runs, whose lines do not stand together."""
+    lines = [Path(name).read_bytes().splitlines(keepends=True) for name in (TIDE, GULL)]
+    (tmp_path / "both").write_bytes(b"".join(line for pair in zip_longest(*lines, fillvalue=b"") for line in pair))
+    return "both"
+
+
+def test_runs_of_one_file_are_scored_each_by_itself(both: str, tmp_path: Path) -> None:
+    assert score(tmp_path, "-o", "s.json", "--measure", "*", QUERIES, POOL, both).status == 0
+    found = json.loads((tmp_path / "s.json").read_bytes())
+    alone = {run: numbers(tmp_path, QUERIES, POOL, file) for run, file in (("TIDE_KB", TIDE), ("GULL_SF", GULL))}
+    assert {run["run_id"]: run["scores"] for run in found["runs"]} == alone
+    assert b"s.json: reproduced" in score_in(tmp_path, ["verify", "s.json"]).stdout
+    for run_id, scores in alone.items():
+        assert numbers(tmp_path, "--run", run_id, QUERIES, POOL, both) == scores
+        assert numbers(tmp_path, "-runids", run_id, QUERIES, POOL, both) == scores
+    assert score(tmp_path, "--run", "GULL_SF", "-o", "g", QUERIES, POOL, both).status == 0
+    assert b"out.json: reproduced" in score_in(tmp_path, ["verify", "g/out.json"]).stdout
+
+
+@pytest.mark.parametrize("verb", ["analyze", "explain", "check --min SF-AP=0", "diff --policy-b sf --bootstrap 9"])
+def test_one_of_several_runs_is_chosen(verb: str, both: str, tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        done = score_in(tmp_path, [*verb.split(), *EXPAND, QUERIES, POOL, *words])
+        return re.sub("(runids=.*|)run:.*", "", (done.stdout if done.status == 0 else done.stderr).decode())
+
+    shared, alone, other = (said(*words).splitlines()[:3] for words in ((both, "--run", "GULL_SF"), (GULL,), (TIDE,)))
+    assert shared == alone != other
+    assert "--run ID" in said(both)
+    unknown = said(both, "--run", "GULL")
+    assert unknown == "cs-score: no run called GULL; there are TIDE_KB, GULL_SF; did you mean GULL_SF?\n"
+
+
+def test_runs_of_one_file_are_compared(both: str, tmp_path: Path) -> None:
+    words = ("--bootstrap", "9", "--run", "GULL_SF", "--run", "TIDE_KB", *EXPAND, QUERIES, POOL, both)
+    of_files = score_in(tmp_path, ["diff", "--bootstrap", "9", *EXPAND, QUERIES, POOL, GULL, TIDE]).stdout.decode()
+    shared = score_in(tmp_path, ["diff", *words]).stdout.decode()
+    assert shared.splitlines()[2:6] == [
+        line.replace("gull-sf.tab.txt", "GULL_SF").replace("tide-kb.tab.txt", "TIDE_KB")
+        for line in of_files.splitlines()[2:6]
+    ]
+    compared = json.loads(score_in(tmp_path, ["compare", "--format", "json", *words]).stdout)
+    assert compared["systems"] == ["GULL_SF", "TIDE_KB"]
 
 
 @pytest.mark.parametrize("command", [("score",), ("check", "--min", "SF-AP=0.1")])

@@ -13,7 +13,8 @@ from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
-from cs_score.coldstart.scorer import score, score_runs, score_separately
+from cs_score.coldstart.scorer import score, score_runs
+from cs_score.coldstart.several import runs_of, score_separately
 from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, query_xml, sf_query
@@ -70,7 +71,7 @@ def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, i
     with pytest.raises(ScoringStopped, match="AP is greater than"):
         _result(folder, "run.tab", "second.tab")
     results = score_separately(
-        [folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab", folder / "second.tab"], OPTIONS
+        [folder / "queries.xml"], [folder / "pool.tab"], runs_of([folder / "run.tab", folder / "second.tab"]), OPTIONS
     )
     assert [result.runs[0].run_id for result in results] == ["runA", "runB"]
     for result in results:
@@ -79,7 +80,7 @@ def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, i
 
 
 def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) -> None:
-    files = ([folder / "queries.xml"], [folder / "pool.tab"], [folder / "run.tab"])
+    files = ([folder / "queries.xml"], [folder / "pool.tab"], runs_of([folder / "run.tab"]))
     with pytest.raises(InputError, match="nothing to score") as refused:
         score_separately(*files, replace(OPTIONS, queries="CSX_0099"))
     assert refused.value.file == str(folder / "run.tab")

@@ -295,7 +295,9 @@ def is_answer(pattern: str, value: str) -> bool:
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
-    loading = Loading(gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links)
+    loading = Loading(
+        gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links, alone=gold.alone
+    )
     stop = None
     try:
         loading.load(files)
