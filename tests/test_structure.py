@@ -32,9 +32,9 @@ ROOMS: Final = {
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(1559, 9),  # plan: 2300, 13
+    "statistics": Budget(1790, 10),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(499, 4),  # plan: 400, 4
+    "tables": Budget(504, 4),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6456, 19),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2581, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(8999, 42),  # plan: 5000, 22
+    "analysis": Budget(9002, 42),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2493, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -56,9 +56,9 @@ ROOMS: Final = {
     # the page: templates, charts
     "report": Budget(2162, 11),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2289, 9),  # plan: 900, 6
+    "api": Budget(2297, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4684, 11),  # plan: 1900, 11
+    "cli": Budget(4697, 11),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

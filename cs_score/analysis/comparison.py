@@ -30,13 +30,15 @@ def compare(
     *,
     measures: Sequence[str] = (),
     common: bool = False,
+    equivalence: float | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
     `measures` are names or patterns (`*_f1`) of the task's measures, all if none is given. Systems must have the same
-    units unless `common`, which compares them on the units that all have. Raises UsageError for fewer than two systems
-    and for an unknown measure; InputError for a system that answers no unit of gold, and for different units.
+    units unless `common`, which compares them on the units that all have; `equivalence` is the margin within which they
+    are tested to be equal. Raises UsageError for fewer than two systems, an unknown measure and a margin that is no
+    number above 0; InputError for a system that answers no unit of gold, and for different units.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -50,6 +52,7 @@ def compare(
         ColumnFormula(task.formula(compared)),
         replace(resampling or Resampling(can_grow=True), unit=next(iter(systems.values())).unit),
         common=common,
+        equivalence=equivalence,
         executor=executor,
     )
     origins = {name: system.origin for name, system in systems.items()}

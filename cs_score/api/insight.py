@@ -350,7 +350,9 @@ class PairRow(NamedTuple):
 
     The p-values (0 to 1) are those of approximate randomisation and of the paired bootstrap, each as it is and after
     Holm's correction over all pairs of the measure. `wins`, `ties` and `losses` count units that add to the
-    difference, leave it, and take from it, None where a score is undefined.
+    difference, leave it, and take from it, None where a score is undefined. `effect_size` is the difference over the
+    standard deviation of the units' differences, `superiority` the share of units that speak for the second, ties
+    counting half; the p-values of equivalence are None unless `compare` was given a margin.
     """
 
     measure: str
@@ -366,6 +368,10 @@ class PairRow(NamedTuple):
     wins: int | None
     ties: int | None
     losses: int | None
+    effect_size: float | None
+    superiority: float | None
+    p_equivalence: float | None
+    p_equivalence_holm: float | None
 
 
 class Comparison:
@@ -441,13 +447,14 @@ def compare(
     confidence: float = 95.0,
     interval: IntervalMethod = "percentile",
     common: bool = False,
+    equivalence: float | None = None,
 ) -> Comparison:
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
     `measure` holds names or patterns such as `*F1` (a text has commas between several); all unless given. `bootstrap`
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
     `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
-    same ones.
+    same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
@@ -462,7 +469,7 @@ def compare(
     task = _task_of("compare", *given.values())
     scored = {name: _compared(result) for name, result in given.items()}
     settings = _resampling(bootstrap, seed, confidence, interval)
-    return Comparison(compare_systems(task, scored, settings, measures=wanted, common=common))
+    return Comparison(compare_systems(task, scored, settings, measures=wanted, common=common, equivalence=equivalence))
 
 
 def _compared(result: RunResult | EvidenceResult) -> Any:
@@ -488,7 +495,8 @@ def _pair_rows(compared: Compared) -> Iterator[Values]:
             yield (
                 measure.measure, pair.first, pair.second, difference.point, difference.low, difference.high,
                 pair.randomisation.raw, pair.randomisation.holm, pair.bootstrap.raw, pair.bootstrap.holm,
-                pair.wins, pair.ties, pair.losses,
+                pair.wins, pair.ties, pair.losses, pair.effect_size, pair.superiority,
+                pair.equivalence and pair.equivalence.p, pair.equivalence and pair.equivalence.p_adjusted,
             )  # fmt: skip
 
 

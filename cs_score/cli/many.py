@@ -53,6 +53,7 @@ from cs_score.cli.options import (
     policies,
     policy_form,
     policy_texts,
+    positive_number,
     read_measures,
     read_resampling,
     whole_number,
@@ -392,6 +393,7 @@ def comparison_options(task: str) -> tuple[Option, ...]:
         *INTERVALS,
         measure_option(task),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
+        Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
         ALL,
         FORCE,
     )
@@ -404,8 +406,9 @@ def _compare(name: str, line: Line) -> int:
     resampling, measures = read_resampling(line, always=True), read_measures(line)
     given = named_by(name, line, fewest=2, most=None)
     found = compare_systems(
-        task_named(name), given.several(), resampling, measures=measures, common="--common" in line.switches
-    )
+        task_named(name), given.several(), resampling, measures=measures, common="--common" in line.switches,
+        equivalence=positive_number(line, "--equivalence"),
+    )  # fmt: skip
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         first = [each for measure in headline(name) for each in found.measures if each.measure == measure]
         found = replace(found, measures=tuple((first or list(found.measures))[:1]))

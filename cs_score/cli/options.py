@@ -365,6 +365,16 @@ def cold_start_measures() -> Iterable[str]:
     return map(str, rankable(COLD_START_MODE, True))
 
 
+def positive_number(line: Line, name: str) -> float | None:
+    """The value of an option that takes a number above 0, None where it was not given. Raises UsageError."""
+    text = line.switches.get(name)
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{0,12}(\.[0-9]{0,15})?", text) or not text.strip("0."):
+        raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
+    return float(text)
+
+
 # ---- The problem report
 
 SHOWN_OF_A_CODE: Final = 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Sized
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
@@ -33,8 +34,17 @@ from cs_score.statistics.paired_tests import (
     tiers,
     unit_record,
 )
+from cs_score.statistics.planning import effect_of, equivalences
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
-from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, PValues, RankedSystem
+from cs_score.statistics.results import (
+    Comparison,
+    Equivalence,
+    Interval,
+    MeasureComparison,
+    PairedSystems,
+    PValues,
+    RankedSystem,
+)
 from cs_score.statistics.units import UnitTable, common_units, same_units
 
 if TYPE_CHECKING:
@@ -57,17 +67,20 @@ def compare(
     resampling: Resampling | None = None,
     *,
     test: PairedTest = "randomisation",
+    equivalence: float | None = None,
     dropped: Mapping[str, tuple[str, ...]] | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
     `scores` gives one column per name in `measures`; a higher score is better. `dropped` are units of systems that are
-    not among `units`. The executor spreads the resampling.
+    not among `units`. `equivalence` is the margin within which systems are tested to be equal. The executor spreads the
+    resampling.
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
-    Raises UsageError for fewer than two systems or an unknown test, InputError where statistics cannot be resampled.
+    Raises UsageError for fewer than two systems, an unknown test and a margin that is no number above 0, InputError
+    where statistics cannot be resampled.
     """
-    _check(systems, test)
+    _check(systems, test, equivalence)
     statistics = exact_statistics(list(systems.values()))
     if statistics.units != len(units):
         raise ValueError(f"{len(units)} units for matrices of {statistics.units} rows")
@@ -80,6 +93,7 @@ def compare(
         tuple(systems),
         settings,
         test,
+        equivalence,
         pairs,
         points,
         jackknife_for(settings, statistics, scores),
@@ -117,6 +131,7 @@ def compare_tables(
     *,
     common: bool = False,
     test: PairedTest = "randomisation",
+    equivalence: float | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """`compare` for the tables of a mode, by system name.
@@ -124,16 +139,26 @@ def compare_tables(
     With `common` the systems are compared on the units that all have; otherwise systems with different units are
     refused. Raises InputError, naming units, and what `compare` raises.
     """
-    _check(tables, test)
+    _check(tables, test, equivalence)
     aligned = common_units(tables) if common else same_units(tables)
     dropped = aligned.dropped if common else None
     return compare(
-        aligned.rows, aligned.ids, measures, scores, resampling, test=test, dropped=dropped, executor=executor
+        aligned.rows,
+        aligned.ids,
+        measures,
+        scores,
+        resampling,
+        test=test,
+        equivalence=equivalence,
+        dropped=dropped,
+        executor=executor,
     )
 
 
-def _check(systems: Sized, test: PairedTest) -> None:
-    """Raises UsageError for fewer than two systems and an unknown test."""
+def _check(systems: Sized, test: PairedTest, equivalence: float | None) -> None:
+    """Raises UsageError for fewer than two systems, an unknown test, and a margin that is no number above 0."""
+    if equivalence is not None and not 0 < equivalence < math.inf:
+        raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
     if test not in PAIRED_TESTS:
@@ -146,6 +171,7 @@ class _Found(Record):
     names: tuple[str, ...]
     resampling: Resampling
     test: PairedTest
+    equivalence: float | None
     pairs: list[Pair]
     points: Floats
     jackknife: Floats
@@ -173,6 +199,16 @@ def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
         )
         bootstrap.append(paired_bootstrap_p(other, one, resampled, units))
     randomisation = [of_measures[column] for of_measures in found.randomisation]
+    records = [unit_record(found.ratio(second, column), found.ratio(first, column)) for first, second in found.pairs]
+    effects = [
+        effect_of(found.ratio(first, column), found.ratio(second, column), record)
+        for (first, second), record in zip(found.pairs, records)
+    ]
+    equal: Sequence[Equivalence | None] = [None] * len(effects)
+    if found.equivalence is not None:
+        sizes = [difference.point for difference in differences]
+        deviations = [effect.standard_deviation for effect in effects]
+        equal = equivalences(sizes, deviations, units, found.equivalence, found.resampling.level)
     return tuple(
         PairedSystems(
             found.names[first],
@@ -180,13 +216,22 @@ def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
             difference,
             PValues(*of_randomisation),
             PValues(*of_bootstrap),
-            *unit_record(found.ratio(second, column), found.ratio(first, column)),
+            record[0],
+            record[1],
+            record[2],
+            effect.standard_deviation,
+            effect.effect_size,
+            effect.superiority,
+            equivalence,
         )
-        for (first, second), difference, of_randomisation, of_bootstrap in zip(
+        for (first, second), difference, of_randomisation, of_bootstrap, record, effect, equivalence in zip(
             found.pairs,
             differences,
             zip(randomisation, holm(randomisation)),
             zip(bootstrap, holm(bootstrap)),
+            records,
+            effects,
+            equal,
         )
     )
 

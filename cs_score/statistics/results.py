@@ -63,11 +63,25 @@ class PValues(Record):
     holm: float = field(name="p_holm")
 
 
+class Equivalence(Record):
+    """Two one-sided tests of the hypothesis that two systems differ by `margin` or more, in either direction.
+
+    `p` is the larger of the two p-values, `p_adjusted` that after Holm's correction over the pairs; `equivalent` where
+    this is at most the level. Where the differences of all units are the same there is no test: None, and false.
+    """
+
+    margin: float
+    p: float | None
+    p_adjusted: float | None
+    equivalent: bool
+
+
 class PairedSystems(Record):
     """Two systems under one measure: `difference` is the score of `second` minus that of `first`.
 
     `wins` are the units that speak for `second`, `ties` those for neither, `losses` those for `first`: None where one
-    of the scores is undefined (0/0).
+    of the scores is undefined (0/0). `standard_deviation`, `effect_size` and `superiority` are explained in
+    `planning.Effect`; `equivalence` is None unless it was asked for.
     """
 
     first: str
@@ -78,6 +92,10 @@ class PairedSystems(Record):
     wins: int | None
     ties: int | None
     losses: int | None
+    standard_deviation: float | None = None
+    effect_size: float | None = None
+    superiority: float | None = None
+    equivalence: Equivalence | None = None
 
     def p_values(self, test: PairedTest) -> PValues:
         return self.randomisation if test == "randomisation" else self.bootstrap

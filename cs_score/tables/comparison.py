@@ -33,6 +33,8 @@ def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
                 "p_randomisation_holm": pair.randomisation.holm,
                 "p_bootstrap": pair.bootstrap.raw,
                 "p_bootstrap_holm": pair.bootstrap.holm,
+                "p_equivalence": pair.equivalence and pair.equivalence.p,
+                "p_equivalence_holm": pair.equivalence and pair.equivalence.p_adjusted,
             }
 
 
@@ -71,6 +73,10 @@ _PAIRS: Final = Layout(
         Column("p_randomisation_holm", "Holm", Format.P),
         Column("p_bootstrap", "p (boot.)", Format.P),
         Column("p_bootstrap_holm", "Holm", Format.P),
+        Column("p_equivalence", "p (equiv.)", Format.P),
+        Column("p_equivalence_holm", "Holm", Format.P),
+        Column("effect_size", "Effect"),
+        Column("superiority", "Superior"),
         Column("wins", "Wins"),
         Column("ties", "Ties"),
         Column("losses", "Losses"),
@@ -99,7 +105,7 @@ WHOLE: Final = Layout(
     columns(
         *("measure", "kind", "system", "second", "point", "low", "high", "standard_error", "rank", "rank_low"),
         *("rank_high", "tier", "p_randomisation", "p_randomisation_holm", "p_bootstrap", "p_bootstrap_holm"),
-        *("wins", "ties", "losses", "note"),
+        *("p_equivalence", "p_equivalence_holm", "effect_size", "superiority", "wins", "ties", "losses", "note"),
     ),
     _whole,
 )
@@ -131,7 +137,19 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
         f"Difference: second minus first. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
         "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that speak for the "
         "second, for neither, for the first.",
+        "Effect: the difference over the standard deviation of the units' differences. Superior: the share of units "
+        "that speak for the second, those that speak for neither counting half.",
+        *_of_equivalence(comparison),
     )
+
+
+def _of_equivalence(comparison: Comparison) -> list[str]:
+    margins = {pair.equivalence.margin for each in comparison.measures for pair in each.pairs if pair.equivalence}
+    return [
+        f"p (equiv.): the larger p of two one-sided t tests that the systems differ by {margin:g} or more, also with "
+        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}."
+        for margin in margins
+    ]
 
 
 def comparison_text(comparison: Comparison) -> str:

@@ -1,0 +1,166 @@
+"""How large a difference is, what a test set can show of one, and when systems may be called equal.
+
+All rests on what each unit adds to a difference, times the number of units: for a mean the differences unit by unit,
+for a ratio of sums what `arithmetic.contributions` gives. Either way the mean is the difference of the scores. A paired
+t test of those n numbers, with n - 1 degrees of freedom, has the power
+
+    P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
+
+and two one-sided tests call systems equal within a margin M where both t = (mean +- M) / (sd / sqrt(n)) are beyond 0.
+
+Sources: J. Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988 (ch. 2; d_z). D. J. Schuirmann, "A
+comparison of the two one-sided tests procedure and the power approach", J. Pharmacokinetics Biopharm. 15, 1987. R. J.
+Grissom, "Probability of the superior outcome of one treatment over another", J. Applied Psychology 79, 1994.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.late import Late
+from cs_score.base.records import Record
+from cs_score.measures.formulas import Ratio
+from cs_score.statistics.arithmetic import Floats, contributions, noise
+from cs_score.statistics.paired_tests import holm
+from cs_score.statistics.results import Equivalence
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
+
+MOST_UNITS: Final = 1_000_000_000
+"""Units that nobody will ever have."""
+
+_NODES: Final = 80
+
+
+def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
+    """P(T > value) for the noncentral t distribution, within 1e-12 of the exact one; central where nothing shifts it.
+
+    T is (Z + shift) / S, where Z is normal and S^2 is chi-squared over its degrees of freedom. So the tail is the
+    expectation of P(Z > value S - shift), an integral over S: Gauss-Legendre in panels between which nothing changes
+    quickly, normalised by the same sum over the density of S.
+    """
+    nodes, weights = _legendre()
+    reach = 9 / math.sqrt(freedom)
+    turn = [(shift + step) / value for step in (-9, 0, 9)] if value else []
+    ends = sorted({max(0.0, 1 - reach), 1.0, 1 + reach, *(x for x in turn if max(0.0, 1 - reach) < x < 1 + reach)})
+    total = above = 0.0
+    for low, high in pairwise(ends):
+        at = low + (high - low) * (nodes + 1) / 2
+        density = weights * (high - low) * np.exp((freedom - 1) * np.log(at) - freedom * (at**2 - 1) / 2)
+        tails = [math.erfc((value * each - shift) / math.sqrt(2)) / 2 for each in at.tolist()]
+        total += float(density.sum())
+        above += float(density @ np.array(tails))
+    return above / total
+
+
+@cache
+def _legendre() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
+def t_limit(tail: float, freedom: float) -> float:
+    """The value that is exceeded with this probability, at most one half."""
+    return _root(lambda value: tail - t_tail(value, freedom), 1.0)
+
+
+def power_of(effect: float, units: float, level: float) -> float:
+    """The probability that a paired t test of two sides calls an effect, in standard deviations, significant."""
+    limit = t_limit(level / 2, units - 1)
+    shift = effect * math.sqrt(units)
+    return t_tail(limit, units - 1, shift) + t_tail(limit, units - 1, -shift)
+
+
+def detectable_effect(units: float, level: float, power: float) -> float:
+    """The smallest effect, in standard deviations, that the test calls significant with this probability."""
+    limit, root = t_limit(level / 2, units - 1), math.sqrt(units)
+    shift = _root(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
+    return shift / root
+
+
+def needed_units(effect: float, level: float, power: float) -> int | None:
+    """The fewest units with which the test calls an effect significant with this probability.
+
+    None where even a thousand million are too few.
+    """
+    few, many = 1, 2
+    while power_of(effect, many, level) < power:
+        few, many = many, many * 2
+        if many > MOST_UNITS:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if power_of(effect, middle, level) >= power else (middle, many)
+    return many
+
+
+def _root(rising: Callable[[float], float], start: float) -> float:
+    """Where a rising function of what is at least 0 is 0, to the last digits."""
+    low, high = 0.0, start
+    while rising(high) < 0:
+        low, high = high, 2 * high
+    for _ in range(100):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return high
+
+
+# ---- Two systems
+
+
+class Effect(Record):
+    """A difference held against how much it varies by unit; each is None where it does not exist.
+
+    `standard_deviation` is that of the units' differences, `effect_size` the difference over it (0/0 is none),
+    `superiority` the share of units that speak for the second, those that speak for neither counting half.
+    """
+
+    standard_deviation: float | None = None
+    effect_size: float | None = None
+    superiority: float | None = None
+
+
+def effect_of(first: Ratio, second: Ratio, record: tuple[int | None, int | None, int | None]) -> Effect:
+    """The size of `second - first`; `record` are the units that speak for the second, for neither, for the first."""
+    shares = contributions(first, second)
+    wins, ties, _ = record
+    if shares is None or wins is None or ties is None:
+        return Effect()
+    units = len(shares)
+    superiority = (wins + ties / 2) / units
+    if units < 2:
+        return Effect(superiority=superiority)
+    differences = shares * units
+    deviation = float(differences.std(ddof=1))
+    if deviation <= 4 * float(np.max(noise(differences))):  # all the same, but for rounding
+        return Effect(0.0, None, superiority)
+    return Effect(deviation, float(differences.mean()) / deviation, superiority)
+
+
+def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:
+    """The p-value of two one-sided tests; None where the units' differences are unknown or do not vary."""
+    if not deviation:
+        return None
+    error = deviation / math.sqrt(units)
+    return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
+
+
+def equivalences(
+    differences: Sequence[float], deviations: Sequence[float | None], units: int, margin: float, level: float
+) -> list[Equivalence]:
+    """The tests of pairs, given their differences and standard deviations, which are corrected together."""
+    found = [equivalence_p(*each, units, margin) for each in zip(differences, deviations)]
+    adjusted = iter(holm([p for p in found if p is not None]))
+    return [
+        Equivalence(margin, p, after := None if p is None else next(adjusted), after is not None and after <= level)
+        for p in found
+    ]

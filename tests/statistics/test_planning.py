@@ -1,0 +1,158 @@
+"""Power, needed units, equivalence and effect sizes, against scipy and statsmodels, and by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+from statsmodels.stats.weightstats import ttost_paired
+
+from cs_score.base.errors import UsageError
+from cs_score.measures.formulas import Ratio
+from cs_score.statistics.arithmetic import ColumnFormula, Floats
+from cs_score.statistics.comparison import compare
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.planning import (
+    detectable_effect,
+    effect_of,
+    equivalence_p,
+    needed_units,
+    power_of,
+    t_limit,
+    t_tail,
+)
+from cs_score.statistics.results import PairedSystems
+from tests.statistics.cases import FORMULA, MEASURES, system, tiled
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 10, 199, 100_000])
+@pytest.mark.parametrize("shift", [0.0, 0.5, -1.0, 2.8, 30.0])
+def test_tails_are_those_of_scipy(freedom: int, shift: float) -> None:
+    for value in (-3.0, 0.0, 0.1, 2.0, 12.7, 6366.0):
+        wanted = stats.nct.sf(value, freedom, shift) if shift else stats.t.sf(value, freedom)
+        assert t_tail(value, freedom, shift) == pytest.approx(wanted, abs=1e-10)
+
+
+@pytest.mark.parametrize("freedom", [1, 5, 33, 10_000])
+def test_limits_are_those_of_scipy(freedom: int) -> None:
+    for tail in (0.4, 0.05, 0.025, 0.0005):
+        assert t_limit(tail, freedom) == pytest.approx(stats.t.isf(tail, freedom), rel=1e-9)
+
+
+@pytest.mark.parametrize("units", [6, 10, 34, 1000])
+@pytest.mark.parametrize("level", [0.01, 0.05])
+def test_power_is_that_of_statsmodels(units: int, level: float) -> None:
+    oracle = TTestPower()
+    for power in (0.5, 0.8, 0.95):
+        effect = detectable_effect(units, level, power)
+        assert power_of(effect, units, level) == pytest.approx(power, abs=1e-9)
+        assert oracle.power(effect, units, level) == pytest.approx(power, abs=1e-9)
+    # Its own root is where the power is within 1e-5; the slope of the power there says how near that lies.
+    solved = float(np.ravel(oracle.solve_power(None, 34, 0.05, 0.8))[0])
+    assert power_of(solved, 34, 0.05) == pytest.approx(oracle.power(solved, 34, 0.05), abs=1e-6)
+
+
+def test_needed_units() -> None:
+    assert needed_units(0.5, 0.05, 0.8) == 34
+    for effect in (0.05, 0.2, 0.9, 3.0):
+        assert needed_units(effect, 0.05, 0.8) == math.ceil(TTestPower().solve_power(effect, None, 0.05, 0.8))
+    assert needed_units(1e-9, 0.05, 0.8) is None
+
+
+def numbers(seed: int, units: int) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    first = rng.beta(2, 2, units)
+    return first, first + rng.normal(0.02, 0.1, units)
+
+
+MEAN = ColumnFormula(lambda sums, divide: (divide(sums[0], sums[1]),))
+
+
+def paired(first: Floats, second: Floats, margin: float | None = None) -> PairedSystems:
+    """The comparison of two systems by the mean of their units' numbers."""
+    rows = {name: np.column_stack([values, np.ones(len(values))]) for name, values in (("a", first), ("b", second))}
+    units = list(map(str, range(len(first))))
+    compared = compare(rows, units, ["mean"], MEAN, Resampling(99), equivalence=margin)
+    return compared.measures[0].pairs[0]
+
+
+def test_equivalence_is_that_of_statsmodels() -> None:
+    for seed, units in ((1, 4), (2, 30), (3, 400)):
+        first, second = numbers(seed, units)
+        for margin in (0.005, 0.02, 0.1):
+            found = paired(first, second, margin).equivalence
+            assert found is not None
+            assert found.p == pytest.approx(ttost_paired(second, first, -margin, margin)[0], abs=1e-9)
+            assert found.equivalent == (found.p is not None and found.p <= 0.05)
+
+
+def test_effects_of_means() -> None:
+    first, second = numbers(5, 50)
+    found, d = paired(first, second), second - first
+    assert found.standard_deviation == pytest.approx(d.std(ddof=1), rel=1e-12)
+    assert found.effect_size == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
+    assert found.superiority == (np.count_nonzero(d > 0) + np.count_nonzero(d == 0) / 2) / 50
+    assert found.equivalence is None
+
+
+def test_effects_of_ratios_go_by_what_units_contribute() -> None:
+    first, second = system(0.4), system(0.8, seed=2)
+    x, y = Ratio(first[:, 0], first[:, 1]), Ratio(second[:, 0], second[:, 1])
+    q, whole = (x.numerator.sum() / x.denominator.sum() + y.numerator.sum() / y.denominator.sum()) / 2, 60
+    each = (y.numerator - x.numerator - q * (y.denominator - x.denominator)) * 2 * whole
+    each /= x.denominator.sum() + y.denominator.sum()
+    found = effect_of(x, y, (30, 20, 10))
+    assert found.standard_deviation == pytest.approx(each.std(ddof=1), rel=1e-12)
+    assert found.effect_size == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
+    assert found.superiority == 40 / 60
+
+
+def test_where_there_is_no_number() -> None:
+    same = paired(np.full(9, 0.1), np.full(9, 0.3), 0.1)
+    assert (same.standard_deviation, same.effect_size) == (0.0, None)
+    assert same.equivalence is not None
+    assert (same.equivalence.p, same.equivalence.equivalent) == (None, False)
+    one = paired(np.array([0.1]), np.array([0.3]))
+    assert (one.standard_deviation, one.effect_size, one.superiority) == (None, None, 1.0)
+    nothing = compare({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)}, list("abcdefghi"), MEASURES, FORMULA)
+    assert nothing.measures[0].pairs[0].superiority is None
+
+
+@pytest.mark.parametrize("margin", [0.0, -0.1, math.inf, math.nan])
+def test_impossible_margins(margin: float) -> None:
+    with pytest.raises(UsageError, match="the margin of an equivalence is a number above 0, not "):
+        paired(*numbers(1, 5), margin)
+
+
+@pytest.mark.slow
+def test_power_at_the_reported_number_of_units_is_the_one_asked_for() -> None:
+    """Normal differences, and rights and wrongs; 4,000 sets each."""
+    rng = np.random.default_rng(26)
+    for effect in (0.3, 0.5):
+        units = needed_units(effect, 0.05, 0.8)
+        assert units is not None
+        found = np.mean(stats.ttest_1samp(rng.normal(effect, 1, (4000, units)), 0, axis=1).pvalue <= 0.05)
+        assert found == pytest.approx(0.8, abs=0.03)
+    differences = rng.choice([-1.0, 0.0, 1.0], (4000, 10_000), p=[0.1, 0.7, 0.2])[:, : _needed_for_thirds()]
+    found = np.mean(stats.ttest_1samp(differences, 0, axis=1).pvalue <= 0.05)
+    assert found == pytest.approx(0.8, abs=0.03)
+
+
+def _needed_for_thirds() -> int:
+    found = needed_units(0.1 / math.sqrt(0.29), 0.05, 0.8)
+    assert found is not None
+    return found
+
+
+@pytest.mark.slow
+def test_equivalence_is_wrongly_found_at_the_margin_as_often_as_the_level_says() -> None:
+    rng, wrong = np.random.default_rng(27), 0
+    for _ in range(4000):
+        differences = rng.normal(0.1, 0.2, 40)
+        deviation = float(differences.std(ddof=1))
+        p = equivalence_p(float(differences.mean()), deviation, 40, 0.1)
+        wrong += p is not None and p <= 0.05
+    assert wrong / 4000 <= 0.055
