@@ -74,8 +74,7 @@ def compare(
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
     `scores` gives one column per name in `measures`; a higher score is better. `dropped` are units of systems that are
-    not among `units`. `equivalence` is the margin within which systems are tested to be equal. The executor spreads the
-    resampling.
+    not among `units`, `equivalence` the margin of that test. The executor spreads the resampling.
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems, an unknown test and a margin that is no number above 0, InputError
     where statistics cannot be resampled.
@@ -105,18 +104,17 @@ def compare(
     for column, measure in enumerate(measures):
         of_pairs = _pairs(found, column)
         compared.append(MeasureComparison(measure, _ranked(found, column, of_pairs), of_pairs))
-    size = statistics.units
     return Comparison(
         task="",
         systems=found.names,
-        units=size,
+        units=len(units),
         resampling=settings,
         test=test,
-        enumerated=is_enumerated(size, settings.resamples),
+        enumerated=is_enumerated(len(units), settings.resamples),
         notes=(
-            *(() if dropped is None else (common_only(size, dropped),)),
-            *never_significant(test, size, len(systems), settings),
-            *notes_of(size, settings),
+            *(() if dropped is None else (common_only(len(units), dropped),)),
+            *never_significant(test, len(units), len(systems), settings),
+            *notes_of(len(units), settings),
         ),
         dropped=UNSET if dropped is None else dropped,
         measures=tuple(compared),
