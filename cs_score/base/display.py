@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -53,6 +54,15 @@ def spreadsheet_cell(text: str) -> str:
 def terminal_safe(text: str) -> str:
     """`text` with control characters other than tab and line feed escaped; its lines stay lines."""
     return _UNSAFE_IN_TEXT.sub(_escaped, text)
+
+
+SCREEN: Final = 80
+"""Columns of a first screen."""
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Text in lines of a screen, those after the first indented; no word is broken."""
+    return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def aligned(

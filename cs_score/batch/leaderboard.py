@@ -10,7 +10,7 @@ from msgspec import UNSET
 from cs_score.analysis.many.findings import findings_of
 from cs_score.analysis.many.resampled import standings
 from cs_score.analysis.many.stability import measured
-from cs_score.base.display import escape_latex, escape_markdown, one_line
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores
@@ -157,9 +157,10 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     hidden = {*board.headline[1:], "errors", "warnings"}
     columns = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
     narrow = replace(layout, columns=columns, shown=tuple(key for key in layout.shown if key not in hidden))
-    lines = [*text(narrow.table(board), most)][1:]
+    lines = [*text(narrow.table(board), most, SCREEN)][1:]
     failures = failure_lines(board)
-    lines += [*sentences(board.notes), *(one_line(line, 300) for line in failures[:most])]
+    below = [*sentences(board.notes), *(one_line(line, 300) for line in failures[:most])]
+    lines += [part for line in below for part in wrapped(line)]
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
     return "\n".join([*lines, *(f"signature  {signature}" for signature in signatures(board))])

@@ -401,7 +401,7 @@ def comparison_options(task: str) -> tuple[Option, ...]:
 
 def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    from cs_score.tables.comparison import WRITERS
+    from cs_score.tables.comparison import WRITERS, comparison_screen
 
     resampling, measures = read_resampling(line, always=True), read_measures(line)
     given = named_by(name, line, fewest=2, most=None)
@@ -412,7 +412,9 @@ def _compare(name: str, line: Line) -> int:
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         first = [each for measure in headline(name) for each in found.measures if each.measure == measure]
         found = replace(found, measures=tuple((first or list(found.measures))[:1]))
-    print_text(WRITERS[line.format](found).removesuffix("\n"), with_deltas if line.format == "text" else str)
+    is_screen = line.format == "text" and ALL.long not in line.switches
+    write = comparison_screen if is_screen else WRITERS[line.format]
+    print_text(write(found).removesuffix("\n"), with_deltas if line.format == "text" else str)
     return Status.DONE
 
 

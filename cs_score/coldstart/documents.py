@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import aligned, cell, escape_markdown
+from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, wrapped
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
@@ -384,15 +384,27 @@ def _headings(scores: Scores) -> list[str]:
 
 
 def scores_text(scores: Scores) -> str:
-    """A line for each chosen measure, a column for each run, aligned for a terminal; below them the signatures."""
+    """A line for each chosen measure, a column for each run, as many side by side as a screen holds; the signatures."""
     measures = scores.measures or ()
-    rows = [["", *(cell(heading, _LONGEST_RUN_ID) for heading in _headings(scores))]]
-    rows += [[measure, *(shown(run, measure) for run in scores.runs)] for measure in measures]
-    lines = [*aligned(rows, [False, *(True for _ in scores.runs)]), ""]
+    first = ["", *measures]
+    lines: list[str] = []
+    block = [first]
+    for run, heading in zip(scores.runs, _headings(scores)):
+        column = [cell(heading, _LONGEST_RUN_ID), *(shown(run, measure) for measure in measures)]
+        if len(block) > 1 and sum(2 + max(map(len, each)) for each in (*block, column)) > SCREEN + 2:
+            lines += [*_side_by_side(block), ""]
+            block = [first]
+        block.append(column)
+    lines += [*_side_by_side(block), ""]
     if scores.measure and len(measures) != 1:
-        lines.append(f"headline   {scores.measure}: {WHY[scores.measure]}")
+        why = f"headline   {scores.measure}: {WHY[scores.measure]}"
+        lines += wrapped(why, " " * 11)
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
+
+
+def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
+    return aligned([*zip(*columns)], [False, *(True for _ in columns[1:])])
 
 
 def scores_markdown(scores: Scores) -> str:

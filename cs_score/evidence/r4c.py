@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple, TypeAl
 
 from msgspec import Meta
 
+from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import RUN
@@ -508,7 +509,10 @@ def explain(instance: str, scored: ScoredInstance) -> Iterator[str]:
 
 
 def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
-    """A line per aligned pair with the similarities of its parts, then the facts that stay alone on either side."""
+    """Each aligned pair with the similarities of its parts, then the facts that stay alone on either side.
+
+    As a table where a screen is wide enough, else each on lines of its own.
+    """
     gold = scored.references[choice.reference]
     comparer = Comparer()
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
@@ -519,7 +523,14 @@ def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]
     rows += [("-", _shown(fact)) for position, fact in enumerate(gold) if position not in found]
-    return aligned(rows)
+    table = aligned(rows)
+    if max(map(len, table)) + 2 <= SCREEN:
+        return table
+    head, lines = rows[0], list[str]()
+    for row in rows[1:]:
+        lines += [f"{name:9}  {text}" for name, text in zip(head, row[:2])]
+        lines += [f"{'':9}  {', '.join(map(' '.join, zip(head[2:], row[2:])))}"] if row[2:] else []
+    return lines
 
 
 def _shown(fact: Fact) -> str:

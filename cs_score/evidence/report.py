@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
-from cs_score.base.display import one_line
+from cs_score.base.display import SCREEN, one_line, wrapped
 from cs_score.base.documents import Document
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import to_builtins
@@ -81,23 +81,30 @@ def table_text(result: Result) -> str:
         for source in result.inputs
     ]
     scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
-    title = f"{mode.name}: {counted(len(result.table.ids), mode.unit)}"
-    return "\n".join((title, *aligned(read), "", *scores, "", f"signature  {result.signature}"))
+    lines = [f"{mode.name}: {counted(len(result.table.ids), mode.unit)}", *aligned(read)]
+    if max(map(len, lines)) > SCREEN:
+        lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
+    return "\n".join((*lines, "", *scores, "", f"signature  {result.signature}"))
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
     """The measures with their intervals, and how these were found."""
-    rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error", "")]
+    rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error")]
+    notes: dict[str, list[str]] = {}
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
-        rows.append((measure, *cells, interval.note))
+        rows.append((measure, *cells))
+        if interval.note:
+            notes.setdefault(interval.note, []).append(measure)
     settings = intervals.resampling
     foot = (
         f"low, high: {settings.confidence:g} % {settings.method} bootstrap interval, {settings.resamples} resamples of "
         f"{counted(intervals.units, settings.unit)}, seed {settings.seed}"
     )
-    return "\n".join((*aligned(rows), *sentences(intervals.notes), foot))
+    of_scores = [f"{', '.join(measures)}: {note}" for note, measures in notes.items()]
+    below = [part for text in (*of_scores, *sentences(intervals.notes), foot) for part in wrapped(text)]
+    return "\n".join((*aligned(rows), *below))
 
 
 def explanation_text(explanation: UnitExplanation) -> str:

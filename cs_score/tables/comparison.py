@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import escape_latex, escape_markdown, one_line
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
-from cs_score.base.records import asdict
+from cs_score.base.records import asdict, replace
+from cs_score.base.signing.signature import Signature
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
 from cs_score.tables.layout import Column, Format, Layout, Row, columns
@@ -164,9 +165,34 @@ def comparison_text(comparison: Comparison) -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
+def comparison_screen(comparison: Comparison, top: int = 10) -> str:
+    """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
+    p = f"p_{comparison.test}_holm"
+    level = comparison.resampling.level
+    systems = replace(_SYSTEMS, shown=("tier", "rank", "system", "point", "low", "high"), most="top")
+    pairs = replace(_PAIRS, shown=("first", "second", "point", "low", "high", p), most="top")
+    differing = replace(
+        pairs,
+        title="%, second minus first, pairs that differ significantly:",
+        rows=lambda measures: [row for row in _pairs(measures) if row[p] is not None and row[p] <= level],
+    )
+    lines: list[str] = []
+    for measure in comparison.measures:
+        lines += text(systems.table([measure]), top, SCREEN)
+        shown = [*text((pairs if len(measure.pairs) == 1 else differing).table([measure]), top, SCREEN)]
+        lines += shown or ["", "No pair differs significantly."]
+    first, how, *_ = explanation(comparison)
+    rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."
+    for sentence in (f"{first} {how}", *sentences(comparison.notes), rest):
+        lines += ["", *wrapped(one_line(sentence))]
+    common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
+    lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])] if common else []
+    return "\n".join(lines[1:]) + "\n"
+
+
 def comparison_markdown(comparison: Comparison) -> str:
     """A heading and two CommonMark tables per measure, then the explanation as a list."""
-    lines = []
+    lines: list[str] = []
     for measure in comparison.measures:
         lines += [f"### {escape_markdown(measure.measure)}", ""]
         for layout in (_SYSTEMS, _PAIRS):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from cs_score.base.display import one_line
+from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
@@ -339,8 +339,9 @@ def _fields(check: Check) -> dict[str, object]:
 
 def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
-    lines = [f"{'ok  ' if check.passed else 'FAIL'}  {check.message}" for check in checked.checks]
-    lines += [*sentences(checked.notes), _summary(checked), "", f"signature  {checked.signature}"]
+    found = [f"{'ok  ' if check.passed else 'FAIL'}  {check.message}" for check in checked.checks]
+    lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
     return "".join(f"{one_line(line)}\n" for line in lines)

@@ -231,6 +231,22 @@ def test_the_example_of_every_help_runs_on_the_samples(name: str, samples: Path)
     (samples / "tide.tac.valid").unlink(missing_ok=True)
 
 
+FIRST: Final = [name for name in NAMES if ALL[name].place[0] in {"score", "analyze", "explain", "diff", "compare",
+                                                              "batch", "check"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [[], ["--bootstrap", "9"]], ids=str)
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_screen_is_one(name: str, more: list[str], samples: Path) -> None:
+    """Words that are longer than a line, such as signatures, are left whole."""
+    takes = [] if "--bootstrap" not in ALL[name].spellings or ALL[name].place[0] == "check" else more
+    lines = (
+        score_in(samples, [*name.split(), *takes, *ALL[name].example.split(), "--force"]).stdout.decode().splitlines()
+    )
+    assert 0 < len(lines) <= 40
+    assert [line for line in lines if len(line) > 80 and not line.startswith("signature")] == []
+
+
 # ---- Spelling
 
 OPTIONS: Final = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))

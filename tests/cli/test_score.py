@@ -52,7 +52,7 @@ def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], 
 def test_it_prints_the_main_measures_and_writes_nothing(tmp_path: Path) -> None:
     outcome = score(tmp_path, *FILES)
     assert (outcome.status, outcome.files) == (0, {})
-    heading, *rows, blank, first, signature = outcome.stdout.decode().splitlines()
+    heading, *rows, blank, first, _, signature = outcome.stdout.decode().splitlines()
     (run,) = bare(tmp_path, *FILES)["runs"]
     assert heading.split() == ["TIDE_KB"]
     shown = {name: f"{run['scores'][name]:.4f}" for name in headline(COLD_START_MODE)}
@@ -223,3 +223,14 @@ def test_a_measure_may_be_repeated(tmp_path: Path) -> None:
     both = score(tmp_path, "--measure", "SF-AP,LDC-MEAN-AP", *FILES).stdout
     assert score(tmp_path, "--measure", "sf-ap", "--measure", "LDC-MEAN-AP", *FILES).stdout == both
     assert b"LDC-MEAN-AP" in both
+
+
+def test_runs_stand_side_by_side_as_far_as_a_screen_holds(tmp_path: Path) -> None:
+    names = [f"A_LONG_RUN_ID_{number}" for number in range(7)]
+    for name in names:
+        (tmp_path / name).write_bytes(Path(GULL).read_bytes().replace(b"GULL_SF", name.encode()))
+    lines = score(tmp_path, "--measure", "SF-AP", QUERIES, POOL, *names).stdout.decode().splitlines()
+    assert max(map(len, (line for line in lines if not line.startswith("signature")))) <= 80
+    headings = [line.split() for line in lines if "A_LONG" in line]
+    assert [name for heading in headings for name in heading] == names
+    assert [len(line.split()) - 1 for line in lines if line.startswith("SF-AP")] == list(map(len, headings))

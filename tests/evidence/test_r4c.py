@@ -224,16 +224,20 @@ def test_explanation() -> None:
     predicted = [*EXAMPLE_PREDICTION, *derivation(("zz", "qq", "ww"))]
     explanation = score_one(predicted, EXAMPLE_REFERENCES).explain("k")
     assert explanation.unit == "instance k"
-    assert list(explanation.lines[:9]) == [
+    assert list(explanation.lines[:13]) == [
         "instance k",
         "",
         "e: prec 0.6389, recall 0.9583, f1 0.7667",
         "  tried in this order: reference 1 total 1.9167, reference 3 total 1.5417, reference 2 total 0.6667",
         "  chosen: reference 1",
-        "  predicted                 gold                        head  relation    tail  weight",
-        "  (London, is in, england)  (London, is in, England)  1.0000    1.0000  1.0000  1.0000",
-        "  (Ada, born at, Londn)     (Ada, born in, London)    1.0000    0.7143  0.8333  0.9167",
-        "  (zz, qq, ww)              -",
+        "  predicted  (London, is in, england)",
+        "  gold       (London, is in, England)",
+        "             head 1.0000, relation 1.0000, tail 1.0000, weight 1.0000",
+        "  predicted  (Ada, born at, Londn)",
+        "  gold       (Ada, born in, London)",
+        "             head 1.0000, relation 0.7143, tail 0.8333, weight 0.9167",
+        "  predicted  (zz, qq, ww)",
+        "  gold       -",
     ]
     assert [line for line in explanation.lines if line.startswith("er:")] == [
         "er: prec 0.6164, recall 0.9246, f1 0.7397"

@@ -7,9 +7,8 @@ from textwrap import wrap
 from typing import Any, Final
 
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
-from cs_score.analysis.coldstart.text import SCREEN
 from cs_score.analysis.outcomes import heading
-from cs_score.base.display import aligned
+from cs_score.base.display import SCREEN, aligned
 from cs_score.base.records import replace, to_builtins
 from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.tables.renderers import text

@@ -12,6 +12,7 @@ from cs_score.analysis.coldstart.explanation.explanation import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.analysis.coldstart.text import analysis_text
+from cs_score.base.display import SCREEN
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.measure import Measure
@@ -66,7 +67,7 @@ class ColdStartTask:
             return analysis_text(document, width, top)
         if isinstance(document, Difference):
             return difference_text(document, width, top)
-        return str(document.text(width))
+        return str(document.text(min(width, SCREEN)))
 
     def measures(self, results: Iterable[Result]) -> list[str]:
         """The measures of the summaries of results of one run each, the levels of a row together and sorted.

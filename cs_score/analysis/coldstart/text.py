@@ -8,16 +8,12 @@ from typing import Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, tables_of
-from cs_score.base.display import one_line
+from cs_score.base.display import SCREEN, one_line
 from cs_score.statistics.options import sentences
 from cs_score.tables.renderers import text
 
 _SLOTS: Final = 5
 _MISTAKES: Final = 10
-
-
-SCREEN: Final = 80
-"""Columns of the first screen, which has at most 40 lines."""
 
 
 def analysis_text(analysis: Analysis, width: int, top: int | None = None) -> str:

@@ -10,16 +10,13 @@ from typing import Any, Final
 
 from cs_score.analysis.evidence.documents import Analysis, Difference, ExplainedUnit, Explanation, Judgment
 from cs_score.analysis.outcomes import heading
-from cs_score.base.display import one_line
+from cs_score.base.display import SCREEN, one_line
 from cs_score.base.records import asdict, replace
 from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import score_lines
 from cs_score.evidence.result import Mode, counted
 from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.tables.renderers import TOP, text
-
-SCREEN: Final = 80
-"""Columns of a first screen."""
 
 _GAIN: Final = Column("gain", format=Format.GAIN)
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
@@ -220,7 +217,7 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     """
     layouts = layouts_of(mode)
     is_screen = top is None and isinstance(document, Analysis | Difference)
-    if is_screen:
+    if top is None:
         width = min(width, SCREEN)
 
     def tables(found: object) -> Iterator[str]:
@@ -245,17 +242,19 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
         if not document.mistakes:
             lines += ["", "There are no mistakes."]
     elif document.units:
-        lines = [line for unit in document.units for line in (*_unit(mode, unit), *tables(unit), "")][:-1]
+        lines = [line for unit in document.units for line in (*_unit(mode, unit, width), *tables(unit), "")][:-1]
     else:
         hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {mode.name} all mistakes"
         lines = [f"{score} = {document.score:.4f}", "", *score_lines(mode, document.scores, document.statistics)]
-        lines += [*tables(document), "", hint]
+        lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
 
 
-def _unit(mode: Mode, unit: ExplainedUnit) -> Iterator[str]:
+def _unit(mode: Mode, unit: ExplainedUnit, width: int) -> Iterator[str]:
     """How a unit was scored, and what it would score alone where its report has totals."""
-    yield from map(one_line, unit.lines)
+    for line in map(one_line, unit.lines):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from wrap(line, width, subsequent_indent=indent) if len(line) > width else [line]
     name = f"{mode.unit} {one_line(unit_name(unit), 40)}"
     if any(row.totals for row in mode.rows):
         yield from ("", f"alone, {name} would score:")

@@ -24,7 +24,7 @@ from cs_score.analysis.coldstart.explanation.subjects import (
 )
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.base.display import one_line
+from cs_score.base.display import SCREEN, one_line
 from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
@@ -84,7 +84,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         """The document, as `--json` writes it."""
         return json_text(self)
 
-    def text(self, width: int = 120) -> str:
+    def text(self, width: int = SCREEN) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
         return "\n\n".join("\n".join(wrapped(item, width)) for item in self.items())
 
