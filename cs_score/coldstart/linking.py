@@ -350,6 +350,8 @@ class Loading:
             )
         elif parts.level:
             remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
+        elif parts.prefix and self.table.would_expand_to(parts.short):
+            remedy = f"it is an entry point of an LDC query: score with -expand {parts.prefix.rpartition('_')[0]}"
         else:
             remedy = "no query file defines it; are the query files and -expand the right ones?"
         kind = NoAnswerYetError if found is None and parts.level else InputError

@@ -236,6 +236,14 @@ class QuerySet(Record):
         """The queries that are scored unless others are named: all that were not replaced by their expansions."""
         return (query for query in self.by_id.values() if query.expansions is None)
 
+    def would_expand_to(self, short_id: str) -> bool:
+        """Whether a query of that id would be made from an entry point, if queries were expanded, as they are not."""
+        return not self.was_expanded and any(
+            slot_filling_id(point.docid or "", point.start or "", point.end or "", query.slots) == short_id
+            for query in self.by_id.values()
+            for point in query.entry_points
+        )
+
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
     """Warn of the entry points whose language is guessed; the reference counts this at every use of a query."""

@@ -47,6 +47,7 @@ def folder(tmp_path: Path) -> Path:
         ("scifct", 2, "no command `scifct`, and no such file; did you mean scifact?"),
         ("analyze scifat gold.jsonl pred.jsonl", 2, "no task `scifat`, and no such file; did you mean scifact?"),
         ("analyze --gold gold.jsonl", 2, "--gold is an option of evidence tasks: cs-score analyze scifact --gold ..."),
+        ("score q.xml pool.tab run.tab.txt", 1, "of an LDC query: score with -expand ISLE26"),
         (
             "scifact gold.jsonl list.json",
             2,
