@@ -210,7 +210,7 @@ class Line:
 
 QUIET: Final = Option("--quiet", None, "Print only fatal errors on standard error")
 FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
-JSON_PRINTED: Final = Option("--json", None, "As --format json; what fails prints nothing on standard output")
+JSON_PRINTED: Final = Option("--json", None, "As --format json, but nothing on standard output where it fails")
 FORMAT: Final = Option("--format", "NAME", "Format of the result", "by the ending of -o, else text")
 OUTPUT: Final = Option(
     "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
@@ -275,6 +275,7 @@ class Command(click.Command):
         self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
         known = f"{FORMAT.help}: {', '.join(formats)}"
         shown = [Option(FORMAT.long, FORMAT.value, known, FORMAT.shown, self.formats)] if formats else []
+        shown += [JSON_PRINTED] if "json" in formats else []
         own = [*options, *shown, *([OUTPUT] if formats or folder else []), QUIET, *self._pages()]
         self.options = own if self.options_first else [option.spelled_twice() for option in own]
         self.spellings = {spelling: option for option in self.options for spelling in option.opts}
@@ -495,6 +496,9 @@ OTHER_NAMES: Final = {
 }
 """What the official evaluators call the files, and what they are called here."""
 
+VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "compare", "--diff": "diff"}
+"""What is a verb, where somebody writes an option."""
+
 
 def _option_elsewhere(command: Command, name: str) -> str:
     """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
@@ -503,6 +507,9 @@ def _option_elsewhere(command: Command, name: str) -> str:
         return f"{name} is called {meant} here: {command.called} --gold GOLD --predictions PREDICTIONS"
     verb, task = command.place
     if verb and COMMANDS[verb].by_task:
+        if name in VERB_OF and name not in own:
+            task = "" if task == COLD_START else f" {task}"
+            return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task} ..."
         tasks = [other for other in TASKS if other != task and name in load(verb, other).spellings]
         if tasks:
             of = "evidence tasks" if "coldstart" not in tasks and task == "coldstart" else ", ".join(tasks)

@@ -17,7 +17,7 @@ from cs_score.base.outputs import encoded, folder_beside, is_device, make_folder
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
-from cs_score.cli.core import FORCE, FORMAT, JSON_PRINTED, Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
     EXAMPLE,
@@ -516,10 +516,8 @@ def _shared() -> tuple[Option, ...]:
     return (
         GOLD,
         PREDICTIONS,
-        JSON_PRINTED,
         Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv"),
         FORCE,
-        Option("--explain", "ID", "Print how this unit was scored, instead of the scores; may be repeated", many=True),
         *INTERVALS,
     )
 
@@ -554,15 +552,12 @@ def input_files(line: Line) -> tuple[str, str]:
 
 def _score_predictions(task: EvidenceTask, line: Line) -> int:
     gold, predictions = input_files(line)
-    explained = line.texts("--explain")
     plan = _plan_of_score(task.mode, (gold, predictions), line)
     plan.check()
     resampling = read_resampling(line)
-    if explained and (line.format != "text" or resampling is not None):
-        raise UsageError("--explain prints text; leave out --format and --bootstrap")
     own = own_arguments(task.name, line)
     plan.clear()
-    _deliver(score_evidence(task, gold, predictions, own), line, explained, resampling)
+    _deliver(score_evidence(task, gold, predictions, own), line, resampling)
     return 0
 
 
@@ -630,18 +625,15 @@ def _plan_of_score(mode: Mode, inputs: Sequence[str], line: Line) -> OutputPlan:
     return OutputPlan(inputs, outputs, "--force" in line.switches)
 
 
-def _deliver(result: EvidenceResult, line: Line, explain: Sequence[str], resampling: Resampling | None) -> None:
+def _deliver(result: EvidenceResult, line: Line, resampling: Resampling | None) -> None:
     from cs_score.evidence import intervals
-    from cs_score.evidence.report import explanation_text, intervals_text, json_text, table_text, unit_blocks
+    from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 
-    explanations = [result.explain(unit) for unit in explain]
     found = None if resampling is None else intervals(result, resampling)
     if (per_item := line.switches.get("--per-item")) is not None:
         write_packed(per_item, unit_blocks(result))
     tell_notices(result)
-    if explanations:
-        print_text("\n\n".join(map(explanation_text, explanations)))
-    elif line.format == "json":
+    if line.format == "json":
         print_text(json_text(result, found, with_units=line.file is not None))
     elif line.format == "tsv":
         print_text("\n".join(_rows_of_scores(result, found)))

@@ -73,6 +73,12 @@ def folder(tmp_path: Path) -> Path:
         ("scifact --labels gold.jsonl pred.jsonl", 2, "--labels is called --gold here"),
         ("scifact gold.jsonl", 2, "--predictions FILE must be given"),
         (
+            "scifact gold.jsonl pred.jsonl --explain 1",
+            2,
+            "--explain is no option but a command: cs-score explain scifact ...",
+        ),
+        (f"score --explain 7 {COLD}", 2, "--explain is no option but a command: cs-score explain ..."),
+        (
             "validate-run q.xml run.tab.txt --check",
             255,
             "Could not open --check: No such file or directory; options come",
@@ -114,6 +120,9 @@ def test_what_is_refused_says_what_to_type(words: str, status: int, said: str, f
         (f"analyze coldstart {COLD}", "TIDE_KB: LDC-MEAN-ALL-Macro-F1 = 0.7917"),
         (f"compare --bootstrap 9 {COLD} sf.tab.txt", "LDC-MEAN-ALL-Macro-F1\n"),
         ("scifact gold.jsonl pred.jsonl", "scifact: "),
+        ("scifact --json gold.jsonl pred.jsonl", '{\n'),
+        (f"score --json {COLD}", '{\n "kind": "score"'),
+        (f"analyze {COLD} --json", '{\n "kind": "analysis"'),
         ("scifact gold.jsonl pred.jsonl --format tsv --bootstrap 9", "measure\tscore\tlow\thigh\tstandard_error\nabs"),
         ("analyze scifact gold.jsonl pred.jsonl", "scifact"),
         ("diff scifact --bootstrap 9 gold.jsonl pred.jsonl windows.jsonl", "scifact: "),

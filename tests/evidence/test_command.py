@@ -85,7 +85,7 @@ def test_text_from_inputs_cannot_drive_a_terminal(tmp_path: Path) -> None:
     for name, line in (("gold", claim), ("predictions", prediction)):
         (tmp_path / name).write_text(json.dumps(line))
     command = ("scifact", "--gold", tmp_path / "gold", "--predictions", tmp_path / "predictions")
-    outcome = cs_score(*command, "--explain", "1")
+    outcome = cs_score("explain", *command, "--unit", "1")
     assert outcome.status == 0
     assert "abstract \\x1b[31m\\u202e\\ud800\\r\\nclaim 2: relevant" in outcome.out.splitlines()
     prediction["evidence"] = {bad: {"sentences": [], "label": bad}}
@@ -113,7 +113,7 @@ def test_standard_input_and_compressed_files(scifact_files: Path, role: str) -> 
         ("--gold", "x"),
         ("--predictions", "x"),
         ("--gold", "-", "--predictions", "-"),
-        ("--gold", "x", "--predictions", "y", "--bootstrap", "5", "--explain", "1"),
+        ("--gold", "x", "--predictions", "y", "--explain", "1"),
         ("--gold", "x", "--predictions", "y", "--no-such-option"),
         ("--gold", "x", "--predictions", "y", "z"),
     ],
@@ -156,6 +156,6 @@ def test_ordinary_scoring_imports_no_numpy(family: str) -> None:
         "sys.exit(f'imported {heavy}' if heavy else status)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, *words(family, "--explain", UNITS[family])], capture_output=True, check=False
+        [sys.executable, "-c", script, *words(family)], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr

@@ -91,9 +91,10 @@ def test_every_unit_of_predictions_opens_how_it_was_scored(mode: str, tmp_path: 
     told, shown = told_in(page), openings(page, "units", "unit")
     assert shown
     for unit, number in shown:
-        explained = score_in(tmp_path, [*given, "--explain", unit.partition(" (")[0]]).stdout.decode()
+        words = ["explain", *given, "--format", "json", "--unit", unit.partition(" (")[0]]
+        explained = json.loads(score_in(tmp_path, words).stdout)["units"]
         (text,) = texts_of(told, int(number or ""))
-        assert text in explained
+        assert text.splitlines() in [each["lines"] for each in explained]
     assert {unit for unit, _ in openings(page, "mistakes", "unit")} <= {unit for unit, _ in shown}
 
 
