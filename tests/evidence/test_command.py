@@ -155,7 +155,5 @@ def test_ordinary_scoring_imports_no_numpy(family: str) -> None:
         "heavy = {'numpy', 'scipy', 'rapidfuzz', 'lxml'} & set(sys.modules);"
         "sys.exit(f'imported {heavy}' if heavy else status)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *words(family)], capture_output=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script, *words(family)], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
