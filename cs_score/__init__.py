@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from cs_score.api.insight import Analysis, Comparison, Difference, PairRow, SystemRow, analyze, compare, diff, load
     from cs_score.api.records import IntervalRow, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
     from cs_score.api.runs import Gold, RunResult, prepare, score
+    from cs_score.api.statistics import power
     from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signing.signature import Signature
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
+    from cs_score.statistics.planning import Power
 
 __version__ = VERSION
 
@@ -48,6 +50,7 @@ __all__ = [
     "OutputError",
     "PairRow",
     "Policy",
+    "Power",
     "ProblemRow",
     "QueryRow",
     "RankingRow",
@@ -68,6 +71,7 @@ __all__ = [
     "diff",
     "hotpotqa",
     "load",
+    "power",
     "prepare",
     "r4c",
     "scifact",
@@ -83,9 +87,11 @@ _HOMES = {
     "api.insight": "Analysis Comparison Difference PairRow SystemRow analyze compare diff load",
     "api.records": "IntervalRow ProblemRow QueryRow RankingRow ResponseRow TableRow",
     "api.runs": "Gold RunResult prepare score",
+    "api.statistics": "power",
     "api.validation": "FoundProblem ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
+    "statistics.planning": "Power",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
     "base.signing.signature": "Signature",
 }

@@ -38,6 +38,11 @@ from tests.documents import (
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 USAGE: Final = (ROOT / "README-Usage.md").read_text(encoding="utf-8")
 GUIDE: Final = (ROOT / "docs" / "my-run-scored.md").read_text(encoding="utf-8")
+STATISTICS: Final = [
+    example
+    for page in sorted((ROOT / "docs" / "statistics").glob("*.md"))
+    for example in console_examples(page.read_text(encoding="utf-8"))
+]
 EXAMPLE: Final = ROOT / "tests" / "evidence" / "golden" / "scifact" / "v04-spec-example"
 PROGRAMS: Final = (
     *("validate-run", "validate-queries", "generate-queries", "package-output", "validate-assessments", "apply-k"),
@@ -206,7 +211,7 @@ def test_the_example_of_statistics_runs(folder: Path, monkeypatch: pytest.Monkey
     assert "### LDC\\-MEAN" in printed
 
 
-@pytest.mark.parametrize(("command", "lines"), [*console_examples(USAGE), *console_examples(GUIDE)])
+@pytest.mark.parametrize(("command", "lines"), [*console_examples(USAGE), *console_examples(GUIDE), *STATISTICS])
 def test_commands_print_what_is_shown(
     command: str, lines: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:

@@ -31,6 +31,7 @@ CALLS: Final = {
         ["claims", "--output=r.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
     ),
     "comparison": ("r.json", ["compare", "coldstart", "--common", "--output=r.json", *SCORED, "runs/a.tab.txt"]),
+    "power": ("r.json", ["power", "--sd=2", "--difference=1", "--units=9", "--output=r.json"]),
     "leaderboard": ("b/leaderboard.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch": ("b/batch.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--output=b", "--jobs=1", "--problems=p.json", *SCORED]),

@@ -26,15 +26,15 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1653, 18),  # plan: 1000, 9
+    "base": Budget(1654, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(1788, 10),  # plan: 2300, 13
+    "statistics": Budget(1925, 10),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(530, 4),  # plan: 400, 4
+    "tables": Budget(583, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6479, 19),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
@@ -56,9 +56,9 @@ ROOMS: Final = {
     # the page: templates, charts
     "report": Budget(2162, 11),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2297, 9),  # plan: 900, 6
+    "api": Budget(2341, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4698, 11),  # plan: 1900, 11
+    "cli": Budget(4837, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

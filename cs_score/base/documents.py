@@ -56,6 +56,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "analysis": ("analysis.coldstart.analysis:Analysis", "analysis.evidence.documents:Analysis"),
     "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
+    "power": ("statistics.planning:Power",),
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),

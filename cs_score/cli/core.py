@@ -575,6 +575,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs:plot"),
     "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "many:batch"),
     "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
+    "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "statistics:power"),
     "check": _of_tasks(_SEVERAL, "Check scores against limits and a baseline", "many:check"),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many:verify"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
@@ -664,6 +665,7 @@ _EXAMPLE_OF_TASK: Final = {
     "check": "--min $MEASURE=0.1 $GOLD --predictions $A",
     "compare": "$GOLD $A $B",
     "diff": "$GOLD $A $B",
+    "power": "--difference 0.1 $GOLD $A $B",
     "report": "-o report.html $GOLD --predictions $A",
 }
 _EXAMPLE: Final = {

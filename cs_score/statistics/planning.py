@@ -16,17 +16,22 @@ Grissom, "Probability of the superior outcome of one treatment over another", J.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.documents import Document
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.arithmetic import Floats, contributions, noise
 from cs_score.statistics.paired_tests import holm
-from cs_score.statistics.results import Equivalence
+from cs_score.statistics.results import Comparison, Equivalence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +40,14 @@ else:
 
 MOST_UNITS: Final = 1_000_000_000
 """Units that nobody will ever have."""
+
+MOST_POWER: Final = 0.9999
+
+NO_NAMES: Final = ("", "")
+"""The pair of a standard deviation that somebody has from elsewhere."""
+
+STEPS: Final = 24
+"""Steps of a curve."""
 
 _NODES: Final = 80
 
@@ -66,6 +79,7 @@ def _legendre() -> tuple[Floats, Floats]:
     return nodes, weights
 
 
+@cache
 def t_limit(tail: float, freedom: float) -> float:
     """The value that is exceeded with this probability, at most one half."""
     return _root(lambda value: tail - t_tail(value, freedom), 1.0)
@@ -112,6 +126,127 @@ def _root(rising: Callable[[float], float], start: float) -> float:
             break
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
     return high
+
+
+# ---- A design
+
+
+class PlannedPair(Record):
+    """Two systems: how much their units' differences vary, what can be detected, and how many units a difference needs.
+
+    `needed` is None where no difference was named, or even a thousand million units are too few.
+    """
+
+    a: str
+    b: str
+    standard_deviation: float
+    detectable: float
+    needed: int | None
+
+
+class Point(Record):
+    """The power of the test for a difference and a number of units."""
+
+    units: int
+    difference: float
+    power: float
+
+
+class Power(Document, frozen=True, kw_only=True, tag="power"):
+    """What a paired t test of two sides at the level `alpha` shows of systems that differ.
+
+    With `units` units it calls the difference `detectable` significant with the probability `power`, and it needs
+    `needed` units for `difference`. `standard_deviation` is that of the units' differences: of several pairs the
+    largest, so that what is said holds for all of them. `curve` is the power by difference, for the number of units and
+    for twice and four times as many.
+    """
+
+    schema_version: Literal[1] = 1
+    alpha: float
+    power: float
+    standard_deviation: float
+    units: int | UnsetType = UNSET
+    detectable: float | UnsetType = UNSET
+    difference: float | UnsetType = UNSET
+    needed: int | UnsetType | None = UNSET
+    pairs: tuple[PlannedPair, ...] = ()
+    curve: tuple[Point, ...] = ()
+
+
+def planned(
+    deviations: Mapping[tuple[str, str], float],
+    units: int | None,
+    difference: float | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    *,
+    task: str = "",
+    measure: str | UnsetType = UNSET,
+) -> Power:
+    """What so many units show, and how many a difference needs, given the standard deviation of each pair.
+
+    Raises UsageError for a level or a power that is none, for fewer than two units, for numbers that are not above 0,
+    and where neither units nor a difference are given.
+    """
+    if not 0 < alpha < power < 1 or power > MOST_POWER:
+        raise UsageError(f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {alpha:g} and {power:g}")
+    if units is not None and units < 2:
+        raise UsageError(f"a paired test needs at least two units, not {units}")
+    if not all(0 < number < math.inf for number in (*deviations.values(), 1.0 if difference is None else difference)):
+        raise UsageError("the standard deviation and the difference are numbers above 0")
+    if units is None and difference is None:
+        raise UsageError("there is nothing to plan: give the number of units or a difference")
+    largest = max(deviations.values())
+    smallest = None if units is None else detectable_effect(units, alpha, power)
+    needed = {
+        each: None if difference is None else needed_units(difference / each, alpha, power)
+        for each in set(deviations.values())
+    }
+    shown = units or needed[largest] or MOST_UNITS
+    top = 2 * largest * (smallest or detectable_effect(shown, alpha, power))
+    return Power(
+        task=task,
+        measure=measure,
+        alpha=alpha,
+        power=power,
+        standard_deviation=largest,
+        units=UNSET if units is None else units,
+        detectable=UNSET if smallest is None else smallest * largest,
+        difference=UNSET if difference is None else difference,
+        needed=UNSET if difference is None else needed[largest],
+        pairs=tuple(
+            PlannedPair(*names, each, (smallest or 0.0) * each, needed[each])
+            for names, each in deviations.items()
+            if names != NO_NAMES
+        ),
+        curve=tuple(
+            Point(number, top * step / STEPS, power_of(top * step / STEPS / largest, number, alpha))
+            for number in (shown, 2 * shown, 4 * shown)
+            for step in range(STEPS + 1)
+        ),
+    )
+
+
+def of_comparison(
+    comparison: Comparison,
+    measure: str | None = None,
+    difference: float | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> Power:
+    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks.
+
+    Raises UsageError for a measure that was not compared, InputError where the differences of no pair vary.
+    """
+    names = [each.measure for each in comparison.measures]
+    ranking = [each for each in headline(comparison.task) if each in names] if comparison.task else []
+    wanted = [*ranking, *names][0] if measure is None else chosen(names, [measure])[0]
+    pairs = comparison.measures[names.index(wanted)].pairs
+    deviations = {(pair.first, pair.second): pair.standard_deviation for pair in pairs if pair.standard_deviation}
+    if not deviations:
+        reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
+        raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
+    return planned(deviations, comparison.units, difference, alpha, power, task=comparison.task, measure=wanted)
 
 
 # ---- Two systems

@@ -108,6 +108,8 @@ analyze: analyze -o {folder tables} $RUN
 explain: explain --line 1 -o {own o.json} $RUN
 compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab}
 compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
+power: power --sd 2 --difference 1 -o {own o.json}
+power claims: power claims --sd 2 --units 9 -o {own o.json}
 analyze claims: analyze claims $BOTH -o {folder tables}
 explain claims: explain claims $BOTH -o {own o.json}
 diff claims: diff claims --bootstrap 9 $GOLD -o {folder tables} {predictions.jsonl} {more.jsonl}

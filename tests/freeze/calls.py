@@ -162,6 +162,8 @@ plot of something else: plot budget -o o.svg difference.json
 """
 
 SEVERAL: Final = """
+power: power --difference 0.1 $COLD $KB $SF
+power, without files: power --sd 2 --difference 1 --format json
 batch: batch --jobs 1 -o o $COLD $KB $SF
 batch, everything: batch --with-json --bootstrap 99 --policy kb --also-policy sf --problems o.json -o o $COLD $KB $SF
 batch, pages: batch --jobs 1 --html --bootstrap 99 -o o $COLD $KB $SF
@@ -277,15 +279,15 @@ HELP: Final = (
     "", "score", "validate-run", "validate-queries", "expand-queries", "generate-queries", "package-output",
     "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "verify", "problems",
     "schema", "completion", "man", "help", "version", *EVIDENCE,
-    *(verb for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")),
+    *(verb for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")),
     *(f"{verb} {mode}" for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")
       for mode in EVIDENCE),
 )  # fmt: skip
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard problem-codes problems "
-    "score verification"
+    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard power problem-codes "
+    "problems score verification"
 ).split()
 
 CASES: Final = {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
+import cs_score as cs
+from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, Floats
@@ -25,6 +30,8 @@ from cs_score.statistics.planning import (
     t_tail,
 )
 from cs_score.statistics.results import PairedSystems
+from tests.coldstart.command import score_in
+from tests.documents import copy_samples
 from tests.statistics.cases import FORMULA, MEASURES, system, tiled
 
 
@@ -156,3 +163,90 @@ def test_equivalence_is_wrongly_found_at_the_margin_as_often_as_the_level_says()
         p = equivalence_p(float(differences.mean()), deviation, 40, 0.1)
         wrong += p is not None and p <= 0.05
     assert wrong / 4000 <= 0.055
+
+
+# ---- From files, and from Python
+
+RUNS = (
+    "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab "
+    "submissions/tide-kb.tab.txt submissions/gull-sf.tab.txt"
+).split()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = copy_samples(tmp_path_factory.mktemp("planning"))
+    assert score_in(copy, ["compare", "-o", "c.json", *RUNS]).status == 0
+    return copy
+
+
+def printed(folder: Path, *words: str) -> Any:
+    outcome = score_in(folder, ["power", "--format", "json", *words])
+    assert (outcome.status, outcome.stderr) == (0, b"")
+    return json.loads(outcome.stdout)
+
+
+def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
+    found = printed(folder, "--difference", "0.1", *RUNS)
+    assert found == printed(folder, "--difference", "0.1", "c.json")
+    assert (found["measure"], found["units"], found["alpha"], found["power"]) == ("LDC-MEAN-ALL-Macro-F1", 4, 0.05, 0.8)
+    effect = found["detectable"] / found["standard_deviation"]
+    assert effect == pytest.approx(float(np.ravel(TTestPower().solve_power(None, 4, 0.05, 0.8))[0]), rel=1e-5)
+    wanted = TTestPower().solve_power(0.1 / found["standard_deviation"], None, 0.05, 0.8)
+    assert found["needed"] == math.ceil(wanted)
+    compared = json.loads((folder / "c.json").read_text("utf-8"))
+    pair = next(each for each in compared["measures"] if each["measure"] == found["measure"])["pairs"][0]
+    assert pair["standard_deviation"] == found["standard_deviation"]
+    assert {point["units"] for point in found["curve"]} == {4, 8, 16}
+    for point in found["curve"]:
+        shift = point["difference"] / found["standard_deviation"]
+        assert point["power"] == pytest.approx(power_of(shift, point["units"], 0.05))
+
+
+def test_power_without_files(folder: Path) -> None:
+    assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
+    given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
+    assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
+    text = score_in(folder, ["power", "--sd", "2", "--difference", "1"]).stdout.decode()
+    assert "2.0000      34\n" in text
+    rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()
+    assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-ALL-Macro-F1"]
+
+
+def test_the_curve_is_a_chart(folder: Path) -> None:
+    assert score_in(folder, ["power", "-o", "curve.svg", "c.json"]).status == 0
+    assert (folder / "curve.svg").read_text("utf-8").count('class="line') == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "line"),
+    [
+        (["--sd", "-1", "--difference", "1"], 2, "--sd -1: a number above 0 is needed, such as 0.02"),
+        (["--sd", "1"], 2, "there is nothing to plan: give the number of units or a difference"),
+        (["--sd", "1", "--units", "1"], 2, "a paired test needs at least two units, not 1"),
+        (["--sd", "1", "c.json"], 2, "--sd stands for files: give the one or the others"),
+        (["--units", "9", "c.json"], 2, "--units goes with --sd; files have their own number of units"),
+        (["--sd", "1", "--units", "9", "--alpha", "0.9"], 2, "alpha and power are 0 < alpha < power <= 0.9999, not "),
+        (["--sd", "1", "--units", "9", "--power", "2"], 2, "alpha and power are 0 < alpha < power <= 0.9999, not "),
+        (["c.json", "--measure", "F7"], 2, "no measure called F7"),
+        (["equal.json"], 1, "nothing can be planned from this comparison by LDC-MEAN-ALL-Macro-F1: no pair differs"),
+        (["analysed.json"], 1, "analysed.json"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_input_of_power(folder: Path, words: list[str], status: int, line: str) -> None:
+    if "equal.json" in words:
+        assert score_in(folder, ["compare", "-o", "equal.json", *RUNS[:-1], RUNS[-2], "--force"]).status == 0
+    outcome = score_in(folder, ["power", *words])
+    assert (outcome.status, outcome.stdout) == (status, b"")
+    (said,) = outcome.stderr.decode().splitlines()
+    assert line in said
+
+
+def test_power_in_python(folder: Path) -> None:
+    found = cs.power(str(folder / "c.json"), difference=0.1)
+    assert json.loads(json_text(found)) == printed(folder, "--difference", "0.1", "c.json")
+    assert cs.power(sd=2.0, difference=1.0).needed == 34
+    for wrong in ({}, {"sd": 1.0, "units": 1}, {"comparison": "c.json", "sd": 1.0}, {"comparison": "x", "units": 3}):
+        with pytest.raises(UsageError):
+            cs.power(**wrong)
