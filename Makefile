@@ -6,7 +6,12 @@ BIN    := $(VENV)/bin
 # The suite uses two processes; JOBS=4 make test uses four.
 JOBS   ?= 2
 
-.PHONY: demo test test-browser test-slow coverage bench bench-results clean
+SHARE  := share/man/man1/cs-score.1 share/bash-completion/completions/cs-score share/zsh/site-functions/_cs-score \
+          share/fish/vendor_completions.d/cs-score.fish
+# The date of everything in a distribution: that of the last commit; in an unpacked distribution that of its files.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y PKG-INFO)
+
+.PHONY: demo test test-browser test-slow test-oldest test-newest coverage mutants bench bench-results share dist clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
@@ -62,6 +67,24 @@ test-browser: $(VENV)/dev.stamp
 test-slow: $(VENV)/dev.stamp
 	HYPOTHESIS_PROFILE=deep $(BIN)/pytest -q -n $(JOBS) --timeout 1800
 
+# The quick tests with the oldest versions that setup.cfg allows of what the package needs, and on another Python:
+# make test-newest NEWEST=python3.14
+OLDEST ?= python3.11
+NEWEST ?= python3.13
+WITH   := -q -m 'not slow and not browser' -n $(JOBS) --dist loadfile
+
+test-oldest:
+	mkdir -p build
+	sed -n '/^install_requires/,/^all =/s/^    \([a-z0-9-]*\)>=\([0-9.]*\)$$/\1==\2/p' setup.cfg > build/oldest.txt
+	$(OLDEST) -m venv build/oldest
+	build/oldest/bin/pip install --quiet --disable-pip-version-check -c build/oldest.txt -e '.[dev]'
+	build/oldest/bin/python -m pytest $(WITH)
+
+test-newest:
+	$(NEWEST) -m venv build/newest
+	build/newest/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	build/newest/bin/python -m pytest $(WITH)
+
 coverage: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered
 
@@ -71,6 +94,27 @@ bench: $(VENV)/dev.stamp
 # Writes benchmarks/RESULTS.md anew; takes several minutes on a quiet machine.
 bench-results: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks --results benchmarks/RESULTS.md
+
+# The manual page and what completes commands in a shell, which the wheel installs; a test says when they are old.
+share: $(VENV)/run.stamp
+	$(BIN)/cs-score man > $(word 1, $(SHARE))
+	$(BIN)/cs-score completion bash > $(word 2, $(SHARE))
+	$(BIN)/cs-score completion zsh > $(word 3, $(SHARE))
+	$(BIN)/cs-score completion fish > $(word 4, $(SHARE))
+
+# The same bytes each time: setuptools gives the archive the times and the owner of its files, so it is packed anew, and
+# the wheel is made from it.
+dist:
+	rm -rf dist build/dist
+	$(PYTHON) -m venv build/dist
+	build/dist/bin/pip install --quiet --disable-pip-version-check build twine
+	build/dist/bin/python -m build --sdist
+	tar -xzf dist/*.tar.gz -C build/dist && rm dist/*.tar.gz
+	cd build/dist && tar --sort=name --mtime=@$$SOURCE_DATE_EPOCH --owner=0 --group=0 --numeric-owner \
+	  --mode=u+rw,go+r,go-w -c cs_score-* | gzip -n9 > ../../dist/$$(basename cs_score-*).tar.gz
+	build/dist/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w dist dist/*.tar.gz
+	build/dist/bin/twine check --strict dist/*
+	sha256sum dist/*
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -32,11 +32,26 @@ from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, ProblemCodes, problem_codes
 from cs_score.tables.layout import Layout, columns
 from cs_score.tables.renderers import tsv
-from cs_score.tasks import TASKS
+from cs_score.tasks import COLD_START, TASKS
 
 _WIDTH: Final = 100
 _SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
 SHELLS: Final = ("bash", "zsh", "fish")
+_STATUSES: Final = (
+    ("0", "Done; in the call without a command and the programs before it, at most warnings."),
+    ("1", "A command: an input that cannot be read or scored, or errors in the report."),
+    ("2", "A command: wrong usage."),
+    ("3", "check: a limit is not kept. verify: the result is not reproduced."),
+    (
+        "255",
+        "The call without a command and the programs before it: errors in the report, wrong usage, or nothing scored.",
+    ),
+    ("130, 143, 129", "Ctrl-C, a termination signal, a terminal that was closed."),
+)
+_SEE_ALSO: Final = (
+    "cs-score help COMMAND [TASK] has the options of a command and an example, cs-score man COMMAND [TASK] its page, "
+    "cs-score problems CODE what a problem code means, cs-score schema NAME the JSON Schema of a document."
+)
 
 
 _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda found: found.codes)
@@ -98,22 +113,32 @@ def all_commands() -> Iterator[Command]:
         yield from (load(name, task) for task in TASKS) if entry.by_task else (load(name),)
 
 
-def manual_page(commands: Iterable[Command]) -> str:
-    """The page, for `man -l`."""
-    listed = list(commands)
-    lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME"]
-    lines += [r"cs-score \- score knowledge-base population runs and evidence-based fact checking", ".SH SYNOPSIS"]
-    for command in listed:
-        lines += [".br", _safe(f"{command.called} {command.usage}")]
-    for command in listed:
-        lines += [f".SH {_safe(command.called.upper())}", _safe(f"{command.help}.")]
-        for title, content in command.all_sections():
-            lines.append(f".SS {_safe(title)}")
-            if isinstance(content, str):
-                lines.append(_safe(content))
-                continue
-            for name, meaning in content:
-                lines += [".TP", rf"\fB{_safe(name)}\fR", _safe(meaning)]
+def _manual(words: Sequence[str]) -> str:
+    """A manual page, for `man -l`: of the command that is named, otherwise of all commands and the call without one.
+
+    Options of commands stand on the pages of these: all in one would have thousands of lines.
+    """
+    command = _named(words) if words else load("")
+    name, does, synopsis = command.called.replace(" ", "-"), command.help or "", f"{command.called} {command.usage}"
+    sections = list(command.all_sections())
+    if not words:
+        does = "score knowledge-base population runs and evidence-based fact checking"
+        synopsis = f"cs-score COMMAND [TASK] [OPTIONS] FILES...\n.br\n{synopsis}"
+        commands = [
+            (f"{verb} [TASK]" if each.by_task else verb, each.summary) for verb, each in COMMANDS.items() if verb
+        ]
+        tasks = [(task, f"Short for score {task}") for task in TASKS if task != COLD_START]
+        about_tasks = f"One of {', '.join(TASKS)}; the first one may be left out."
+        sections = [("Commands", commands + tasks), ("Tasks", about_tasks), *sections]
+        sections += [("Exit status", _STATUSES), ("See also", _SEE_ALSO)]
+    lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME", rf"{_safe(name)} \- {_safe(does)}"]
+    lines += [".SH SYNOPSIS", synopsis.replace("-", r"\-")]
+    for title, content in sections:
+        lines.append(f".SH {_safe(title.upper())}")
+        if isinstance(content, str):
+            lines.append(_safe(content))
+        else:
+            lines += [line for each, text in content for line in (rf'.IP "\fB{_safe(each)}\fR" 4', _safe(text))]
     return "\n".join(lines) + "\n"
 
 
@@ -171,7 +196,7 @@ PAGES: Final = {
     "help": Page(lambda words: _named(words).help_text() if words else first_page(), (_COMMAND,), "analyze scifact"),
     "version": Page(lambda words: version_text()),
     "man": Page(
-        lambda words: manual_page([_named(words)] if words else all_commands()),
+        _manual,
         (_COMMAND,),
         "analyze",
         ("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it."),

@@ -317,15 +317,25 @@ def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
 # ---- The manual page
 
 
-def test_the_manual_page_has_every_option() -> None:
+ROFF: Final = re.compile(r"\.(TH|ad|nh|SH|IP|br)\b")
+
+
+def test_the_manual_page_has_every_command_and_the_switches_of_a_call_without_one() -> None:
     page = score_in(ROOT, ["man"]).stdout.decode()
     assert page.startswith(".TH CS-SCORE 1 ")
-    for name in NAMES:
-        for option in ALL[name].options:
-            assert option.long.replace("-", r"\-") in page
-    assert not [
-        line for line in page.splitlines() if line[:1] in ".'" and not re.match(r"\.(TH|ad|nh|SH|SS|TP|br)\b", line)
-    ]
+    assert len(page.splitlines()) <= 300
+    entries = " ".join(re.findall(r"^\.IP (.*)$", page, re.MULTILINE)).replace("\\-", "-")
+    for name in (*COMMANDS, *(option.long for option in ALL[""].options)):
+        assert name in entries
+    assert not [line for line in page.splitlines() if line[:1] in ".'" and not ROFF.match(line)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_manual_page_of_a_command_has_every_option(name: str) -> None:
+    page = score_in(ROOT, ["man", *name.split()]).stdout.decode()
+    for option in ALL[name].options:
+        assert option.long.replace("-", r"\-") in page
+    assert not [line for line in page.splitlines() if line[:1] in ".'" and not ROFF.match(line)]
 
 
 # ---- Completion in the shells

@@ -43,6 +43,7 @@ class Replay(np.random.Generator):
 
 def scipy_interval(matrix: Floats, column: int, settings: Resampling, rng: np.random.Generator) -> Any:
     """What scipy makes of one score of FORMULA, resampling the rows of the matrix."""
+    pytest.importorskip("scipy", minversion="1.15", reason="stats.bootstrap takes no generator by the name rng before")
 
     def statistic(*columns: Floats, axis: int) -> Floats:
         sums = np.stack([values.sum(axis=axis) for values in columns], axis=-1)
