@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.confidence import (
 )
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.explanation import explain_everything
+from cs_score.analysis.coldstart.explanation.explanation import Explanations, explain_everything
 from cs_score.analysis.coldstart.groups import (
     Confusions,
     Group,
@@ -35,7 +35,7 @@ from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_r
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.documents import Document
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, convert, field, replace, to_builtins
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
@@ -50,52 +50,6 @@ class ProblemRow(Record):
     severity: str
     count: int
     message: str
-
-
-class LineSteps(Record):
-    """A line and how it was scored, step by step: the numbers of `texts`."""
-
-    file: str
-    line: int
-    query: str | None
-    node: str | None
-    value: str | None
-    category: str | None
-    side: str
-    steps: list[int]
-
-
-class QuerySteps(Record):
-    """A query with its lines by side, its classes by status, and the precision at each rank of its nodes by level."""
-
-    query: str
-    unit: str | None
-    name: str | None
-    slot: str
-    hop: int
-    lines: dict[str, int]
-    classes: dict[str, int]
-    precision_at: dict[str, list[float]]
-    steps: list[int]
-
-
-class ClassSteps(Record):
-    """A class that was missed."""
-
-    class_name: str = field(name="class")
-    query: str
-    value: str
-    steps: list[int]
-
-
-class Explanations(Record):
-    """How lines, queries and missed classes were scored; `left_out` lines are not explained."""
-
-    left_out: int
-    lines: list[LineSteps]
-    queries: list[QuerySteps]
-    classes: list[ClassSteps]
-    texts: list[str]
 
 
 class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
@@ -175,8 +129,7 @@ def analyze(
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
         explanations: Explanations | UnsetType = UNSET
         if with_explanations:
-            found = explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
-            explanations = convert(found, Explanations)
+            explanations = explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
         return Analysis(
             task=COLD_START_MODE,
             measure=str(chosen),

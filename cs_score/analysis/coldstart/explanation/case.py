@@ -59,7 +59,6 @@ class Placement(Counting):
         self.tally(self.tree, self.members)
 
     def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
-        """As `Counting.keep`."""
         self.in_favour_of.update((line.index, kept) for line in others)
         return super().keep(kept, list(others), row)
 
@@ -70,19 +69,15 @@ class Placement(Counting):
         return is_name and WRONG not in self.labels[line.index]
 
     def is_named(self, lines: Sequence[Response]) -> bool:
-        """As `Counting.is_named`."""
         is_named = super().is_named(lines)
         if not is_named:
             self.not_named.update((line.index, lines) for line in lines)
         return is_named
 
     def ignore_nominal_lines(self, row: Row) -> None:
-        """As `Counting.ignore_nominal_lines`."""
-        right = list(row.right)
-        before = [self.labels[line.index] for line in right]
+        right = [(line, self.labels[line.index]) for line in row.right]
         super().ignore_nominal_lines(row)
-        changed = (line for line, labels in zip(right, before) if self.labels[line.index] != labels)
-        self.not_named.update((line.index, [line]) for line in changed)
+        self.not_named.update((line.index, [line]) for line, labels in right if self.labels[line.index] != labels)
 
 
 class QueryCase:
@@ -133,11 +128,9 @@ class QueryCase:
         for tally in self.tallies:
             classes = found.setdefault(tally.name, {})
             for line in tally.responses:
-                assessment = self.assessment_of(line)
-                if assessment is None or RIGHT not in self.labels[line.index]:
-                    continue
-                if assessment.value_class.rpartition(":")[0] == tally.name:
-                    classes.setdefault(assessment.value_class, []).append(line)
+                name = "" if (assessment := self.assessment_of(line)) is None else assessment.value_class
+                if name.rpartition(":")[0] == tally.name and RIGHT in self.labels[line.index]:
+                    classes.setdefault(name, []).append(line)
         return found
 
     def assessment_of(self, line: Response) -> Assessment | None:
@@ -186,12 +179,6 @@ class QueryCase:
         except InputError:
             return None
 
-    @cached_property
-    def why_not_scored(self) -> str | None:
-        """Why counting or ranking the query had to stop."""
-        stops = () if self.result is None else (self.result.uncounted, self.result.unranked)
-        return next((str(stop) for stop in stops if stop is not None), None)
-
 
 class Case:
     """A scored run to be explained.
@@ -219,16 +206,12 @@ class Case:
 
     @cached_property
     def files(self) -> RunFiles:
-        """The files of the runs, line by line."""
         return files_of(self.run)
 
     def lines(self) -> Iterator[AnyLine]:
         """Every line of the run's files in order; those of other runs in the same call are left out."""
         for file in self.files.files.values():
-            lines: list[AnyLine] = [*file.responses, *file.skipped, *file.unread]
-            for line in sorted(lines, key=lambda each: each.number):
-                if not isinstance(line, Response) or self.is_of_run(line):
-                    yield line
+            yield from (line for line in file.lines() if not isinstance(line, Response) or self.is_of_run(line))
 
     @cached_property
     def problems(self) -> Mapping[Place, Sequence[Problem]]:
@@ -259,7 +242,6 @@ class Case:
 
     @cached_property
     def dependents(self) -> Dependents:
-        """What hangs below lines."""
         return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property

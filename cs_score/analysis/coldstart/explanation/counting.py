@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
@@ -25,34 +25,28 @@ def rows_of(tally: Tally, query: QueryCase, case: Case) -> tuple[Counted, ...]:
 
 
 def _counted(row: ScoreRow, table: str, rule: str) -> Counted:
-    counts = row.counts
-    texts = () if counts is None else arithmetic(counts)
-    named = {} if counts is None else counts._asdict()
-    return Counted(rule, table, row.name, row.level, named, row.precision, row.recall, row.f1, texts)
-
-
-def arithmetic(counts: Counts) -> tuple[str, ...]:
-    """Precision, recall and F1 written out."""
+    """A row with precision, recall and F1 written out."""
+    counts = row.counts or Counts()
 
     def quotient(name: str, shown: str, denominator: int, value: float) -> str:
         written = f"{name} = {counts.right} / {shown}"
         return f"{written} = {value:.4f}" if denominator else f"{written}, which counts as 0"
 
-    if counts.right + counts.wrong == counts.answered:
-        shown = f"({counts.right} + {counts.wrong})"
-    else:  # lines that are in no list, or in two
+    shown = f"({counts.right} + {counts.wrong})"
+    if counts.right + counts.wrong != counts.answered:  # lines that are in no list, or in two
         shown = f"({counts.submitted} - {counts.ignored})"
-    precision, recall = counts.precision, counts.recall
-    product = f"2 * {precision:.4f} * {recall:.4f} / ({precision:.4f} + {recall:.4f})"
-    return (
-        quotient("P", shown, counts.answered, precision),
-        quotient("R", str(counts.ground_truth), counts.ground_truth, recall),
-        f"F1 = {product} = {counts.f1:.4f}" if counts.f1 else "F1 = 0, since P and R are 0",
+    product = f"2 * {row.precision:.4f} * {row.recall:.4f} / ({row.precision:.4f} + {row.recall:.4f})"
+    arithmetic = (
+        quotient("P", shown, counts.answered, row.precision),
+        quotient("R", str(counts.ground_truth), counts.ground_truth, row.recall),
+        f"F1 = {product} = {row.f1:.4f}" if row.f1 else "F1 = 0, since P and R are 0",
     )
+    named = counts._asdict()
+    return Counted(rule, table, row.name, row.level, named, row.precision, row.recall, row.f1, arithmetic)
 
 
 def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
-    """The rows of LDC-MAX and LDC-MEAN."""
+    """The rows of LDC-MAX and LDC-MEAN, which has the means over the entry points that have the row."""
     table = case.run.gold.table
     if base_id not in table.ldc_of:
         return
@@ -72,24 +66,16 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
                 f"this entry point {own:.4f}{', and it comes first' if theirs == own else ''}"
             )
             yield Counted("ldc-max", "LDC-MAX", full_id, row.level, {}, 0.0, 0.0, 0.0, (), note)
-        rows = (each for _, rows in sorted(entry_points) for each in rows)
-        yield _mean(projected.name, [each for each in rows if ldc_max_rows(full_id, [each])[0].name == projected.name])
-
-
-def _mean(name: str, members: Sequence[ScoreRow]) -> Counted:
-    """The row of LDC-MEAN: means over the entry points that have it."""
-
-    def mean(statistic: str, values: Sequence[float]) -> tuple[float, str]:
-        value = left_sum(values) / len(members)
-        shown = " + ".join(f"{each:.4f}" for each in values)
-        return value, f"{statistic} = ({shown}) / {len(members)} = {value:.4f}"
-
-    precision, p_text = mean("P", [each.precision for each in members])
-    recall, r_text = mean("R", [each.recall for each in members])
-    f1, f1_text = mean("F1", [each.f1 for each in members])
-    return Counted(
-        "ldc-mean", "LDC-MEAN", name, str(name.count(":")), {}, precision, recall, f1, (p_text, r_text, f1_text)
-    )
+        rows = [each for _, rows in sorted(entry_points) for each in rows]
+        members = [each for each in rows if ldc_max_rows(full_id, [each])[0].name == projected.name]
+        columns = list(zip(*(each.scores for each in members)))
+        precision, recall, f1 = means = [left_sum(values) / len(members) for values in columns]
+        texts = [
+            f"{name} = ({' + '.join(f'{each:.4f}' for each in values)}) / {len(members)} = {mean:.4f}"
+            for name, values, mean in zip(("P", "R", "F1"), columns, means)
+        ]
+        level = str(projected.name.count(":"))
+        yield Counted("ldc-mean", "LDC-MEAN", projected.name, level, {}, precision, recall, f1, tuple(texts))
 
 
 def ranked_of(name: str | None, query: QueryCase, case: Case) -> tuple[Ranked | None, str | None]:
@@ -179,9 +165,9 @@ def effect_of_absence(lines: Iterable[ReadLine], case: Case, *, is_computed: boo
     lines = list(lines)
     change = Change(case.dependents.with_dependents(lines))
     if is_computed:
-        return effect_facts("absent", change, case.effects.of(change), case)
+        return _effect_facts("absent", change, case.effects.of(change), case)
     reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
-    return effect_facts("absent", change, Effect({}, reason), case)
+    return _effect_facts("absent", change, Effect({}, reason), case)
 
 
 def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
@@ -189,11 +175,10 @@ def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
     if case.measure is None:
         return None
     change = Change(added=case.effects.rescoring.finding.lines(assessment))
-    return effect_facts("found", change, case.effects.of(change), case)
+    return _effect_facts("found", change, case.effects.of(change), case)
 
 
-def effect_facts(what: str, change: Change, effect: Effect, case: Case) -> LineEffect:
-    """An effect that is known, on the measures of the case."""
+def _effect_facts(what: str, change: Change, effect: Effect, case: Case) -> LineEffect:
     return LineEffect(
         what,
         {name: effect.differences.get(name) for name in map(str, case.measures)},

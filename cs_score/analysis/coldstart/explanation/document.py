@@ -34,38 +34,43 @@ class Item(Record):
     """A text with what stands below it."""
 
     text: str
-    below: Sequence[Item] = ()
+    below: Sequence[Item | str] = ()
 
 
-def wrapped(item: Item, width: int, indent: str = "") -> Iterator[str]:
+def walk(item: Item | str, level: int = 0) -> Iterator[tuple[int, str]]:
+    """The texts of a tree, made safe, each with how deep it stands."""
+    if isinstance(item, str):
+        item = Item(item)
+    yield level, one_line(item.text)
+    for each in item.below:
+        yield from walk(each, level + 1)
+
+
+def wrapped(item: Item, width: int) -> Iterator[str]:
     """The lines of a tree, of at most `width` columns (20 at least); a line that goes on is indented further."""
     most = max(width, _NARROWEST)
-    begin = indent[: most // 2]  # what is deep in a narrow tree stays where there is room for it
-    line = begin
-    for word in one_line(item.text).replace("(rule ", "(rule\0").split(" "):  # a rule stays together
-        word = word.replace("\0", " ")
-        space = "" if line in (begin, f"{begin}{_ON}") else " "
-        if columns_of(line + space + word) <= most:
-            line += space + word
-            continue
-        if space:
-            yield line.rstrip()
-            line = f"{begin}{_ON}"
-        for sign in word:  # it may be longer than a line
-            if columns_of(line + sign) > most:
-                yield line
+    for level, text in walk(item):
+        line = begin = (_STEP * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
+        for word in text.replace("(rule ", "(rule\0").split(" "):  # a rule stays together
+            word = word.replace("\0", " ")
+            space = "" if line in (begin, f"{begin}{_ON}") else " "
+            if columns_of(line + space + word) <= most:
+                line += space + word
+                continue
+            if space:
+                yield line.rstrip()
                 line = f"{begin}{_ON}"
-            line += sign
-    yield line.rstrip()
-    for each in item.below:
-        yield from wrapped(each, width, indent + _STEP)
+            for sign in word:  # it may be longer than a line
+                if columns_of(line + sign) > most:
+                    yield line
+                    line = f"{begin}{_ON}"
+                line += sign
+        yield line.rstrip()
 
 
-def unwrapped(item: Item, indent: str = "") -> Iterator[str]:
-    """The lines of a tree, one for each text, however long."""
-    yield indent + one_line(item.text)
-    for each in item.below:
-        yield from unwrapped(each, indent + _STEP)
+def unwrapped(item: Item | str) -> str:
+    """A tree with a line for each text, however long."""
+    return "\n".join(_STEP * level + text for level, text in walk(item))
 
 
 def short(text: str, most: int = _LONGEST) -> str:
@@ -89,7 +94,6 @@ def numbers(counts: Mapping[str, int]) -> str:
 
 
 def gain_text(gain: float | None) -> str:
-    """A difference that something would make to a score."""
     return "unknown" if gain is None else f"{gain:+.4f}"
 
 
@@ -101,6 +105,9 @@ def listed(places: Sequence[At]) -> str:
     shown = [f"{file} line{'s' if len(lines) > 1 else ''} {', '.join(lines)}" for file, lines in by_file.items()]
     more = len(places) - _MOST_PLACES
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+# ---- The steps of a line
 
 
 class Noted(Record):
@@ -131,13 +138,13 @@ class Read(Record):
         below = []
         if self.columns:
             value, place, relation, confidence, node = (
-                self.columns.get(name, "")
+                short(self.columns.get(name, ""))
                 for name in ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
             )
-            text = f"{quoted(value)} at {short(place)}, justified by {short(relation)}; confidence {short(confidence)}"
-            below.append(Item(f"{text}, node {short(node)}" if node else text))
-        below += [Item(f"{name} counts as {short(text)}") for name, text in self.counted_as.items()]
-        below += [Item(f"{one.severity} {one.code}: {short(one.message, 200)}") for one in self.problems]
+            text = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
+            below.append(f"{text}, node {node}" if node else text)
+        below += [f"{name} counts as {short(text)}" for name, text in self.counted_as.items()]
+        below += [f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems]
         return Item(f"{head[0].upper()}{head[1:]} (rule {self.rule})", below)
 
 
@@ -180,7 +187,7 @@ class Asked(Record):
         below += [f"the pool has the answer that it asks about in {at}" for at in self.in_pool]
         if self.not_scored is not None:
             below.append(f"not scored: {self.not_scored}")
-        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})", tuple(map(Item, below)))
+        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})", below)
 
 
 class Kept(Record):
@@ -197,9 +204,9 @@ class Kept(Record):
     def item(self) -> Item:
         if self.limit is None:
             return Item(f"Kept: within the limits {self.limits} (rule {self.rule})")
-        below = [Item("only reported: a discarded line is scored all the same")]
+        below = ["only reported: a discarded line is scored all the same"]
         if self.in_favour_of:
-            below.insert(0, Item(f"in favour of {listed(self.in_favour_of)}: {self.order}"))
+            below.insert(0, f"in favour of {listed(self.in_favour_of)}: {self.order}")
         return Item(f"Discarded: {self.limit} (rule {self.rule})", below)
 
 
@@ -240,15 +247,15 @@ class Met(Record):
 
     def item(self) -> Item:
         if self.assessment is not None:
-            return Item(f"Met {self.assessment.text()}", (Item(f"{self.how} (rule {self.rule})"),))
+            return Item(f"Met {self.assessment.text()}", [f"{self.how} (rule {self.rule})"])
         nearest = [
             Item(
                 f"near: {near.assessment.text()}; {near.how}",
-                [Item(f"{name} is {short(text)} there") for name, text in near.differs.items()],
+                [f"{name} is {short(text)} there" for name, text in near.differs.items()],
             )
             for near in self.nearest
         ]
-        return Item(f"Met {self.how} (rule {self.rule})", nearest or [Item("no assessment is near")])
+        return Item(f"Met {self.how} (rule {self.rule})", nearest or ["no assessment is near"])
 
 
 class Category(Record):
@@ -265,8 +272,7 @@ class Category(Record):
 
     def item(self) -> Item:
         on = f" [{listed(self.rests_on)}]" if self.rests_on else ""
-        text = f"Category {self.name}: {self.reason}{on} (rule {self.rule})"
-        return Item(text, (Item(f"stands in {self.stands_in}"),))
+        return Item(f"Category {self.name}: {self.reason}{on} (rule {self.rule})", [f"stands in {self.stands_in}"])
 
 
 class Label(Record):
@@ -294,6 +300,20 @@ class Counted(Record):
     f1: float
     arithmetic: tuple[str, ...]
     note: str | None = None
+
+
+def row_items(rows: Sequence[Counted]) -> Iterator[Item]:
+    """Rows with their arithmetic; one that has the same as the row before it only says so."""
+    before: tuple[str, ...] = ()
+    for row in rows:
+        head = f"{row.table} {row.row}, hop {row.hop}"
+        if row.note is not None:
+            yield Item(f"not in {head}: {row.note} (rule {row.rule})")
+        elif row.arithmetic == before:
+            yield Item(f"{head}: the same counts, since this entry point represents it (rule {row.rule})")
+        else:
+            yield Item(f"{head} (rule {row.rule})", row.arithmetic)
+            before = row.arithmetic
 
 
 class Rank(Record):
@@ -325,22 +345,18 @@ class Ranked(Record):
 
     def item(self) -> Item:
         mapped = "mapped to no class" if self.mapped_class is None else f"mapped to {self.mapped_class}"
-        below = [
-            Item(f"confidence {self.confidence_arithmetic} (rule node-confidence)"),
-            Item(
-                f"{mapped} (rule node-classes)",
-                [Item(f"{name} is taken by {who}") for name, who in self.taken_by.items()],
-            ),
-            Item(f"{self.value_arithmetic} (rule node-values)"),
-        ]
-        below += [
-            Item(
-                f"hop {one.level}: rank {one.rank} of {one.nodes}, precision there {one.arithmetic}; "
-                f"average precision {one.average_precision:.4f} (rule average-precision)"
-            )
+        taken = [f"{name} is taken by {who}" for name, who in self.taken_by.items()]
+        ranks = [
+            f"hop {one.level}: rank {one.rank} of {one.nodes}, precision there {one.arithmetic}; "
+            f"average precision {one.average_precision:.4f} (rule average-precision)"
             for one in self.ranks
         ]
-        return Item(f"Ranks as node {self.node}", below)
+        below = (
+            f"confidence {self.confidence_arithmetic} (rule node-confidence)",
+            Item(f"{mapped} (rule node-classes)", taken),
+            f"{self.value_arithmetic} (rule node-values)",
+        )
+        return Item(f"Ranks as node {self.node}", (*below, *ranks))
 
 
 class LineEffect(Record):
@@ -361,8 +377,7 @@ class LineEffect(Record):
         if len(self.removed) > 1:
             below.append(f"{len(self.removed)} lines would go: {listed(self.removed)}")
         below += ["would be added: " + text.replace("\t", " | ") for text in self.added]
-        what = "without it" if self.change == "absent" else "if it were found"
-        return Item(f"Effect: {what}, {effects}", tuple(map(Item, below)))
+        return Item(f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}", below)
 
 
 class LineSummary(At):
@@ -403,36 +418,18 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def item(self) -> Item:
-        summary = self.summary
-        head = f"{summary}: {with_category(summary.side, summary.category)}"
-        return Item(head, tuple(self._steps()))
-
-    def _steps(self) -> Iterator[Item]:
         steps = (self.read, self.asked, self.kept, self.met, self.category, self.label)
-        yield from (step.item() for step in steps if step is not None)
+        below: list[Item | str] = [step.item() for step in steps if step is not None]
         if self.stopped_by is not None:
-            yield Item(f"No more is known: {self.stopped_by}")
+            below.append(f"No more is known: {self.stopped_by}")
         if self.rows:
-            yield Item("Counts in:", tuple(row_items(self.rows)))
+            below.append(Item("Counts in:", tuple(row_items(self.rows))))
         elif self.met is not None:
-            yield Item("Counts in no row")
+            below.append("Counts in no row")
         if self.ranked is not None:
-            yield self.ranked.item()
+            below.append(self.ranked.item())
         elif self.not_ranked is not None:
-            yield Item(f"Ranks nowhere: {self.not_ranked} (rule nodes)")
+            below.append(f"Ranks nowhere: {self.not_ranked} (rule nodes)")
         if self.effect is not None:
-            yield self.effect.item()
-
-
-def row_items(rows: Sequence[Counted]) -> Iterator[Item]:
-    """Rows with their arithmetic; one that has the same as the row before it only says so."""
-    before: tuple[str, ...] = ()
-    for row in rows:
-        head = f"{row.table} {row.row}, hop {row.hop}"
-        if row.note is not None:
-            yield Item(f"not in {head}: {row.note} (rule {row.rule})")
-        elif row.arithmetic == before:
-            yield Item(f"{head}: the same counts, since this entry point represents it (rule {row.rule})")
-        else:
-            yield Item(f"{head} (rule {row.rule})", tuple(map(Item, row.arithmetic)))
-            before = row.arithmetic
+            below.append(self.effect.item())
+        return Item(f"{self.summary}: {with_category(self.summary.side, self.summary.category)}", below)

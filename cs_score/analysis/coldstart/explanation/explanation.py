@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
-from cs_score.analysis.coldstart.explanation.document import At, Item, LineEffect, LineExplanation, unwrapped, wrapped
+from cs_score.analysis.coldstart.explanation.document import (
+    At,
+    Item,
+    LineEffect,
+    LineExplanation,
+    unwrapped,
+    walk,
+    wrapped,
+)
 from cs_score.analysis.coldstart.explanation.subjects import (
     ClassExplanation,
     NodeExplanation,
@@ -29,10 +37,10 @@ from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
-from cs_score.base.records import replace
+from cs_score.base.records import Record, field, replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
-from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, link_follow_on
+from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import parse_query_id
@@ -51,6 +59,52 @@ MOST_LINES: Final = 20_000
 
 Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
+
+
+class LineSteps(Record):
+    """A line and how it was scored, step by step: the numbers of `texts`."""
+
+    file: str
+    line: int
+    query: str | None
+    node: str | None
+    value: str | None
+    category: str | None
+    side: str
+    steps: list[int]
+
+
+class QuerySteps(Record):
+    """A query with its lines by side, its classes by status, and the precision at each rank of its nodes by level."""
+
+    query: str
+    unit: str | None
+    name: str | None
+    slot: str
+    hop: int
+    lines: Mapping[str, int]
+    classes: Mapping[str, int]
+    precision_at: Mapping[str, list[float]]
+    steps: list[int]
+
+
+class ClassSteps(Record):
+    """A class that was missed."""
+
+    class_name: str = field(name="class")
+    query: str
+    value: str
+    steps: list[int]
+
+
+class Explanations(Record):
+    """How lines, queries and missed classes were scored; `left_out` lines are not explained."""
+
+    left_out: int
+    lines: list[LineSteps]
+    queries: list[QuerySteps]
+    classes: list[ClassSteps]
+    texts: list[str]
 
 
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
@@ -88,30 +142,26 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
         return "\n\n".join("\n".join(wrapped(item, width)) for item in self.items())
 
-    def items(self) -> list[Item]:
-        """What is told of each thing that was asked for."""
-        items: list[Item] = []
+    def items(self) -> Iterator[Item]:
+        """A tree for each subject that was asked for."""
         if self.fatal is not None:
-            items.append(Item(f"{self.run or 'The run'} cannot be scored", (Item(self.fatal),)))
+            yield Item(f"{self.run or 'The run'} cannot be scored", [self.fatal])
         if self.overview is not None:
             score = "" if self.score is None else f": {self.measure} = {self.score:.4f}"
-            items.append(self.overview.item(f"{self.run or 'The run'}{score}"))
-        for things in (self.lines, self.queries, self.classes, self.nodes):
-            items += [each.item() for each in things]
-        return items
-
-
-def _steps(item: Item, about: str, level: int = 0) -> Iterator[Mapping[str, object]]:
-    yield {"about": about, "level": level, "text": one_line(item.text)}
-    for each in item.below:
-        yield from _steps(each, about, level + 1)
+            yield self.overview.item(f"{self.run or 'The run'}{score}")
+        for subjects in (self.lines, self.queries, self.classes, self.nodes):
+            yield from (each.item() for each in subjects)
 
 
 STEPS: Final = Layout(
     "steps",
     "Steps:",
     columns("about", "level", "text"),
-    lambda found: chain.from_iterable(_steps(item, one_line(item.text)) for item in found.items()),
+    lambda found: (
+        {"about": one_line(item.text), "level": level, "text": text}
+        for item in found.items()
+        for level, text in walk(item)
+    ),
 )
 """A row for each step of the text: what it is about, how deep it stands there."""
 
@@ -137,10 +187,15 @@ def explain(
         case = Case(scored, measure)
         lines = [explain_line(found, case) for each in _each(line) for found in lines_at(each, case)]
         answers = [found for each in _each(answer) for found in answers_of(each, case)]
+        scored_again = 0
+        for found in answers:  # effects are computed until scoring for them would take too long
+            effect = effect_of_absence([found], case, is_computed=scored_again < MOST_SCORED_AGAIN)
+            lines.append(replace(explain_line(found, case, with_effect=False), effect=effect))
+            scored_again += case.query(found.query.base_id).lines_of_unit
         queries = [found for each in _each(query) for found in queries_of(each, case)]
         classes = [found for each in _each(class_name) for found in classes_of(each, case)]
         nodes = [found for each in _each(node) for found in nodes_of(each, case)]
-        is_whole = not any((lines, answers, queries, classes, nodes))
+        is_whole = not any((lines, queries, classes, nodes))
         chosen, usual_measure = case.measure, usual(with_ldc=bool(scored.run.gold.table.ldc_of))
         return Explanation(
             task="coldstart",
@@ -152,20 +207,11 @@ def explain(
             scores={} if case.fatal else scored.result.scores,
             fatal=None if case.fatal is None else str(case.fatal),
             overview=explain_run(case) if is_whole else None,
-            lines=(*lines, *_of_answers(answers, case)),
+            lines=tuple(lines),
             queries=tuple(explain_query(each, case) for each in queries),
             classes=tuple(explain_class(name, base_id, case) for name, base_id in classes),
             nodes=tuple(explain_node(name, case) for name in nodes),
         )
-
-
-def _of_answers(lines: Iterable[Response], case: Case) -> Iterator[LineExplanation]:
-    """Lines that were found by their answers; effects are computed until scoring for them would take too long."""
-    scored_again = 0
-    for line in lines:
-        effect = effect_of_absence([line], case, is_computed=scored_again < MOST_SCORED_AGAIN)
-        yield replace(explain_line(line, case, with_effect=False), effect=effect)
-        scored_again += case.query(line.query.base_id).lines_of_unit
 
 
 def _each(wanted: Wanted) -> tuple[str, ...]:
@@ -331,79 +377,66 @@ def score_as_far_as_possible(
     return Scored(run, named or "", policy, scored, stop, result.origin, result.signature(scored))
 
 
-def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> dict[str, object]:
-    """At most `MOST_LINES`, those of as many mistakes first, with their queries and the missed classes.
+def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> Explanations:
+    """At most `MOST_LINES` lines, those of as many mistakes first, with their queries and the missed classes.
 
-    `with_others`: lines that are no mistakes, too; their effects are left out. The keys of the result stand in
-    the JSON of an analysis below `explanations`; `texts` numbers the texts of steps, each of them once.
+    `with_others`: lines that are no mistakes, too; their effects are left out.
     """
     mistakes = mistakes[:MOST_LINES]
     every = {(line.file, line.number): line for line in case.lines()}
     listed = ((each.file, each.line) for each in mistakes if each.kind != "class")
     wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every if with_others else ())
     chosen = {*list(wanted)[:MOST_LINES]}
-    lines = [line for place, line in every.items() if place in chosen]
+    explained = [line for place, line in every.items() if place in chosen]
     at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
     assessed = {(each.file, each.number): each for each in case.run.gold.links.assessments}
-    missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
-    asked = [line.query for line in lines if not isinstance(line, UnreadLine)]
-    asked += [assessment.query for _, assessment in missed]
+    asked = {line.query.full_id: line.query for line in explained if not isinstance(line, UnreadLine)}
     texts: dict[str, int] = {}
 
-    def numbered(item: Item) -> list[int]:
-        steps = ("\n".join(unwrapped(each)) for each in item.below)
-        return [texts.setdefault(text, len(texts)) for text in steps]
+    def numbered(found: LineExplanation | ClassExplanation | QueryExplanation) -> list[int]:
+        below = (found.item(with_lines=False) if isinstance(found, QueryExplanation) else found.item()).below
+        return [texts.setdefault(unwrapped(each), len(texts)) for each in below]
 
-    def of_line(line: AnyLine) -> dict[str, object]:
+    def effect_of(mistake: Mistake) -> LineEffect:
+        effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
+        reason = str(mistake.reason) if None in effects.values() else None
+        places = tuple(At(each.file, each.line) for each in mistake.removed)
+        return LineEffect(mistake.change, effects, places, tuple(mistake.added), reason)
+
+    lines, queries, classes = [], [], []
+    for line in explained:
         found = explain_line(line, case, with_effect=False)
         if (mistake := at_line.get((line.file, line.number))) is not None:
-            found = replace(found, effect=_effect_of(mistake, case))
-        shown = {name: getattr(found.summary, name) for name in _SHOWN_OF_LINES}
-        return {**shown, "steps": numbered(found.item())}
-
-    def of_class(mistake: Mistake, assessment: Assessment) -> dict[str, object]:
-        query = assessment.query
-        found = explain_class(assessment.value_class, query.base_id, case, with_effect=False)
-        found = replace(found, effect=_effect_of(mistake, case))
-        shown = {"class": found.name, "query": query.full_id, "value": assessment.value}
-        return {**shown, "steps": numbered(found.item())}
-
-    return {
-        "left_out": len(every) - len(lines),
-        "lines": [of_line(line) for line in lines],
-        "queries": [
-            {**shown, "steps": numbered(item)}
-            for shown, item in (_of_query(query, case) for query in {query.full_id: query for query in asked}.values())
-        ],
-        "classes": [of_class(mistake, assessment) for mistake, assessment in missed],
-        "texts": list(texts),
-    }
+            found = replace(found, effect=effect_of(mistake))
+        of = found.summary
+        lines.append(LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, numbered(found)))
+    missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
+    asked.update((assessment.query.full_id, assessment.query) for _, assessment in missed)
+    for query in asked.values():
+        queries.append(_query_steps(query, case, numbered))
+    for mistake, one in missed:
+        of_class = explain_class(one.value_class, one.query.base_id, case, with_effect=False)
+        of_class = replace(of_class, effect=effect_of(mistake))
+        classes.append(ClassSteps(of_class.name, one.query.full_id, one.value, numbered(of_class)))
+    return Explanations(len(every) - len(lines), lines, queries, classes, list(texts))
 
 
-def _effect_of(mistake: Mistake, case: Case) -> LineEffect:
-    effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
-    reason = str(mistake.reason) if None in effects.values() else None
-    places = tuple(At(each.file, each.line) for each in mistake.removed)
-    return LineEffect(mistake.change, effects, places, tuple(mistake.added), reason)
-
-
-_SHOWN_OF_LINES: Final = ("file", "line", "query", "node", "value", "category", "side")
-
-
-def _of_query(query: LinkedQuery, case: Case) -> tuple[dict[str, object], Item]:
+def _query_steps(query: LinkedQuery, case: Case, numbered: Callable[[QueryExplanation], list[int]]) -> QuerySteps:
     """A query by itself: of its lines of all hops only those are counted that answer it."""
     found = explain_query(query, case)
     result = case.query(query.base_id).result if query.level == 0 else None
-    rankings = () if result is None else result.rankings
-    values = {ranking.level: accumulate(node.value for node in ranking.nodes) for ranking in rankings}
-    shown: dict[str, object] = {
-        "query": found.query,
-        "unit": found.asked.unit,
-        "name": found.asked.name,
-        "slot": found.asked.slot,
-        "hop": found.asked.hop,
-        "lines": Counter(summary.side for summary in found.lines if summary.query == found.query),
-        "classes": Counter(each.status for each in found.classes),
-        "precision_at": {level: [value / rank for rank, value in enumerate(of, 1)] for level, of in values.items()},
+    values = {
+        ranking.level: accumulate(node.value for node in ranking.nodes)
+        for ranking in (() if result is None else result.rankings)
     }
-    return shown, found.item(with_lines=False)
+    return QuerySteps(
+        query=found.query,
+        unit=found.asked.unit,
+        name=found.asked.name,
+        slot=found.asked.slot,
+        hop=found.asked.hop,
+        lines=Counter(summary.side for summary in found.lines if summary.query == found.query),
+        classes=Counter(each.status for each in found.classes),
+        precision_at={level: [value / rank for rank, value in enumerate(of, 1)] for level, of in values.items()},
+        steps=numbered(found),
+    )

@@ -54,42 +54,33 @@ def read_of(line: AnyLine, case: Case) -> Read:
         for problem in case.problems.get(Place(line.file, line.number), ())
         if problem.code not in CODES  # reported where it is kept or discarded
     )
-    if isinstance(line, Response):
-        return Read("lines", columns, _counted_as(line, columns), problems, None, None)
-    if isinstance(line, SkippedLine):
-        return Read("lines", columns, {}, problems, _why_skipped(line, columns), None)
-    if is_blank_or_comment(line.text):
-        reason = "not read: a comment" if line.text.strip() else "not read: a blank line"
-        return Read("lines", {}, {}, problems, reason, None)
+    repaired: dict[str, str] = {}
+    reason = rests_on = None
     first = case.first_lines.get((line.file, line.text), line.number)
-    if first < line.number:
-        reason = "not read: it repeats an earlier line of its file"
-        return Read("lines", columns, {}, problems, reason, At(line.file, first))
-    reason = f"not read: it has {len(split_columns(line.text))} columns, where lines of this layout have {len(names)}"
-    return Read("lines", columns, {}, problems, reason, None)
-
-
-def _counted_as(line: Response, columns: dict[str, str]) -> dict[str, str]:
-    """The columns that count as something else than what is written."""
-    relation, _, provenance = line.answer
-    counted = {"RELATION_PROVENANCE_TRIPLES": relation, "VALUE_PROVENANCE_TRIPLES": provenance}
-    repaired = {name: text for name, text in counted.items() if columns[name] != text}
-    try:
-        is_as_written = float(columns["CONFIDENCE"]) == line.confidence
-    except ValueError:
-        is_as_written = False
-    return repaired if is_as_written else {**repaired, "CONFIDENCE": repr(line.confidence)}
-
-
-def _why_skipped(line: SkippedLine, columns: dict[str, str]) -> str:
-    empty = next((name for name, text in columns.items() if not text.strip()), None)
-    if empty is not None:
-        reason = f"its column {empty} is empty"
-    else:
+    if isinstance(line, Response):
+        relation, _, provenance = line.answer
+        counted = {"RELATION_PROVENANCE_TRIPLES": relation, "VALUE_PROVENANCE_TRIPLES": provenance}
+        repaired = {name: text for name, text in counted.items() if columns[name] != text}
+        try:
+            is_as_written = float(columns["CONFIDENCE"]) == line.confidence
+        except ValueError:
+            is_as_written = False
+        repaired |= {} if is_as_written else {"CONFIDENCE": repr(line.confidence)}
+    elif isinstance(line, SkippedLine):
+        empty = next((name for name, text in columns.items() if not text.strip()), None)
         asked = f"its query asks for {line.query.slots[0] if line.query.slots else 'nothing more'}"
-        reason = f"its slot is {columns.get('SLOT_NAME', '')} and {asked}"
-    creates = "it was read, and has created the query that asks about its answer, but it is not scored"
-    return f"skipped, since {reason}; {creates}"
+        why = f"its slot is {columns.get('SLOT_NAME', '')} and {asked}"
+        why = why if empty is None else f"its column {empty} is empty"
+        creates = "it was read, and has created the query that asks about its answer, but it is not scored"
+        reason = f"skipped, since {why}; {creates}"
+    elif is_blank_or_comment(line.text):
+        columns, reason = {}, f"not read: {'a comment' if line.text.strip() else 'a blank line'}"
+    elif first < line.number:
+        reason, rests_on = "not read: it repeats an earlier line of its file", At(line.file, first)
+    else:
+        width = len(split_columns(line.text))
+        reason = f"not read: it has {width} columns, where lines of this layout have {len(names)}"
+    return Read("lines", columns, repaired, problems, reason, rests_on)
 
 
 def asked_of(query: LinkedQuery, case: Case) -> Asked:
@@ -230,11 +221,20 @@ def assessed_of(assessment: Assessment, case: Case) -> Assessed:
 def _nearest(line: Response, query: QueryCase, case: Case) -> Iterator[Near]:
     """Up to three assessments of the unit's queries, the nearest first; equally near ones in load order."""
     if not query.near:
-        _note_near(query, case)
+        # The first assessments, those of the line's own query first, by what they share. Of more than `_MOST_NEAR`
+        # beyond those that share more none can be among the nearest.
+        assessed, ldc_of = case.run.gold.assessed, case.run.gold.table.ldc_of
+        others = (other for other, unit in ldc_of.items() if unit == ldc_of.get(query.base_id, ""))
+        found = (assessed.get(each, ()) for each in dict.fromkeys((query.base_id, *others)))
+        for rank, assessment in enumerate(chain.from_iterable(found)):
+            for columns in _SHARED:
+                alike = query.near.setdefault(_columns(assessment, columns), [])
+                if len(alike) < 2 * _MOST_NEAR:
+                    alike.append((rank, assessment))
     near: dict[int, tuple[str, Assessment]] = {}
     for how, shared in _NEARNESS:
-        alike = {rank: each for columns in shared for rank, each in query.near.get(_columns(line, columns), ())}
-        near.update((rank, (how, alike[rank])) for rank in sorted(alike.keys() - near.keys()))
+        ranks = {rank: each for columns in shared for rank, each in query.near.get(_columns(line, columns), ())}
+        near.update((rank, (how, ranks[rank])) for rank in sorted(ranks.keys() - near.keys()))
         if len(near) >= _MOST_NEAR:
             break
     own = _columns(line, "qrvp")[2:]
@@ -243,22 +243,6 @@ def _nearest(line: Response, query: QueryCase, case: Case) -> Iterator[Near]:
         theirs = (assessment.query.full_id, *assessment.answer)
         differs = {name: text for name, text, mine in zip(names, theirs, own) if text != mine}
         yield Near(assessed_of(assessment, case), how, differs)
-
-
-def _note_near(query: QueryCase, case: Case) -> None:
-    """Note the first assessments of the queries of a unit, those of its own query first, by what they share.
-
-    Of more than `_MOST_NEAR` beyond those that share more none can be among the nearest.
-    """
-    gold = case.run.gold
-    unit = gold.table.ldc_of.get(query.base_id, "")
-    others = (other for other, of_unit in gold.table.ldc_of.items() if of_unit == unit)
-    found = (gold.assessed.get(each, ()) for each in dict.fromkeys((query.base_id, *others)))
-    for rank, assessment in enumerate(chain.from_iterable(found)):
-        for columns in _SHARED:
-            alike = query.near.setdefault(_columns(assessment, columns), [])
-            if len(alike) < 2 * _MOST_NEAR:
-                alike.append((rank, assessment))
 
 
 def _columns(line: Response | Assessment, names: str) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.effects import Effects
@@ -50,27 +50,25 @@ def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> Line
     if isinstance(line, UnreadLine):
         return found
     found = replace(found, asked=asked_of(line.query, case))
-    if isinstance(line, SkippedLine):
-        # One that creates a query that others depend on takes them with it.
-        return replace(found, effect=effect_of_absence([line], case) if with_effect else None)
-    if case.units:  # limits are applied when a file has been read
-        found = replace(found, kept=kept_of(line, case))
-    query = case.query(line.query.base_id)
-    if (stopped_by := _stopped_by(line, query, case)) is not None:
-        return replace(found, stopped_by=stopped_by)
-    category, labels = category_of(line, case), case.labels_of(line)
-    tally = query.tally_of.get(line.index)
-    ranked, not_ranked = ranked_of(line.node, query, case)
-    return replace(
-        found,
-        met=met_of(line, case),
-        category=category,
-        label=None if category is None else label_of(category, labels, case),
-        rows=() if tally is None else rows_of(tally, query, case),
-        ranked=ranked,
-        not_ranked=not_ranked,
-        effect=effect_of_absence([line], case) if with_effect else None,
-    )
+    if isinstance(line, Response):
+        if case.units:  # limits are applied when a file has been read
+            found = replace(found, kept=kept_of(line, case))
+        query = case.query(line.query.base_id)
+        if (stopped_by := _stopped_by(line, query, case)) is not None:
+            return replace(found, stopped_by=stopped_by)
+        category, tally = category_of(line, case), query.tally_of.get(line.index)
+        ranked, not_ranked = ranked_of(line.node, query, case)
+        found = replace(
+            found,
+            met=met_of(line, case),
+            category=category,
+            label=None if category is None else label_of(category, case.labels_of(line), case),
+            rows=() if tally is None else rows_of(tally, query, case),
+            ranked=ranked,
+            not_ranked=not_ranked,
+        )
+    # A skipped line that creates a query takes what depends on that with it.
+    return replace(found, effect=effect_of_absence([line], case)) if with_effect else found
 
 
 def _stopped_by(line: Response, query: QueryCase, case: Case) -> str | None:
@@ -92,20 +90,12 @@ def summary_of(line: AnyLine, case: Case) -> LineSummary:
         return LineSummary(line.file, line.number, "unread", side="not read")
     if isinstance(line, SkippedLine):
         return LineSummary(line.file, line.number, "skipped", line.query.full_id, side="skipped")
-    tally = case.query(line.query.base_id).tally_of.get(line.index)
-    labels = case.labels_of(line)
+    tally, labels = case.query(line.query.base_id).tally_of.get(line.index), case.labels_of(line)
+    status, row = ("outside", None) if tally is None else ("counted", tally.name)
     return LineSummary(
-        line.file,
-        line.number,
-        "outside" if tally is None else "counted",
-        line.query.full_id,
-        line.value,
-        case.category_of(line),
-        side_of(labels),
-        tuple(labels),
-        None if tally is None else tally.name,
-        line.node,
-    )
+        line.file, line.number, status, line.query.full_id, line.value, case.category_of(line), side_of(labels),
+        tuple(labels), row, line.node,
+    )  # fmt: skip
 
 
 class ClassExplanation(Record):
@@ -129,16 +119,16 @@ class ClassExplanation(Record):
     effect: LineEffect | None
 
     def item(self) -> Item:
-        below = [Item(f"stands below {self.row}" + ("" if self.slot is None else f", {self.slot}, hop {self.hop}"))]
-        assessments = [Item(f"{one.text()}, at {short(one.provenance)}") for one in self.assessments]
-        below.append(
-            Item("Assessments:", assessments) if assessments else Item("The pool has no accepted answer of it")
-        )
+        slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
+        assessments = [f"{one.text()}, at {short(one.provenance)}" for one in self.assessments]
         counted = {str(at) for at in self.counted}
-        lines = [Item(line.text() + "; it counts for the class" * (str(line) in counted)) for line in self.lines]
-        below.append(Item("Lines that stand in it:", lines) if lines else Item("No line stands in it"))
-        if self.effect is not None:
-            below.append(self.effect.item())
+        lines = [line.text() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
+        below = [
+            Item(f"stands below {self.row}{slot}"),
+            Item("Assessments:" if assessments else "The pool has no accepted answer of it", assessments),
+            Item("Lines that stand in it:" if lines else "No line stands in it", lines),
+            *([] if self.effect is None else [self.effect.item()]),
+        ]
         return Item(f"Class {self.name}: {self.status}, {self.reason}", below)
 
 
@@ -155,18 +145,18 @@ def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = Tr
         correct = next((each for each in members if each.judgment == "CORRECT"), members[0])
         effect = effect_of_finding(correct, case)
     return ClassExplanation(
-        name,
-        None if first is None else first.query.full_id,
-        None if first is None else first.query.slots[0],
-        name.count(":") - 1,
-        row,
-        row if ":" in row else None,
-        status,
-        reason,
-        tuple(assessed_of(each, case) for each in members),
-        tuple(summary_of(line, case) for line in lines),
-        tuple(map(at, _counted_lines(name, query))),
-        effect,
+        name=name,
+        query=None if first is None else first.query.full_id,
+        slot=None if first is None else first.query.slots[0],
+        hop=name.count(":") - 1,
+        row=row,
+        parent=row if ":" in row else None,
+        status=status,
+        reason=reason,
+        assessments=tuple(assessed_of(each, case) for each in members),
+        lines=tuple(summary_of(line, case) for line in lines),
+        counted=tuple(map(at, _counted_lines(name, query))),
+        effect=effect,
     )
 
 
@@ -209,17 +199,16 @@ class NodeExplanation(Record):
     effect: LineEffect | None
 
     def item(self) -> Item:
-        below = [Item("Lines:", [Item(line.text()) for line in self.lines])]
+        classes = "None of its answers was accepted"
+        if self.classes:
+            classes = f"Its accepted answers are of class {self.classes[0]}"
         if len(self.classes) > 1:
-            below.append(Item(f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"))
-        elif self.classes:
-            below.append(Item(f"Its accepted answers are of class {self.classes[0]}"))
-        else:
-            below.append(Item("None of its answers was accepted"))
+            classes = f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
+        below: list[Item | str] = [Item("Lines:", [line.text() for line in self.lines]), classes]
         if self.ranked is not None:
             below.append(self.ranked.item())
         elif self.not_ranked is not None:
-            below.append(Item(f"Ranks nowhere: {self.not_ranked}"))
+            below.append(f"Ranks nowhere: {self.not_ranked}")
         if self.effect is not None:
             below.append(self.effect.item())
         return Item(f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}", below)
@@ -231,12 +220,11 @@ def explain_node(name: str, case: Case) -> NodeExplanation:
     query = case.query(of_all_runs[0].query.base_id)
     lines = [line for line in of_all_runs if case.is_of_run(line)]
     met = (query.assessment_of(line) for line in lines)
-    classes = dict.fromkeys(each.value_class for each in met if each is not None and each.is_accepted)
     return NodeExplanation(
         name,
         of_all_runs[0].query.full_id,
         tuple(summary_of(line, case) for line in lines),
-        tuple(classes),
+        tuple(dict.fromkeys(each.value_class for each in met if each is not None and each.is_accepted)),
         *ranked_of(name, query, case),
         effect_of_absence(lines, case),
     )
@@ -284,33 +272,29 @@ class QueryExplanation(Record):
 
     def item(self, *, with_lines: bool = True) -> Item:
         asked = self.asked.item("Query ")
-        return Item(asked.text, (*asked.below, *self._items(with_lines)))
-
-    def _items(self, with_lines: bool) -> Iterator[Item]:
+        below: list[Item | str] = [*asked.below]
         if self.asked.hop == 0:
-            yield Item(f"Slots: {', '.join(self.slots)}")
-            for point in self.entry_points:
-                yield Item(f"Entry point: {quoted(point.name)} at {point.docid}:{point.start}-{point.end}")
+            below.append(f"Slots: {', '.join(self.slots)}")
+            below += [f"Entry point: {quoted(at.name)} at {at.docid}:{at.start}-{at.end}" for at in self.entry_points]
         if self.stopped_by is not None:
-            yield Item(f"Not all is known: {self.stopped_by}")
-        if self.classes:
-            statuses = numbers(Counter(each.status for each in self.classes))
-            yield Item(f"Classes ({statuses}):", [Item(each.text()) for each in self.classes])
-        else:
-            yield Item("No class of it is to be found")
-        if with_lines and self.lines:
-            of_category: dict[str, list[Item]] = {}
+            below.append(f"Not all is known: {self.stopped_by}")
+        statuses = numbers(Counter(each.status for each in self.classes))
+        head = f"Classes ({statuses}):" if self.classes else "No class of it is to be found"
+        below.append(Item(head, [each.text() for each in self.classes]))
+        if not self.lines:
+            below.append("No line answers it")
+        elif with_lines:
+            of_category: dict[str, list[str]] = {}
             for line in self.lines:
-                of_category.setdefault(line.category or "without category", []).append(Item(line.text()))
-            below = [Item(f"{category} ({len(of)})", of) for category, of in of_category.items()]
-            yield Item(f"Lines ({len(self.lines)}):", below)
-        elif not self.lines:
-            yield Item("No line answers it")
+                of_category.setdefault(line.category or "without category", []).append(line.text())
+            lines = [Item(f"{category} ({len(of)})", of) for category, of in of_category.items()]
+            below.append(Item(f"Lines ({len(self.lines)}):", lines))
         if self.rows:
-            yield Item("Rows:", tuple(row_items(self.rows)))
+            below.append(Item("Rows:", tuple(row_items(self.rows))))
         if self.average_precision:
             shown = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
-            yield Item(f"Average precision: {shown} (rule average-precision)")
+            below.append(f"Average precision: {shown} (rule average-precision)")
+        return Item(asked.text, below)
 
 
 def explain_query(query: LinkedQuery, case: Case) -> QueryExplanation:
@@ -325,27 +309,27 @@ def explain_query(query: LinkedQuery, case: Case) -> QueryExplanation:
             row = ""
         lines = [line for line in lines if line.query.full_id == query.full_id]
         tallies, rankings = [tally for tally in tallies if tally.name == row], ()
+    stops = () if of.result is None else (of.result.uncounted, of.result.unranked)
     summaries = tuple(summary_of(line, case) for line in lines)
+    rows = {tally.name for tally in tallies}
+    classes = []
+    for name, row in {} if of.placement is None else of.placement.tree.above.items():
+        if row in rows and name in of.accepted:
+            found = _counted_lines(name, of)
+            found_by = at(found[0]) if found else None
+            classes.append(ClassSummary(name, row, status_of(name, of)[0], of.accepted[name][0].value, found_by))
     return QueryExplanation(
-        query.full_id,
-        asked_of(query, case),
-        query.slots,
-        tuple(EntryPoint(each.name, each.docid, each.start, each.end) for each in of.query.entry_points),
-        tuple(_classes({tally.name for tally in tallies}, of)),
-        Counter(summary.category for summary in summaries if summary.category is not None),
-        summaries,
-        tuple(row for tally in tallies for row in rows_of(tally, of, case)),
-        {ranking.level: ranking.score for ranking in rankings},
-        of.why_not_scored,
+        query=query.full_id,
+        asked=asked_of(query, case),
+        slots=query.slots,
+        entry_points=tuple(EntryPoint(each.name, each.docid, each.start, each.end) for each in of.query.entry_points),
+        classes=tuple(classes),
+        categories=Counter(summary.category for summary in summaries if summary.category is not None),
+        lines=summaries,
+        rows=tuple(row for tally in tallies for row in rows_of(tally, of, case)),
+        average_precision={ranking.level: ranking.score for ranking in rankings},
+        stopped_by=next((str(stop) for stop in stops if stop is not None), None),
     )
-
-
-def _classes(rows: Iterable[str], query: QueryCase) -> Iterator[ClassSummary]:
-    for name, row in {} if query.placement is None else query.placement.tree.above.items():
-        if row in rows and name in query.accepted:
-            found = _counted_lines(name, query)
-            status, _ = status_of(name, query)
-            yield ClassSummary(name, row, status, query.accepted[name][0].value, at(found[0]) if found else None)
 
 
 class Cost(Record):
@@ -366,7 +350,7 @@ class Cost(Record):
         return f"{gain_text(self.gain)}: {self.kind} {what}, {self.slot} {quoted(self.value)} {place}"
 
 
-_STATUSES = {
+_STATUSES: Final = {
     "counted": "counted in the tables",
     "outside": "outside of the tables",
     "skipped": "skipped",
@@ -391,15 +375,15 @@ class Overview(Record):
 
     def item(self, head: str) -> Item:
         reading = numbers({_STATUSES[status]: number for status, number in self.read.items()})
-        below = [
-            Item(f"{len(self.lines)} lines: {reading}"),
-            Item(f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"),
-            Item(f"Of those counted: {numbers(self.sides)}"),
-            Item(f"By category: {numbers(self.categories)}"),
-            Item(f"Problems reported: {self.errors} errors, {self.warnings} warnings"),
+        below: list[Item | str] = [
+            f"{len(self.lines)} lines: {reading}",
+            f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications",
+            f"Of those counted: {numbers(self.sides)}",
+            f"By category: {numbers(self.categories)}",
+            f"Problems reported: {self.errors} errors, {self.warnings} warnings",
         ]
         if self.costs:
-            costs = [Item(each.text()) for each in self.costs]
+            costs = [each.text() for each in self.costs]
             below.append(Item("The largest costs, with what correcting each one alone would gain:", costs))
         return Item(head, below)
 
@@ -415,30 +399,21 @@ def explain_run(case: Case) -> Overview:
     counted = [summary for summary in summaries if summary.status == "counted"]
     of_run = [line for line in lines if isinstance(line, Response)]
     sides = Counter(summary.side for summary in counted)
-    costs = []
+    costs: Sequence[Cost] = ()
     if case.measure is not None:
         effects = Effects(case.scored, [case.measure])
-        costs = cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
+        costs = [
+            Cost(each.kind, each.change, each.file, each.line, each.slot, each.value, each.category, each.gain)
+            for each in cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
+        ]
     return Overview(
-        Counter(summary.status for summary in summaries),
-        sum(case.query(line.query.base_id).assessment_of(line) is not None for line in of_run),
-        sum(line.index in case.run.discarded for line in of_run),
-        {side: sides[side] for side in dict.fromkeys((*_FIRST, *sorted(sides))) if sides[side]},
-        Counter(summary.category for summary in counted if summary.category is not None),
-        case.run.problems.count(Severity.ERROR),
-        case.run.problems.count(Severity.WARNING),
-        tuple(
-            Cost(
-                each.kind,
-                "found" if each.kind == "class" else "absent",
-                each.file,
-                each.line,
-                each.slot,
-                each.value,
-                each.category,
-                each.gain,
-            )
-            for each in costs
-        ),
-        summaries,
+        read=Counter(summary.status for summary in summaries),
+        met=sum(case.query(line.query.base_id).assessment_of(line) is not None for line in of_run),
+        discarded=sum(line.index in case.run.discarded for line in of_run),
+        sides={side: sides[side] for side in dict.fromkeys((*_FIRST, *sorted(sides))) if sides[side]},
+        categories=Counter(summary.category for summary in counted if summary.category is not None),
+        errors=case.run.problems.count(Severity.ERROR),
+        warnings=case.run.problems.count(Severity.WARNING),
+        costs=tuple(costs),
+        lines=summaries,
     )
