@@ -9,6 +9,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from cs_score.analysis.coldstart.explanation.explanation import explain
+from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.coldstart.gold import load_run, open_gold
+from cs_score.coldstart.options import Options, Policy
 from tests.coldstart.command import Outcome
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
@@ -424,10 +428,12 @@ def test_several_runs(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine("Al", "ENG_2", run_id="r2", node=":E2"))
     outcome = inputs.call("explain", *FILES)
     assert outcome.status == 2
-    assert b"there are 2 runs (r1, r2)" in outcome.stderr
-    first, second = explained(inputs, "--run", "r2", "--line", "1", "--line", "2")["lines"]
-    assert "it belongs to run r1" in first["stopped_by"]
-    assert second["label"]["side"] == "ignored"
+    assert b"there are 2 runs (r1 in run.tab, r2 in run.tab)" in outcome.stderr
+    (found,) = explained(inputs, "--run", "r2", "--line", "2")["lines"]
+    assert found["label"]["side"] == "ignored"
+    names = [str(inputs.folder / name) for name in FILES]
+    scored = score_for_analysis(load_run(open_gold(names[:1], Options()), names[1:]), Policy(), "r2")
+    assert "it belongs to run r1" in str(explain(scored, line=1).lines[0].stopped_by)
 
 
 def test_a_knowledge_base_is_explained_as_its_run(inputs: Inputs) -> None:
