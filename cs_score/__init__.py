@@ -16,15 +16,14 @@ from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.analysis.coldstart.explanation.explanation import Explanation
-    from cs_score.api.batches import Leaderboard, LeaderboardRow, batch
+    from cs_score.api.batches import batch
+    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
-    from cs_score.api.frames import Report
-    from cs_score.api.insight import Analysis, Comparison, Difference, PairRow, SystemRow, analyze, compare, diff, load
-    from cs_score.api.records import IntervalRow, ProblemRow, QueryRow, RankingRow, ResponseRow, TableRow
+    from cs_score.api.insight import analyze, compare, diff, load
     from cs_score.api.runs import Gold, RunResult, prepare, score
+    from cs_score.api.shown import Report
     from cs_score.api.statistics import power
-    from cs_score.api.validation import FoundProblem, ValidatedRun, validate_run
+    from cs_score.api.validation import ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signing.signature import Signature
     from cs_score.coldstart.options import Policy
@@ -40,27 +39,17 @@ __all__ = [
     "Difference",
     "EvidenceResult",
     "Explanation",
-    "FoundProblem",
     "Gold",
     "InputError",
-    "IntervalRow",
     "Leaderboard",
-    "LeaderboardRow",
     "MissingExtraError",
     "OutputError",
-    "PairRow",
     "Policy",
     "Power",
-    "ProblemRow",
-    "QueryRow",
-    "RankingRow",
     "Report",
-    "ResponseRow",
     "RunResult",
     "ScoringStopped",
     "Signature",
-    "SystemRow",
-    "TableRow",
     "UsageError",
     "ValidatedRun",
     "__version__",
@@ -80,15 +69,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "analysis.coldstart.explanation.explanation": "Explanation",
-    "api.batches": "Leaderboard LeaderboardRow batch",
+    "api.batches": "batch",
+    "api.documents": "Analysis Comparison Difference Explanation Leaderboard",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
-    "api.frames": "Report",
-    "api.insight": "Analysis Comparison Difference PairRow SystemRow analyze compare diff load",
-    "api.records": "IntervalRow ProblemRow QueryRow RankingRow ResponseRow TableRow",
+    "api.insight": "analyze compare diff load",
     "api.runs": "Gold RunResult prepare score",
+    "api.shown": "Report",
     "api.statistics": "power",
-    "api.validation": "FoundProblem ValidatedRun validate_run",
+    "api.validation": "ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "statistics.planning": "Power",

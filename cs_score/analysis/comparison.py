@@ -14,7 +14,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.signing.origin import ANY_MEASURE, Origin, short_digest
 from cs_score.base.sources import Input, name_of
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
@@ -67,6 +67,12 @@ def compare(
         signatures={name: str(origin.signature) for name, origin in origins.items()},
         origins=origins,
     )
+
+
+def first_measure(found: Comparison) -> Comparison:
+    """A comparison under the first headline measure alone, which is what people are shown first."""
+    first = [each for measure in headline(found.task) for each in found.measures if each.measure == measure]
+    return replace(found, measures=tuple((first or list(found.measures))[:1]))
 
 
 def system_names(files: Sequence[Input]) -> list[str]:

@@ -7,13 +7,12 @@ path or one open file is a list of one.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record
-from cs_score.base.sources import InMemory, Input, is_pipe, name_of, reason_of
+from cs_score.base.errors import UsageError
+from cs_score.base.sources import Input, is_pipe, name_of
+from cs_score.batch.runs import InputFile
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
 
 Files: TypeAlias = Input | Iterable[Input]
@@ -44,30 +43,17 @@ def _is_file(given: object) -> bool:
     return isinstance(given, (str, os.PathLike)) or callable(getattr(given, "read", None))
 
 
-class HeldFile(Record):
-    """A file that can be read any number of times; what can be read only once is kept as `content`, as it is stored."""
+def held(given: Input) -> InputFile:
+    """The file of an argument, to be read any number of times; what can be read only once is read.
 
-    name: str
-    content: bytes | None
-
-    def open(self) -> Input:
-        """What the library reads it from."""
-        return self.name if self.content is None else InMemory(self.name, self.content)
-
-
-def held(given: Input) -> HeldFile:
-    """The file of an argument. Raises InputError where what can be read only once cannot be read."""
+    Raises InputError where that cannot be read.
+    """
     name = name_of(given)
-    if not isinstance(given, (str, os.PathLike)):
-        content = given.read()
-        return HeldFile(name, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
-    if name != "-" and not is_pipe(name):
-        return HeldFile(name, None)
-    try:
-        with open(sys.stdin.fileno() if name == "-" else name, "rb", closefd=name != "-") as file:
-            return HeldFile(name, file.read())
-    except (OSError, ValueError) as error:
-        raise InputError(f"Could not open {name}: {reason_of(error)}") from None
+    if isinstance(given, (str, os.PathLike)):
+        file = InputFile(name)
+        return file.loaded() if name == "-" or is_pipe(name) else file
+    content = given.read()
+    return InputFile(name, content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
 
 
 def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:
@@ -113,12 +99,12 @@ def policy_of(
 
 
 def policy_words(given: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:
-    """Policies by name as the switch --policy takes them. Raises UsageError for what are no policies."""
+    """Policies by name as --also-policy takes them. Raises UsageError for what are no policies."""
     if not isinstance(given, Mapping):
-        return list(as_list(given, "policies"))
+        return list(as_list(given, "also_policy"))
     words = []
     for name, policy in given.items():
         if not isinstance(policy, Policy):
-            raise UsageError(f"policies takes a Policy for each name; {name} is {policy!r}")
+            raise UsageError(f"also_policy takes a Policy for each name; {name} is {policy!r}")
         words.append(f"{name}:" + ",".join(f"{side.lower()}={text}" for side, text in policy.texts().items()))
     return words

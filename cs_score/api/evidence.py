@@ -3,149 +3,155 @@
 from __future__ import annotations
 
 import os
-from collections import namedtuple
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cs_score.api.frames import Report, frame_of, html_table
-from cs_score.api.records import IntervalRow, interval_rows
+from cs_score.api.arguments import held
+from cs_score.api.documents import Explanation
+from cs_score.api.results import AnyResult
+from cs_score.api.tables import SCORES_OF_PREDICTIONS, interval_rows, units_of_predictions
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import to_builtins
+from cs_score.base.outputs import encoded, write_together
+from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
 from cs_score.base.sources import Input
+from cs_score.batch.runs import InputFile
 from cs_score.evidence import intervals
-from cs_score.evidence.report import Scores, document_of, explanation_text, table_text
+from cs_score.evidence.report import Scores, document_of, score_lines, table_text, units_option
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.units import UnitTable
+from cs_score.tables.layout import Table
+from cs_score.tables.renderers import tsv
 from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
-    import pandas
-
-    from cs_score.base.signing.origin import Origin
-    from cs_score.base.signing.signature import Signature
     from cs_score.evidence.result import Result
-    from cs_score.statistics.options import IntervalMethod
 
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or what its JSON holds as Python objects."""
 
+_BEGINNING: Final = re.compile(rb'\{\s*"kind":\s*"score"')
 
-class EvidenceResult:
-    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`."""
 
-    def __init__(
-        self,
-        scores: Mapping[str, float],
-        units: UnitTable,
-        origin: Origin,
-        remarks: Sequence[str],
-        source: Result | Scores,
-    ) -> None:
-        """`source`: the result as it was scored, or the document that it was loaded from."""
-        self._scores = scores
-        self._units = units
-        self._origin = origin
-        self._remarks = tuple(remarks)
-        self._source = source
+class EvidenceResult(AnyResult):
+    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`.
+
+    Its tables: `units` has the statistics of each claim, instance or question, as `--per-item` writes them, of whose
+    sums every measure is made; `scores` every measure.
+    """
+
+    _default = "units"
+    _in_notebooks = "scores"
+
+    def __init__(self, document: Scores, result: Result | None = None, files: Sequence[Any] = ()) -> None:
+        """`result` and `files` (gold, predictions, options) are those of what was scored, not loaded."""
+        self._document, self._result, self._files = document, result, files
 
     @property
     def task(self) -> str:
         """`scifact`, `claims`, `r4c` or `hotpotqa`."""
-        return self._origin.task
+        return self._document.task
 
     @property
     def scores(self) -> Mapping[str, float]:
         """Every official measure by its name; 0 to 1."""
-        return self._scores
+        return self._document.scores
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The ids of the claims, instances or questions of gold."""
+        assert self._document.units
+        return tuple(self._document.units.ids)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What you should know of the predictions, one line each; none of a result that was loaded."""
-        return self._remarks
+        return () if self._result is None else self._result.notices
 
-    @property
-    def signature(self) -> Signature:
-        """One citable line of what the scores were computed from."""
-        return self._origin.signature
+    def rescore(self, **options: Any) -> EvidenceResult:
+        """The same predictions scored with other options of the task (`any_order`, `references`, ...).
 
-    def rows(self) -> list[Any]:
-        """A named tuple for each unit (claim, instance, question): its `id`, then its statistics as in `--per-item`.
-
-        Every measure is made of the sums of these statistics over all units.
+        What is not given stays as it is; files are read again. Raises UsageError for an option that the task lacks and
+        for a result that was loaded from JSON, InputError as scoring does.
         """
-        make: Any = namedtuple  # each mode has fields of its own, which no type checker can know
-        record = make("UnitRow", ("id", *self._units.columns))
-        return [record(unit, *row) for unit, row in zip(self._units.ids, self._units.rows)]
+        self._scored("rescore")
+        gold, predictions, before = self._files
+        known = self._task.options.__struct_fields__
+        for name in options:
+            if name not in known:
+                raise UsageError(f"rescore of {self.task} takes {', '.join(known) or 'no options'}, not {name}")
+        return _score(self.task, gold, predictions, {**before, **options})
 
-    def to_frame(self) -> pandas.DataFrame:
-        """The same as a pandas data frame, whose `attrs` hold the signature.
+    def explain(self, unit: str | int | Sequence[str | int] = (), *, measure: str | None = None) -> Explanation:
+        """How units of these ids were scored, gold beside predicted; without any of them, the costliest mistakes.
 
-        Raises MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        `measure` is what effects are given for, None for the one that ranks leaderboards. Raises InputError where gold
+        has no such unit, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
-        types = {"id": "str"}
-        for name, column in zip(self._units.columns, zip(*self._units.rows) if self._units.rows else ()):
-            types[name] = "int" if all(isinstance(value, int) for value in column) else "float"
-        attrs = {"signature": str(self.signature), "origin": to_builtins(self._origin)}
-        return frame_of(types, iter(self.rows()), attrs)
+        units = [unit] if isinstance(unit, str | int) else list(unit)
+        return Explanation(self._task.explain(self._scored("explain"), units, measure))
 
-    def explain(self, unit_id: str | int) -> str:
-        """How the unit of this id was scored, in words: gold beside predicted, what counted and what did not.
+    def write(self, prefix: str | os.PathLike[str]) -> list[str]:
+        """Write `PREFIX.json`, the text of `to_json`, and `PREFIX.tsv`, the table of units; returns their paths.
 
-        Raises InputError where gold has no such unit, UsageError for a result that was loaded from JSON.
+        Both appear whole or not at all; no input and no file of others is overwritten. Raises UsageError for an output
+        that may not be written, OutputError for one that cannot be.
         """
-        return explanation_text(self._scored("explain").explain(unit_id))
-
-    def intervals(
-        self,
-        bootstrap: int = 10_000,
-        *,
-        seed: int = 0,
-        confidence: float = 95.0,
-        interval: IntervalMethod = "percentile",
-    ) -> list[IntervalRow]:
-        """Bootstrap intervals of all scores, from resamples of the units.
-
-        `confidence` is a percentage, `interval` `percentile` or `bca`. Raises UsageError for impossible arguments and
-        for a result that was loaded from JSON, InputError where there is no unit.
-        """
-        settings = Resampling(bootstrap, seed, confidence, interval)
-        return interval_rows(intervals(self._scored("intervals"), settings))
-
-    def report(self, measure: str | None = None) -> Report:
-        """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.
-
-        `measure` is what gains are measured by, None for the one that ranks leaderboards. Raises UsageError for a
-        measure that there is not and for a result that was loaded from JSON, MissingExtraError without jinja2
-        (`pip install 'cs-score[report]'`).
-        """
-        return Report(to_builtins(task_named(self.task).analyze(self._scored("report"), measure)))
+        stem, units = os.fspath(prefix), units_option(self._task.mode).formats[".tsv"]
+        formats = {f"{stem}.json": Format(_BEGINNING), f"{stem}.tsv": units}
+        planned = [PlannedOutput("prefix", path, Existing.RECOGNISED, each) for path, each in formats.items()]
+        OutputPlan([given.name for given in self._document.origin.inputs], planned).check()
+        texts = (encoded([self.to_json()]), tsv(self._table("units")))
+        write_together(list(zip(formats, texts)))
+        return list(formats)
 
     def to_json(self) -> str:
         """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
-        return json_text(
-            self._source if isinstance(self._source, Scores) else document_of(self._source, with_units=True)
-        )
+        return json_text(self._document)
 
     def __str__(self) -> str:
-        """The text that the command prints."""
-        if isinstance(self._source, Scores):
-            return "\n".join([*(f"{name}  {score:.4f}" for name, score in self.scores.items()), str(self.signature)])
-        return table_text(self._source)
+        """The text that the command prints; of a loaded result without what was read."""
+        if self._result is not None:
+            return table_text(self._result)
+        units = self._document.units
+        assert units
+        scores = score_lines(self._task.mode, self.scores, dict(zip(units.columns, units.sums())))
+        return "\n".join((*scores, "", f"signature  {self.signature}"))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.task))
-        return f"<{self.task}, {len(self._units.ids)} units: {shown}>"
+        return f"<{self.task}, {len(self.units)} units: {shown}>"
 
-    def _repr_html_(self) -> str:
-        caption = f"{self.task}, {len(self._units.ids)} units"
-        return html_table(caption, ("measure", "score"), self.scores.items(), (*self.remarks, str(self.signature)))
+    @property
+    def _task(self) -> Any:
+        return task_named(self.task)
+
+    def _origin(self) -> Any:
+        return self._document.origin
+
+    def _intervals(self, settings: Resampling) -> list[dict[str, Any]]:
+        return interval_rows(intervals(self._scored("intervals"), settings))
+
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        document = self._document
+        return {
+            "units": lambda: units_of_predictions(document).table(document),
+            "scores": lambda: SCORES_OF_PREDICTIONS.table(document),
+        }
+
+    def _for_analysis(self, what: str, run: str | None = None) -> Result:
+        if run is not None:
+            raise UsageError("run is for Cold Start runs")
+        return self._scored(what)
+
+    def _to_compare(self) -> Result:
+        return self._scored("compare")
 
     def _scored(self, what: str) -> Result:
-        if isinstance(self._source, Scores):
+        if self._result is None:
             raise UsageError(f"{what} needs the predictions, which JSON does not hold; score their file again")
-        return self._source
+        return self._result
 
 
 def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
@@ -154,9 +160,7 @@ def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> Evid
     Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
     Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
     """
-    from cs_score.evidence.scifact import score
-
-    return result_of(score(_given(gold, "gold"), _given(predictions, "predictions"), any_order=any_order))
+    return _score("scifact", gold, predictions, {"any_order": any_order})
 
 
 def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
@@ -164,9 +168,7 @@ def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
 
     Claims are matched by id, in any order. Raises as `scifact`. Contract: claims.
     """
-    from cs_score.evidence.claims import score
-
-    return result_of(score(_given(gold, "gold"), _given(predictions, "predictions")))
+    return _score("claims", gold, predictions, {})
 
 
 def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing: bool = False) -> EvidenceResult:
@@ -176,23 +178,19 @@ def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing:
     prediction are left out. Raises as `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`.
     Contract: R4C.
     """
-    from cs_score.evidence.r4c import score
-
-    given: Any = _given(gold, "gold"), _given(predictions, "predictions")
-    return result_of(score(*given, references=references, ignore_missing=ignore_missing))
+    return _score("r4c", gold, predictions, {"references": references, "ignore_missing": ignore_missing})
 
 
 def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly. Raises as `scifact`. Contract: HotpotQA."""
-    from cs_score.evidence.hotpotqa import score
-
-    given: Any = _given(gold, "gold"), _given(predictions, "predictions")
-    return result_of(score(*given))
+    return _score("hotpotqa", gold, predictions, {})
 
 
-def result_of(result: Result) -> EvidenceResult:
-    """What people use of a result of an evidence mode."""
-    return EvidenceResult(result.scores, result.table, result.origin, result.notices, result)
+def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
+    task: Any = task_named(name)
+    given = _given(gold, "gold"), _given(predictions, "predictions")
+    result = task.score(*map(_opened, given), **options)
+    return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 
 def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
@@ -201,12 +199,20 @@ def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
         raise InputError(
             "stored without the statistics of the units", file=name, remedy="-o FILE.json and to_json store them"
         )
-    return EvidenceResult(scores.scores, scores.units, scores.origin, (), scores)
+    return EvidenceResult(scores)
 
 
-def _given(source: Lines, what: str) -> Lines:
-    """Raises UsageError for what is no path, no open file and no JSON in Python."""
-    given: object = source
-    if isinstance(given, (bytes, bytearray)) or not isinstance(given, (os.PathLike, Iterable)):
+def _given(source: Lines | InputFile, what: str) -> Any:
+    """What can be read again. Raises UsageError for what is no path, no open file and no JSON in Python."""
+    given: Any = source
+    if isinstance(given, (InputFile, Mapping)):
+        return given
+    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        return held(given)
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
-    return source
+    return list(given)
+
+
+def _opened(given: Any) -> Any:
+    return given.open() if isinstance(given, InputFile) else given

@@ -9,31 +9,25 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any
 
-from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
-from cs_score.api.arguments import Files, HeldFile, Limits, Names, file_of, files_of, held, policy_of, query_choice
-from cs_score.api.frames import Report, frame_of, html_table
-from cs_score.api.records import (
-    RECORDS,
-    ROWS_OF_RUN,
-    IntervalRow,
-    ProblemRow,
-    QueryRow,
-    RankingRow,
-    ResponseRow,
-    TableRow,
-    Values,
-    field_types,
+from cs_score.api.arguments import Files, Limits, Names, file_of, files_of, held, policy_of, query_choice
+from cs_score.api.documents import Explanation
+from cs_score.api.results import AnyResult
+from cs_score.api.tables import (
+    PROBLEMS,
+    QUERIES,
+    RANKINGS,
+    RESPONSES,
+    ROWS,
+    SCORES,
     interval_rows,
-    known,
-    problem_rows,
+    units_of_runs,
 )
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
@@ -41,18 +35,11 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import Input
-from cs_score.coldstart.documents import (
-    FoundProblem,
-    Scores,
-    choose,
-    document_of,
-    found_problem,
-    run_scores,
-    scores_text,
-)
+from cs_score.batch.runs import InputFile
+from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, under_limits, with_pool
@@ -76,24 +63,15 @@ from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import prepared_files
-from cs_score.measures.registry import COLD_START_MODE, headline, parse
+from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.preparation.prevalidation import Preparation, load_prepared
 from cs_score.problems.log import ProblemLog
-from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.statistics.options import Resampling
+from cs_score.tables.layout import Table
 from cs_score.verification.recorded import cold_start_options
 
 if TYPE_CHECKING:
-    import pandas
-
-    from cs_score.analysis.coldstart.explanation.explanation import Explanation, Wanted
-    from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
-    from cs_score.base.signing.signature import Signature
-
-Kind: TypeAlias = Literal["rows", "queries", "responses", "rankings", "problems"]
-"""What records can be about: rows of the tables, queries, lines of the run, ranked nodes, problems."""
-
-_SHOWN: Final = 5
-"""Remarks that a notebook shows."""
+    from cs_score.analysis.coldstart.explanation.explanation import Wanted
 
 
 class _Lines:
@@ -152,18 +130,27 @@ class _Lines:
         return replace(self.scores_only, problems=tuple(problems))
 
 
-class RunResult:
-    """The result of scoring a run, or all runs of one call.
+class RunResult(AnyResult):
+    """The result of scoring a run, or all runs of one call; made by `Gold.score`, `score`, `rescore` and `load`.
 
-    Results are made by `Gold.score`, `score`, `rescore` and `load`. They never change, and may be read by several
-    threads at a time and pickled.
+    Results never change, and may be read by several threads at a time and pickled. Their tables: `rows` of the score
+    tables, `queries`, `responses` (lines of the run), `rankings` (their nodes), `problems`, `units` of resampling, and
+    `scores`, all averages.
     """
+
+    _default = "rows"
+    _in_notebooks = "scores"
 
     def __init__(self, lines: _Lines | None, stored: Scores | None = None, options: Options | None = None) -> None:
         """What was scored has its lines, what was loaded the stored document and its options."""
         self._lines = lines
         self._stored = stored
         self._options = options if lines is None else lines.scores_only.options
+
+    @property
+    def task(self) -> str:
+        """`coldstart`."""
+        return COLD_START_MODE
 
     @property
     def run_id(self) -> str:
@@ -190,6 +177,11 @@ class RunResult:
         return {run.run_id: run.scores for run in (self._stored or self._of_lines.scores_only).runs}
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """The ids of the units that resampling draws: LDC queries, or SF queries where none are known."""
+        return tuple(dict.fromkeys(row["id"] for row in self.rows("units")))
+
+    @property
     def policy(self) -> Policy:
         """The policy in force."""
         assert self._options is not None
@@ -198,7 +190,8 @@ class RunResult:
     @property
     def justifications(self) -> str:
         """The limits on justifications in force, such as `1:3`."""
-        return str(self._limits)
+        assert self._options is not None
+        return str(self._options.justifications if self._lines is None else self._lines.limits)
 
     @property
     def errors(self) -> int:
@@ -215,14 +208,6 @@ class RunResult:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
         return tuple(self._stored.remarks if self._stored else self._of_lines.scores_only.warnings)
 
-    @property
-    def signature(self) -> Signature:
-        """One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.
-
-        `signature.of("SF-AP")` is that of another measure.
-        """
-        return self._origin.signature
-
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
 
@@ -233,89 +218,28 @@ class RunResult:
         lines = self._scored("rescore")
         return RunResult(lines.under(*policy_of(policy, justifications, self.policy, lines.limits)))
 
-    @overload
-    def rows(self, kind: Literal["rows"] = "rows") -> list[TableRow]: ...
-    @overload
-    def rows(self, kind: Literal["queries"]) -> list[QueryRow]: ...
-    @overload
-    def rows(self, kind: Literal["responses"]) -> list[ResponseRow]: ...
-    @overload
-    def rows(self, kind: Literal["rankings"]) -> list[RankingRow]: ...
-    @overload
-    def rows(self, kind: Literal["problems"]) -> list[ProblemRow]: ...
-
-    def rows(self, kind: Kind = "rows") -> Sequence[TableRow | QueryRow | ResponseRow | RankingRow | ProblemRow]:
-        """The records of a kind: `rows` (of the tables), `queries`, `responses`, `rankings` or `problems`.
-
-        Each is a named tuple; its fields are the columns of `to_frame`. Raises UsageError for another kind.
-        """
-        record = known(RECORDS, kind)
-        with paused_collector():
-            return list(map(record._make, self._values(kind)))
-
-    def to_frame(self, kind: Kind = "rows") -> pandas.DataFrame:
-        """The same records as a pandas data frame, whose `attrs` hold the `signature` and, as in JSON, its `origin`.
-
-        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError for another
-        kind, MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
-        """
-        fields = field_types(known(RECORDS, kind))
-        attrs = {"signature": str(self.signature), "origin": to_builtins(self._origin)}
-        with paused_collector():
-            return frame_of(fields, self._values(kind), attrs)
-
-    def intervals(
-        self,
-        bootstrap: int = 10_000,
-        *,
-        seed: int = 0,
-        confidence: float = 95.0,
-        interval: IntervalMethod = "percentile",
-    ) -> list[IntervalRow]:
-        """Bootstrap intervals of all scores, from resamples of LDC queries (of SF queries where none are known).
-
-        `confidence` is a percentage, `interval` `percentile` or `bca`. Raises UsageError for impossible arguments,
-        where the files held no run or several, and for a result that was loaded from JSON.
-        """
-        _ = self.run_id
-        settings = Resampling(bootstrap, seed, confidence, interval)
-        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
-
     def explain(
         self,
+        unit: Wanted = (),
         *,
         line: Wanted = (),
-        query: Wanted = (),
-        class_name: Wanted = (),
+        class_: Wanted = (),
         node: Wanted = (),
         answer: Wanted = (),
         measure: str | None = None,
-        policy: str | Policy | None = None,
     ) -> Explanation:
         """Why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
 
-        Each is one name or several, as in `cs-score explain`: `line` takes numbers or `FILE:N`, `query` ids of any form
-        and hop, `answer` values in which `*` stands for any text. `measure` is the measure of effects; None for the
-        one that ranks leaderboards; `policy` is the one in force, None for that of the result. Raises InputError for
-        what is not there, with the nearest names, UsageError where
-        the files held no run or several, and for a result that was loaded from JSON.
+        Each is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop, `line`
+        numbers or `FILE:N`, `answer` values in which `*` stands for any text. `measure` is what effects are given for;
+        None for the one that ranks leaderboards. Raises InputError for what is not there, with the nearest names,
+        UsageError where the files held no run or several, and for a result that was loaded from JSON.
         """
         _ = self.run_id
-        given = (self if policy is None else self.rescore(policy))._for_analysis("explain")
-        return explain(given, line=line, query=query, class_name=class_name, node=node, answer=answer, measure=measure)
-
-    def report(
-        self, measure: str | None = None, *, policy: str | Policy | None = None, run: str | None = None
-    ) -> Report:
-        """A page of what each mistake of the run costs, as `cs-score report` makes it; a notebook shows it.
-
-        `measure` is what gains are measured by, None for the one that ranks leaderboards; `policy` is the one in force,
-        None for that of the result; `run` chooses one of several runs. Raises UsageError for a measure that there is
-        not and for a result that was loaded from JSON, InputError for a run without that score, MissingExtraError
-        without jinja2 (`pip install 'cs-score[report]'`).
-        """
-        result = self if policy is None else self.rescore(policy)
-        return Report(analyze(result._for_analysis("report", run), measure).as_json())
+        scored = self._for_analysis("explain")
+        return Explanation(
+            explain(scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure)
+        )
 
     def write(
         self,
@@ -343,33 +267,14 @@ class RunResult:
 
     def __str__(self) -> str:
         """The text that `cs-score score` prints."""
-        return scores_text(choose(self._stored or document_of(self._of_lines.result, parts=()))).removesuffix("\n")
+        return scores_text(choose(self._document())).removesuffix("\n")
 
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"
         shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
         scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
-        under = f"{runs} under {self._policy_name}, {self.justifications}"
+        under = f"{runs} under {self._origin().settings[0]}, {self.justifications}"
         return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
-
-    def _repr_html_(self) -> str:
-        """The summary: every average by table, average and hop, as in `.summary` and `.ap`."""
-        statistics = dict.fromkeys(parse(name).statistic for scores in self.scores_by_run.values() for name in scores)
-        found: dict[tuple[str, str, str], dict[str, float]] = {}
-        for run_id, scores in self.scores_by_run.items():
-            for name, score in scores.items():
-                measure = parse(name)
-                averaged = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
-                found.setdefault((run_id, averaged, measure.level), {})[measure.statistic] = score
-        rows = [(*key, *map(of_row.get, statistics)) for key, of_row in found.items()]
-        problems = f"{self.errors} errors, {self.warnings} warnings"
-        caption = f"{self._policy_name}, {self.justifications}; {problems}"
-        notes = (*self.remarks[:_SHOWN], str(self.signature))
-        return html_table(caption, ("run", "average", "hop", *statistics), rows, notes)
-
-    @property
-    def _policy_name(self) -> str:
-        return self._origin.settings[0]
 
     @property
     def _the_run(self) -> tuple[str, Mapping[str, float]]:
@@ -380,13 +285,20 @@ class RunResult:
             raise UsageError(f"the result holds {there}, not one; see run_ids and scores_by_run")
         return next(iter(runs.items()))
 
-    def _for_analysis(self, what: str, run_id: str | None = None) -> ToAnalyse:
-        """The run, or that of this id, as analyses take it. Raises UsageError, for a result that was loaded, too."""
+    def _for_analysis(self, what: str, run: str | None = None) -> ToAnalyse:
         lines = self._scored(what)
-        if len(self.run_ids) != 1 or run_id not in (None, self.run_id):
-            return score_for_analysis(lines.run, self.policy, run_id)
+        if len(self.run_ids) != 1 or run not in (None, self.run_id):
+            return score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
-        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._origin, self.signature)
+        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._origin(), self.signature)
+
+    def _to_compare(self) -> Result:
+        _ = self.run_id  # one run each
+        return self._scored("compare").result
+
+    def _intervals(self, settings: Resampling) -> list[dict[str, Any]]:
+        _ = self.run_id
+        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
 
     def _scored(self, what: str) -> _Lines:
         if self._lines is None:
@@ -398,28 +310,33 @@ class RunResult:
         assert self._lines is not None
         return self._lines
 
-    @property
-    def _limits(self) -> Justifications:
-        assert self._options is not None
-        return self._options.justifications if self._lines is None else self._lines.limits
-
-    @property
     def _origin(self) -> Origin:
         return self._stored.origin if self._stored else self._of_lines.scores_only.origin
 
-    def _values(self, kind: Kind) -> Iterator[Values]:
-        """The values of all records of a kind, read off what the document has of them."""
-        if kind == "problems":
-            found = map(found_problem, self._lines.result.problems) if self._lines else (self._stored_problems())
-            return chain.from_iterable(map(problem_rows, found))
-        of_run, parts = ROWS_OF_RUN[kind]
+    def _document(self, *parts: str, with_problems: bool = False) -> Scores:
+        """What the document has in some of its parts; of what was loaded, all."""
         if self._stored:
-            return chain.from_iterable(map(of_run, self._stored.runs))
-        result = self._of_lines.scores_only
-        return chain.from_iterable(of_run(run_scores(result, run, parts)) for run in result.runs)
+            return self._stored
+        lines = self._of_lines
+        return document_of(lines.result if with_problems else lines.scores_only, parts=parts)
 
-    def _stored_problems(self) -> Iterable[FoundProblem]:
-        return (self._stored and self._stored.problems) or ()
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        def units() -> Table:
+            document = self._document("units")
+            return units_of_runs(document).table(document)
+
+        return {
+            "rows": lambda: ROWS.table(self._document("tables")),
+            "queries": lambda: QUERIES.table(self._document("queries", "tables", "average_precision")),
+            "responses": lambda: RESPONSES.table(self._document("responses")),
+            "rankings": lambda: RANKINGS.table(self._document("average_precision")),
+            "problems": lambda: PROBLEMS.table(self._document(with_problems=True)),
+            "units": units,
+            "scores": lambda: SCORES.table(self._document()),
+        }
+
+    def _notes(self) -> Sequence[str]:
+        return f"{self.errors} errors, {self.warnings} warnings", *super()._notes()
 
 
 def loaded_result(scores: Scores, name: str) -> RunResult:
@@ -439,7 +356,7 @@ class Gold(Record, eq=False):
 
     _prepared: Prepared
     # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
-    _pool: tuple[HeldFile, ...] = ()
+    _pool: tuple[InputFile, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -492,7 +409,7 @@ def prepare(
     justifications: Limits | None = None,
     discipline: str = "ASSESSED",
     query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    run_ids: Names | None = None,
+    runids: Names | None = None,
     samples: str | os.PathLike[str] | None = None,
     follow: str = LATEST.name,
     mention_types: str = AS_GIVEN,
@@ -503,7 +420,7 @@ def prepare(
     each entry point of LDC queries; the text begins their names. `policy` is `kb` (knowledge-base runs), `sf`
     (slot-filling runs) or a `Policy`; `justifications` limits what supports a node (`1:3`) and belongs to a named
     policy unless given. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or
-    `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `run_ids` runs of files that
+    `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids` runs of files that
     hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference whose rules hold
     (`3.0`, `2017.1.5`, `2017.2.0`), `mention_types` what is made of pools without them (`as-given`, `assume-name`).
     Specification 1.2 and 1.4 say what each does.
@@ -517,7 +434,7 @@ def prepare(
         justifications=limits,
         policy=chosen,
         queries=query_choice(query_ids),
-        runids=None if run_ids is None else as_list(run_ids, "run_ids") or None,
+        runids=None if runids is None else as_list(runids, "runids") or None,
         samples=file_of(samples, "samples"),
         follow=follow,
         mention_types=mention_types,
@@ -552,7 +469,7 @@ def score(
     justifications: Limits | None = None,
     discipline: str = "ASSESSED",
     query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    run_ids: Names | None = None,
+    runids: Names | None = None,
     samples: str | os.PathLike[str] | None = None,
     follow: str = LATEST.name,
     mention_types: str = AS_GIVEN,
@@ -561,7 +478,7 @@ def score(
     """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
     gold = prepare(
         queries, pool, expand=expand, policy=policy, justifications=justifications, discipline=discipline,
-        query_ids=query_ids, run_ids=run_ids, samples=samples, follow=follow, mention_types=mention_types,
+        query_ids=query_ids, runids=runids, samples=samples, follow=follow, mention_types=mention_types,
     )  # fmt: skip
     return gold.score(run, validate=validate)
 

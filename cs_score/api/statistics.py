@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cs_score.api.insight import Comparison
+from cs_score.api.documents import Comparison
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, name_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
 
 from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
-from cs_score.api.frames import frame_of, html_table
-from cs_score.api.records import field_types
+from cs_score.api.shown import Shown
+from cs_score.api.tables import OCCURRENCES
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
@@ -19,35 +19,18 @@ from cs_score.preparation.runs import Limits as RunLimits
 from cs_score.preparation.runs import check_run
 from cs_score.problems.codes import Severity
 from cs_score.problems.occurrences import RecordingLog
-
-if TYPE_CHECKING:
-    import pandas
-
-    from cs_score.problems.occurrences import RecordingLog
+from cs_score.tables.layout import Table
 
 
-class FoundProblem(NamedTuple):
-    """A problem at one place.
+class ValidatedRun(Shown):
+    """A run that was checked, and what it is once all that can be corrected is; made by `validate_run`.
 
-    `line` (from 1) and `file` where known, `within` a place that is no line (a query); `column` is the name of the
-    column, `text` what is wrong as written, `repaired` what stands for it from now on; `times` is how often it was
-    counted. `cs-score problems CODE` explains a code.
+    Its table `problems` has the problems in the order of files, lines and codes; `cs-score problems CODE` explains a
+    code.
     """
 
-    code: str
-    severity: str
-    message: str
-    file: str | None
-    line: int | None
-    within: str | None
-    column: str | None
-    text: str | None
-    repaired: str | None
-    times: int
-
-
-class ValidatedRun:
-    """A run that was checked, and what it is once all that can be corrected is; made by `validate_run`."""
+    _default = "problems"
+    _in_notebooks = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         self._text = text
@@ -77,20 +60,6 @@ class ValidatedRun:
             raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() lists them")
         return self._text
 
-    def rows(self) -> list[FoundProblem]:
-        """The problems in the order of files, lines and codes."""
-        return [
-            FoundProblem(
-                one.code, str(one.severity), one.message, one.file, one.line, one.within, one.column, one.text,
-                one.repaired, one.times,
-            )
-            for one in self._problems.occurrences()
-        ]  # fmt: skip
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The same as a pandas data frame. Raises MissingExtraError without pandas (`cs-score[frames]`)."""
-        return frame_of(field_types(FoundProblem), iter(self.rows()), {})
-
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the validated run; the file appears whole or not at all.
 
@@ -100,17 +69,19 @@ class ValidatedRun:
         OutputPlan(self._inputs, [PlannedOutput("path", os.fspath(path), Existing.REPLACED)]).check()
         write_whole(path, encoded((text,)))
 
+    def __str__(self) -> str:
+        """The validated run, or of one with errors one line."""
+        return repr(self) if self._text is None else self._text
+
     def __repr__(self) -> str:
         lines = "no lines" if self._text is None else f"{self._text.count(chr(10))} lines"
         return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
 
-    def _repr_html_(self) -> str:
-        header = ("severity", "code", "file", "line", "message")
-        rows = [[getattr(row, name) for name in header] for row in self.rows()[:_SHOWN]]
-        return html_table(repr(self)[1:-1], header, rows, self.remarks)
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        return {"problems": lambda: OCCURRENCES.table(self._problems.occurrences())}
 
-
-_SHOWN = 50
+    def _notes(self) -> Sequence[str]:
+        return self.remarks
 
 
 # Long for what its arguments mean.

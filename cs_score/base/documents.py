@@ -69,7 +69,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
         "analysis.evidence.documents:Explanation",
     ),
 }
-"""The records of each kind of document, `module:class`, loaded when a schema is asked for."""
+"""The records of each kind of document, `module:class`, that of Cold Start first; loaded when they are asked for."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -223,6 +223,13 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
     """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
     check_kind(value, kind, file, place)
     return converted(value, kind, file, place)
+
+
+def document_record(value: Mapping[str, Json], file: str) -> Any:
+    """An object as the document that its kind and its task say. Raises InputError as `record_in`."""
+    names = KINDS[value["kind"]]
+    module, _, record = names[0 if value.get("task") == "coldstart" else -1].partition(":")
+    return record_in(value, getattr(importlib.import_module(f"cs_score.{module}"), record), file)
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from cs_score.analysis.comparison import compare as compare_systems
+from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
@@ -72,7 +73,7 @@ from cs_score.cli.verbs import named_by
 from cs_score.coldstart.linking import RUN_SUFFIX, members
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.queries import is_query_file
-from cs_score.measures.registry import find, headline
+from cs_score.measures.registry import find
 from cs_score.problems.reports import OPTION
 from cs_score.report.documents import page_maker
 from cs_score.tables.renderers import tsv
@@ -410,8 +411,7 @@ def _compare(name: str, line: Line) -> int:
         equivalence=positive_number(line, "--equivalence"),
     )  # fmt: skip
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
-        first = [each for measure in headline(name) for each in found.measures if each.measure == measure]
-        found = replace(found, measures=tuple((first or list(found.measures))[:1]))
+        found = first_measure(found)
     is_screen = line.format == "text" and ALL.long not in line.switches
     write = comparison_screen if is_screen else WRITERS[line.format]
     print_text(write(found).removesuffix("\n"), with_deltas if line.format == "text" else str)

@@ -19,7 +19,13 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for entry in measure.systems:
             ranks = f"{entry.rank_low}-{entry.rank_high}"
-            yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
+            yield {
+                **asdict(entry),
+                "measure": measure.measure,
+                "score": entry.point,
+                "ranks": ranks,
+                "note": entry.note or None,
+            }
 
 
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
@@ -28,6 +34,7 @@ def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             yield {
                 **asdict(pair),
                 **asdict(pair.difference),
+                "difference": pair.difference.point,
                 "measure": measure.measure,
                 "note": pair.difference.note or None,
                 "p_randomisation": pair.randomisation.raw,
@@ -39,16 +46,16 @@ def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             }
 
 
-_SYSTEMS: Final = Layout(
+SYSTEMS: Final = Layout(
     "systems",
     "%",
     (
         Column("measure"),
-        Column("tier", "Tier"),
+        Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
         Column("rank", "Rank"),
-        Column("ranks", "Ranks"),
+        Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
         Column("system", "System"),
-        Column("point", "Score"),
+        Column("score", "Score"),
         Column("low", "Low"),
         Column("high", "High"),
         Column("standard_error", "Std. error"),
@@ -60,14 +67,14 @@ _SYSTEMS: Final = Layout(
     longest=200,
 )
 
-_PAIRS: Final = Layout(
+PAIRS: Final = Layout(
     "pairs",
     "%, second minus first",
     (
         Column("measure"),
         Column("first", "First"),
         Column("second", "Second"),
-        Column("point", "Difference", Format.GAIN),
+        Column("difference", "Difference", Format.GAIN, "the score of the second minus that of the first"),
         Column("low", "Low", Format.GAIN),
         Column("high", "High", Format.GAIN),
         Column("p_randomisation", "p (rand.)", Format.P),
@@ -76,9 +83,9 @@ _PAIRS: Final = Layout(
         Column("p_bootstrap_holm", "Holm", Format.P),
         Column("p_equivalence", "p (equiv.)", Format.P),
         Column("p_equivalence_holm", "Holm", Format.P),
-        Column("effect_size", "Effect"),
-        Column("superiority", "Superior"),
-        Column("wins", "Wins"),
+        Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
+        Column("superiority", "Superior", meaning="the share of units that speak for the second, ties counting half"),
+        Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
         Column("ties", "Ties"),
         Column("losses", "Losses"),
         Column("note", "Note"),
@@ -157,7 +164,7 @@ def comparison_text(comparison: Comparison) -> str:
     """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
     lines: list[str] = []
     for measure in comparison.measures:
-        for layout in (_SYSTEMS, _PAIRS):
+        for layout in (SYSTEMS, PAIRS):
             lines += text(layout.table([measure]))
     lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
     signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
@@ -169,8 +176,8 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
     p = f"p_{comparison.test}_holm"
     level = comparison.resampling.level
-    systems = replace(_SYSTEMS, shown=("tier", "rank", "system", "point", "low", "high"), most="top")
-    pairs = replace(_PAIRS, shown=("first", "second", "point", "low", "high", p), most="top")
+    systems = replace(SYSTEMS, shown=("tier", "rank", "system", "score", "low", "high"), most="top")
+    pairs = replace(PAIRS, shown=("first", "second", "difference", "low", "high", p), most="top")
     differing = replace(
         pairs,
         title="%, second minus first, pairs that differ significantly:",
@@ -195,7 +202,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     lines: list[str] = []
     for measure in comparison.measures:
         lines += [f"### {escape_markdown(measure.measure)}", ""]
-        for layout in (_SYSTEMS, _PAIRS):
+        for layout in (SYSTEMS, PAIRS):
             lines += [*markdown(layout.table([measure])), ""]
     lines += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
     lines += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
@@ -208,7 +215,7 @@ def comparison_latex(comparison: Comparison) -> str:
     lines = [r"% \usepackage{booktabs}"]
     for measure in comparison.measures:
         lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", ""]
-        for layout in (_SYSTEMS, _PAIRS):
+        for layout in (SYSTEMS, PAIRS):
             lines += [*latex(layout.table([measure])), ""]
     lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
     for system, signature in comparison.signatures.items():

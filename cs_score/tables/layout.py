@@ -69,7 +69,11 @@ class Layout(Record):
 
     def table(self, document: Any) -> Table:
         """The table of one document."""
-        rows = [tuple(_value(row, column.key) for column in self.columns) for row in self.rows(document)]
+        keys = self.keys
+        rows = [
+            tuple(map(row.get, keys)) if isinstance(row, Mapping) else tuple(getattr(row, key, None) for key in keys)
+            for row in self.rows(document)
+        ]
         return Table(self, rows, len(rows) if self.total is None else self.total(document))
 
 
@@ -114,8 +118,3 @@ class Table(Record):
 def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
     """Columns whose headings are their keys; `formats` by key."""
     return tuple(Column(key, format=formats.get(key, Format.PLAIN)) for key in keys)
-
-
-def _value(row: Row, key: str) -> Value:
-    value: Value = row.get(key) if isinstance(row, Mapping) else getattr(row, key, None)
-    return value

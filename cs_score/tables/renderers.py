@@ -5,12 +5,14 @@ Texts of inputs are untrusted: each renderer escapes them for where they go.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.display import aligned, cell, escape_latex, escape_markdown, one_line, spreadsheet_cell
+from cs_score.base.display import LONGEST_LINE, aligned, cell, escape_latex, escape_markdown, one_line, spreadsheet_cell
+from cs_score.base.errors import MissingExtraError
+from cs_score.base.records import Record
 from cs_score.tables.layout import Column, Format, Table, Value
 
 if TYPE_CHECKING:
@@ -131,22 +133,90 @@ def _latex_cell(value: Value, column: Column) -> str:
     return f"${shown(value, column)}$".replace("%", r"\%")
 
 
-def page(table: Table, top: int | None = None) -> Iterator[str]:
-    """Lines of an HTML table; a number's exact value is there for sorting."""
+class Cell(Record):
+    """A cell of an HTML table that does more than show its value: markup before and after it, attributes and class."""
+
+    value: Value
+    before: str = ""
+    after: str = ""
+    attributes: str = ""
+    kind: str = ""
+
+
+def html(
+    table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
+) -> Iterator[str]:
+    """Lines of an HTML table; a rounded number's exact value is there for sorting. Values may be cells.
+
+    Keys of columns stand as words where there is no heading; `longest` are the characters that are left of a text.
+    """
     head, rows = table.for_people(top)
-    right = _to_the_right(head, rows)
-    yield f"<table><caption>{_escaped(title_of(table))}</caption>"
-    yield "<thead><tr>" + "".join(_heading(*each) for each in zip(head, right)) + "</tr></thead><tbody>"
+    kinds = ["number" if right else "text" for right in _to_the_right(head, rows)]
+    title = title_of(table).removesuffix(":") if caption is None else caption
+    yield f'<table class="cs-score"><caption>{escaped(title)}</caption>'
+    yield "<thead><tr>" + "".join(map(_heading, head, kinds)) + "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(map(_data, row, head)) + "</tr>"
+        yield "<tr>" + "".join(_data(value, column, longest) for value, column in zip(row, head)) + "</tr>"
     yield "</tbody></table>"
 
 
-def frame(table: Table) -> pandas.DataFrame:
-    """A data frame with the columns of the file. Wants pandas, which the extra `frames` brings."""
-    import pandas
+def _heading(column: Column, kind: str) -> str:
+    meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
+    words = column.heading or title_case(column.key)
+    return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{escaped(words)}</th>'
 
-    return pandas.DataFrame(list(table.rows), columns=list(table.keys))
+
+def _data(value: Value | Cell, column: Column, longest: int) -> str:
+    given = value if isinstance(value, Cell) else Cell(value)
+    if given.value is None and given == Cell(None):
+        return "<td></td>"
+    is_text = isinstance(given.value, str)
+    kinds = " ".join(filter(None, ("" if is_text else "number", given.kind)))
+    attributes = f' class="{kinds}"' if kinds else ""
+    if isinstance(given.value, float):
+        attributes += f' data-exact="{exact(given.value)}"'
+    content = escaped(shown(given.value, column, longest))
+    return f"<td{attributes}{given.attributes}>{given.before}{content}{given.after}</td>"
+
+
+def words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ").replace("ldc ", "LDC ")
+
+
+def title_case(key: str) -> str:
+    """A key as a heading."""
+    return words(key)[:1].upper() + words(key)[1:]
+
+
+def escaped(value: str) -> str:
+    """A text for HTML, on one line."""
+    return escape(one_line(value))
+
+
+def frame(table: Table) -> pandas.DataFrame:
+    """A data frame with all columns of the table.
+
+    Texts that repeat are categories in the order in which they were met; whole numbers of which some are missing are
+    `Int64`, other missing numbers NaN. Raises MissingExtraError without pandas, which the extra `frames` brings.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise MissingExtraError("pandas", "frames") from None
+
+    def series(values: Sequence[Value]) -> Any:
+        known = dict.fromkeys(value for value in values if value is not None)
+        kinds = set(map(type, known))
+        if kinds <= {int, float}:
+            whole = "Int64" if len(known) and None in values else "int64"
+            return pandas.array(values, dtype=whole if kinds == {int} else "float64")
+        if kinds == {str} and len(known) * 2 <= len(values):
+            return pandas.Categorical(values, categories=pandas.Index(list(known), dtype=object))
+        return pandas.Series(values, dtype=object)
+
+    columns = list(zip(*table.rows)) or [()] * len(table.keys)
+    return pandas.DataFrame({key: series(values) for key, values in zip(table.keys, columns)}, copy=False)
 
 
 def title_of(table: Table) -> str:
@@ -159,24 +229,12 @@ def title_of(table: Table) -> str:
 
 def _to_the_right(head: list[Column], rows: list[list[Value]]) -> list[bool]:
     """Whether a column holds no text."""
-    return [not any(isinstance(row[at], str) for row in rows) for at in range(len(head))]
+    return [not any(isinstance(_plain(row[at]), str) for row in rows) for at in range(len(head))]
+
+
+def _plain(value: Any) -> Value:
+    return value.value if isinstance(value, Cell) else value
 
 
 def _bars(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _heading(column: Column, right: bool) -> str:
-    meaning = f' title="{_escaped(column.meaning)}"' if column.meaning else ""
-    return f'<th scope="col"{meaning}{" class=number" if right else ""}>{_escaped(column.title)}</th>'
-
-
-def _data(value: Value, column: Column) -> str:
-    if isinstance(value, str):
-        return f"<td>{_escaped(value)}</td>"
-    attribute = f' data-value="{exact(value)}"' if isinstance(value, float) else ""
-    return f"<td class=number{attribute}>{_escaped(shown(value, column))}</td>"
-
-
-def _escaped(value: str) -> str:
-    return html.escape(one_line(value))

@@ -21,7 +21,7 @@ _ARGUMENT_OF: dict[str, str] = {
     "-expand": "expand",
     "-justifications": "justifications",
     "-queries": "query_ids",
-    "-runids": "run_ids",
+    "-runids": "runids",
     "-samples": "samples",
 }
 _NO_ARGUMENT = frozenset(

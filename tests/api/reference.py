@@ -11,22 +11,36 @@ from pathlib import Path
 from typing import Final
 
 import cs_score as cs
+from cs_score.api import tables
+from cs_score.tables.comparison import PAIRS, SYSTEMS
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "api.md"
 BEGIN: Final = "## Reference\n"
 
-_ORDER: Final = ("function", "class", "record", "error")
-_TITLES: Final = {"function": "Functions", "class": "Classes", "record": "Records", "error": "Errors"}
+_TITLES: Final = {"function": "Functions", "class": "Classes", "error": "Errors"}
+_TABLES: Final = {
+    "RunResult": (tables.ROWS, tables.QUERIES, tables.RESPONSES, tables.RANKINGS, tables.PROBLEMS, tables.SCORES),
+    "ValidatedRun": (tables.OCCURRENCES,),
+    "Comparison": (SYSTEMS, PAIRS),
+}
 
 
 def reference() -> str:
-    """The reference as Markdown: functions, classes, records and errors, each in the order of the alphabet."""
+    """The reference as Markdown: functions, classes and errors in the order of the alphabet, then tables."""
     parts = [BEGIN, "\nMade from the docstrings; section numbers are those of the specification.\n"]
-    for kind in _ORDER:
-        parts.append(f"\n### {_TITLES[kind]}\n")
+    for kind, title in _TITLES.items():
+        parts.append(f"\n### {title}\n")
         for name in sorted(set(cs.__all__) - {"__version__"}):
             if _kind(name) == kind:
                 parts += _of_name(name, kind)
+    parts.append("\n### Tables\n")
+    for owner, layouts in _TABLES.items():
+        for layout in layouts:
+            title = layout.title.replace("%", "By measure").removesuffix(":")
+            parts.append(f"\n#### `{layout.name}` of `cs.{owner}`\n\n{textwrap.fill(title, 119)}.\n\n")
+            parts += (
+                f"- `{column.key}`{f': {column.meaning}' if column.meaning else ''}\n" for column in layout.columns
+            )
     return "".join(parts)
 
 
@@ -34,9 +48,7 @@ def _kind(name: str) -> str:
     value = getattr(cs, name)
     if not inspect.isclass(value):
         return "function"
-    if issubclass(value, Exception):
-        return "error"
-    return "record" if issubclass(value, tuple) else "class"
+    return "error" if issubclass(value, Exception) else "class"
 
 
 def _of_name(name: str, kind: str) -> Iterator[str]:
@@ -45,8 +57,6 @@ def _of_name(name: str, kind: str) -> Iterator[str]:
     if kind == "function":
         yield _signature(f"cs.{name}", value)
     yield f"{_text(value)}\n"
-    if kind == "record":
-        yield f"\nFields: {', '.join(f'`{field}`' for field in value._fields)}.\n"
     if kind == "class":
         members = {member: given for each in reversed(value.__mro__[:-1]) for member, given in vars(each).items()}
         for member, given in members.items():

@@ -27,14 +27,11 @@ def main(out: Path) -> None:
     for result in (run, strict, lenient):
         print(result.run_id, result.justifications, result.policy.wrong, result.scores["SF-ALL-Micro-F1"])
 
-    worst: cs.QueryRow = min(run.rows("queries"), key=lambda query: query.f1)
-    print(worst.query, worst.unit, worst.right, worst.f1, worst.average_precision)
-    wrong: list[cs.ResponseRow] = [line for line in run.rows("responses") if "WRONG" in line.post_policy]
-    print(len(wrong), wrong[0].file, wrong[0].line, wrong[0].value)
-    tables: list[cs.TableRow] = run.rows()
-    rankings: list[cs.RankingRow] = run.rows("rankings")
-    problems: list[cs.ProblemRow] = run.rows("problems")
-    print(tables[0].name, rankings[0].average_precision, len(problems))
+    worst = min(run.rows("queries"), key=lambda query: float(query["f1"]))
+    print(worst["query"], worst["unit"], worst["right"], worst["average_precision"], run.units)
+    wrong = [line for line in run.rows("responses") if "WRONG" in line["post_policy"]]
+    print(len(wrong), wrong[0]["file"], wrong[0]["line"], wrong[0]["value"])
+    print({name: len(run.rows(name)) for name in run.tables})
 
     paths: list[str] = run.write(out / "tide", error_file=out / "tide.errlog")
     print(len(paths), len(run.to_json()) > 1000, run.remarks)
@@ -45,35 +42,35 @@ def main(out: Path) -> None:
     )
     gull = gold.score("submissions/gull-sf.tab.txt", policy="sf")
     compared: cs.Comparison = cs.compare({"tide": strict, "gull": gull}, measure="LDC-MEAN-*", bootstrap=50)
-    best: cs.SystemRow = compared.rows("systems")[0]
-    pair: cs.PairRow = compared.rows("pairs")[0]
-    print(best.measure, best.system, best.rank, pair.first, pair.second, compared.units, len(compared.to_text("tsv")))
-    interval: cs.IntervalRow = run.intervals(20, seed=1)[0]
-    print(interval.measure, interval.score)
+    best, pair = compared.rows("systems")[0], compared.rows("pairs")[0]
+    print(best["system"], best["rank"], pair["first"], pair["second"], compared.units, len(compared.to_text("tsv")))
+    interval = run.intervals(20, seed=1)[0]
+    print(interval["measure"], interval["score"])
 
     analysis: cs.Analysis = cs.analyze(run, "SF-ALL-Micro-F1", top=5, also_policy={"lenient": lenient.policy})
-    print(analysis, analysis.kinds, analysis.rows()[0]["gain"], analysis.rows("policies")[-1]["name"], analysis.best)
+    print(analysis, analysis.tables, analysis.rows()[0]["gain"], analysis.rows("policies")[-1]["policy"], analysis.best)
     difference: cs.Difference = cs.diff(run, strict, names=("kb", "sf"), bootstrap=9)
-    print(difference, difference.rows("units")[0]["contribution"], difference.to_text().count("\n"))
+    print(difference, difference.rows("units")[0]["contribution"], str(difference).count("\n"))
     again = cs.load(difference.to_json())
     assert isinstance(again, cs.Difference)
     print(again.difference == difference.difference, again.notes)
 
     board: cs.Leaderboard = cs.batch(
         ["submissions/tide-kb.tab.txt", Path("submissions/gull-sf.tab.txt")], out / "batch", jobs=1,
-        queries="queries/ldc-queries.xml", pool="assessments/pool-2016.tab", expand="ISLE26", policies=["kb", "sf"],
+        queries="queries/ldc-queries.xml", pool="assessments/pool-2016.tab", expand="ISLE26", also_policy="sf",
     )  # fmt: skip
-    first: cs.LeaderboardRow = board.rows()[0]
-    print(board.measure, first.rank, first.policy, first.run, first.scores[board.measure], board.failed)
+    first = board.rows()[0]
+    print(board.measure, first["rank"], first["policy"], first["run"], first[board.measure], board.failed)
 
     checked: cs.ValidatedRun = cs.validate_run("submissions/gull-sf.tab.txt", "queries/sf-queries.xml")
-    found: list[cs.FoundProblem] = checked.rows()
-    print(checked.errors, checked.warnings, len(found), checked.text.count("\n"))
+    print(checked.errors, checked.warnings, len(checked.rows()), checked.text.count("\n"))
 
     claims = [{"id": 1, "evidence": {"11": [{"sentences": [2, 3], "label": "SUPPORT"}]}}]
     predicted = [{"id": 1, "evidence": {"11": {"sentences": [3, 2], "label": "SUPPORT"}}}]
     facts: cs.EvidenceResult = cs.scifact(gold=claims, predictions=predicted)
-    print(facts.scores["sentence_label_f1"], len(facts.rows()), facts.explain(1).splitlines()[0])
+    explained: cs.Explanation = facts.explain(1)
+    print(facts.scores["sentence_label_f1"], len(facts.rows()), str(explained).splitlines()[0])
+    print(facts.write(out / "facts"), facts.units)
 
     try:
         gold.score("submissions/missing.tab.txt")

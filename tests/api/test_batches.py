@@ -27,7 +27,7 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
     words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--also-policy", "sf", "-o", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
-        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1
+        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", also_policy="sf", jobs=1
     )
     ours, theirs = contents(world / "python"), contents(world / "command")
     assert set(ours) == set(theirs)
@@ -35,8 +35,9 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
         if not name.endswith("signature.json"):  # it has digests of the parameters, which tell the call
             assert without_call(ours[name]) == without_call(theirs[name]), name
     told = leaderboard(world / "command")
-    assert [(str(row.rank), row.policy, row.run, f"{row.scores[board.measure]:.4f}") for row in board.rows()] == [
-        (row["rank"], row["policy"], row["run"], f"{float(row[board.measure]):.4f}") for row in told
+    assert [{key: row[key] for key in line} for row, line in zip(board.rows(), told, strict=True)] == [
+        {key: None if text == "" else type(row[key])(text) for key, text in line.items()}
+        for row, line in zip(board.rows(), told)
     ]
     assert repr(board) == f"<leaderboard by {board.measure}: 6 scored, 0 failed>"
 
@@ -44,24 +45,11 @@ def test_a_batch_writes_the_files_of_the_command(world: Path, monkeypatch: pytes
 def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
     pytest.importorskip("jinja2")
-    words = [
-        "batch",
-        "-expand",
-        "CSSF17",
-        "--jobs",
-        "1",
-        "--policy",
-        "kb",
-        "--also-policy",
-        "sf",
-        "--html",
-        "--bootstrap",
-        "99",
-    ]
-    words += ["--seed", "3", "-o", "command"]
+    words = ["batch", "-expand", "CSSF17", "--jobs", "1", "--policy", "kb", "--also-policy", "sf", "--html"]
+    words += ["--bootstrap", "99", "--seed", "3", "-o", "command"]
     score_in(world, [*words, "queries.xml", "pool.tab", "runs"])
     board = cs.batch(
-        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", policies="kb:sf", jobs=1, html=True,
+        "runs", "python", queries="queries.xml", pool="pool.tab", expand="CSSF17", also_policy="sf", jobs=1, html=True,
         bootstrap=99, seed=3,
     )  # fmt: skip
     pages = [str(path.relative_to(world / "python")) for path in (world / "python").rglob("out.html")]
@@ -71,20 +59,18 @@ def test_pages_and_intervals_are_those_of_the_command(world: Path, monkeypatch: 
         assert ours == theirs, name
     told = leaderboard(world / "command")
     for row, line in zip(board.rows(), told, strict=True):
-        low, high = row.intervals[board.measure]
-        assert [f"{low:.4f}", f"{high:.4f}"] == [
-            f"{float(line[f'{board.measure}:{side}']):.4f}" for side in ("low", "high")
-        ]
-        assert str(row.tier) == line["tier"]
-        assert (row.p_above is None) == (line["p_above"] == "")
+        for side in ("low", "high"):
+            assert row[f"{board.measure}:{side}"] == float(line[f"{board.measure}:{side}"])
+        assert str(row["tier"]) == line["tier"]
+        assert (row["p_above"] is None) == (line["p_above"] == "")
 
 
 def test_a_leaderboard_as_a_frame(world: Path) -> None:
     pytest.importorskip("pandas")
     board = _batch(world, "out")
     frame = board.to_frame()
-    assert list(frame["run"]) == [row.run for row in board.rows()]
-    assert list(frame[board.measure]) == [row.scores[board.measure] for row in board.rows()]
+    assert list(frame["run"]) == [row["run"] for row in board.rows()]
+    assert list(frame[board.measure]) == [row[board.measure] for row in board.rows()]
     assert frame.attrs["measure"] == board.measure
     assert not [name for name in frame.columns if ":" in name]
 
@@ -92,9 +78,11 @@ def test_a_leaderboard_as_a_frame(world: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"policies": "fs"}, "fs: no such preset; there are kb, sf"),
-        ({"policies": ()}, "policies takes at least one policy"),
-        ({"policies": {"own": "CORRECT"}}, "policies takes a Policy for each name; own is 'CORRECT'"),
+        ({"policy": "fs"}, "no policy called fs; there are kb, sf"),
+        ({"also_policy": "fs"}, "fs: no such preset; there are kb, sf"),
+        ({"also_policy": "kb"}, "also_policy kb is the policy in force already"),
+        ({"also_policy": {"own": "CORRECT"}}, "also_policy takes a Policy for each name; own is 'CORRECT'"),
+        ({"jobs": 0}, "jobs takes a number from 1, not 0"),
         ({"measure": "F2"}, "measure: no measure called F2; there are LDC-MEAN-ALL-Macro-F1"),
         ({"discipline": "X"}, "No matcher called X"),
         ({"queries": 5}, "queries takes paths or open files, not 5"),

@@ -22,26 +22,22 @@ def results(world: Path) -> dict[str, cs.RunResult]:
 
 
 def test_a_comparison_is_that_of_the_command(world: Path, results: dict[str, cs.RunResult]) -> None:
-    words = [
-        "compare",
-        "coldstart",
-        "--all",
-        "-expand",
-        "CSSF17",
-        "--bootstrap",
-        "50",
-        "--seed",
-        "3",
-        "queries.xml",
-        "pool.tab",
-    ]
-    files = [f"runs/{name}.tab.txt" for name in RUNS]
-    outcome = score_in(world, [*words, *files])
+    words = ["-expand", "CSSF17", "--bootstrap", "50", "--seed", "3", "queries.xml", "pool.tab"]
+    words = ["compare", "coldstart", *words, *(f"runs/{name}.tab.txt" for name in RUNS)]
     compared = cs.compare(results, bootstrap=50, seed=3)
-    assert compared.to_text() == outcome.stdout.decode()
+    assert compared.to_text() == score_in(world, [*words, "--all"]).stdout.decode()
+    assert f"{compared}\n" == score_in(world, words).stdout.decode()
+    chosen = cs.compare(results, bootstrap=50, seed=3, measure="SF-ALL-*")
+    assert f"{chosen}\n" == score_in(world, [*words, "--measure", "SF-ALL-*"]).stdout.decode()
     told = json.loads(compared.to_json())
     check(told)
     assert compared.systems == tuple(results)
+    again = cs.load(compared.to_json())
+    assert isinstance(again, cs.Comparison)
+    assert (str(again), again.rows("pairs")) == (str(compared), compared.rows("pairs"))
+    assert [row["score"] for row in compared.rows()] == [
+        system["point"] for measure in told["measures"] for system in measure["systems"]
+    ]
     assert repr(compared).startswith("<comparison of alpha.tab.txt, beta.tab.txt, gamma.tab.txt: ")
 
 

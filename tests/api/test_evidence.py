@@ -54,10 +54,47 @@ def test_a_loaded_result_is_that_which_was_stored(mode: str) -> None:
     assert loaded.scores == result.scores
     assert loaded.rows() == result.rows()
     assert loaded.signature == result.signature
+    assert loaded.units == result.units
     assert loaded.to_json() == result.to_json()
     assert repr(loaded) == repr(result)
+    assert str(loaded) in str(result)
     with pytest.raises(cs.UsageError, match="explain needs the predictions, which JSON does not hold; score their"):
         loaded.explain(UNITS[mode])
+
+
+@modes
+def test_text_explanation_and_tables_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
+    result, unit = _scored(mode), UNITS[mode]
+    assert f"{result}\n" == score_in(tmp_path, words(mode)).stdout.decode()
+    explained = result.explain(unit)
+    gold, predictions = map(str, files(mode))
+    told = ["explain", mode, "--gold", gold, "--predictions", predictions, "--unit", str(unit)]
+    assert f"{explained}\n" == score_in(tmp_path, told).stdout.decode()
+    assert explained.to_json() == score_in(tmp_path, [*told, "--format", "json"]).stdout.decode()
+    assert repr(explained) == f"<explanation of {mode}: 1 units>"
+    (tmp_path / "per-item.tsv").unlink(missing_ok=True)
+    score_in(tmp_path, words(mode, "--per-item", "per-item.tsv"))
+    paths = result.write(tmp_path / "out")
+    assert [Path(path).name for path in paths] == ["out.json", "out.tsv"]
+    assert (tmp_path / "out.tsv").read_bytes() == (tmp_path / "per-item.tsv").read_bytes()
+    assert (tmp_path / "out.json").read_text() == result.to_json()
+    assert result.write(tmp_path / "out") == paths
+    (tmp_path / "out.tsv").write_text("mine")
+    with pytest.raises(cs.UsageError, match=r"out\.tsv exists; name another prefix"):
+        result.write(tmp_path / "out")
+    assert {row["measure"]: row["score"] for row in result.rows("scores")} == result.scores
+
+
+def test_rescoring_takes_the_options_of_the_task() -> None:
+    gold, predictions = files("r4c")
+    with open(predictions, "rb") as file:
+        result = cs.r4c(gold, file, references=2)
+    assert result.rescore(references=3).to_json() == cs.r4c(gold, predictions).to_json()
+    with pytest.raises(cs.UsageError, match="rescore of r4c takes references, ignore_missing, not any_order"):
+        result.rescore(any_order=True)
+    loaded: Any = cs.load(result.to_json())
+    with pytest.raises(cs.UsageError, match="rescore needs the predictions, which JSON does not hold"):
+        loaded.rescore()
 
 
 def test_objects_and_open_files_are_scored_as_files_are() -> None:

@@ -23,14 +23,14 @@ def run(monkeypatch: pytest.MonkeyPatch) -> cs.RunResult:
 
 
 def test_what_is_told_is_that_of_the_command_line(run: cs.RunResult) -> None:
-    told = run.explain(line=[7, "tide-kb.tab.txt:14"], query="ISLE26_0002", node=":E20", answer="Corin*")
+    told = run.explain("ISLE26_0002", line=[7, "tide-kb.tab.txt:14"], node=":E20", answer="Corin*")
     words = ("--line=7", "--line=tide-kb.tab.txt:14", "--unit=ISLE26_0002", "--node=:E20", "--answer=Corin*")
     outcome = score_in(ROOT, ["explain", "-expand", EXPAND, *words, "--format=json", *FILES])
     as_json = json.loads(told.to_json())
     assert {**as_json, "origin": 0} == {**json.loads(outcome.stdout), "origin": 0}
     as_text = score_in(ROOT, ["explain", "-expand", EXPAND, *words, *FILES]).stdout.decode()
-    assert told.text(120) + "\n" == as_text
-    assert repr(told) == "<explanation of run TIDE_KB: 7 lines, 2 queries, 0 classes, 1 nodes>"
+    assert f"{told}\n" == as_text
+    assert repr(told) == "<explanation of TIDE_KB: 7 lines, 2 queries, 0 classes, 1 nodes>"
 
 
 def test_what_cannot_be_explained_is_refused(run: cs.RunResult, tmp_path: Path) -> None:

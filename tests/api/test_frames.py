@@ -15,7 +15,7 @@ from tests.coldstart.handmade import Inputs, Line, query_xml
 
 pandas = pytest.importorskip("pandas")
 
-KINDS: Final[tuple[Any, ...]] = ("rows", "queries", "responses", "rankings", "problems")
+TABLES: Final = ("rows", "queries", "responses", "rankings", "problems", "units", "scores")
 BO = Line()
 
 
@@ -33,22 +33,27 @@ def as_values(rows: Iterable[Iterable[Any]]) -> list[list[Any]]:
     return [[None if pandas.isna(value) else value for value in row] for row in rows]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_frame_holds_the_records(result: cs.RunResult, kind: Any) -> None:
-    records = result.rows(kind)
-    frame = result.to_frame(kind)
-    assert records
-    assert list(frame.columns) == list(records[0]._fields)
-    assert as_values(frame.itertuples(index=False)) == as_values(records)
+@pytest.mark.parametrize("name", TABLES)
+def test_a_frame_holds_the_rows(result: cs.RunResult, name: str) -> None:
+    rows, frame = result.rows(name), result.to_frame(name)
+    assert result.tables == TABLES
+    assert rows
+    assert list(frame.columns) == list(rows[0])
+    assert as_values(frame.itertuples(index=False)) == as_values(row.values() for row in rows)
     assert cs.Signature.parse(frame.attrs["signature"]) == result.signature
     assert json.loads(json.dumps(frame.attrs["origin"])) == json.loads(result.to_json())["origin"]
 
 
-def test_another_kind_is_wrong_usage(result: cs.RunResult) -> None:
-    unknown: Any = "querys"
+def test_columns_have_types(result: cs.RunResult) -> None:
+    found = result.to_frame("responses").dtypes.astype(str).to_dict()
+    wanted = {"run_id": "category", "line": "int64", "assessment_line": "Int64", "confidence": "float64"}
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_another_table_is_wrong_usage(result: cs.RunResult) -> None:
     for read in (result.rows, result.to_frame):
-        with pytest.raises(cs.UsageError, match=r"no records called 'querys'; there are rows, .*did you mean queries"):
-            read(unknown)
+        with pytest.raises(cs.UsageError, match=r"no table called 'querys'; there are rows, .*did you mean queries"):
+            read("querys")
 
 
 def test_without_pandas_one_line_says_what_to_install(result: cs.RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +71,7 @@ def test_notebooks_show_the_summary_with_every_text_escaped(inputs: Inputs) -> N
     html = result._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
-    assert "LDC-MEAN-ALL-Macro-F1" in html
+    assert "LDC-MEAN-ALL-Macro" in html
     assert "no file holds assessments" in html
     assert repr(result).startswith(r"<<script>alert(1)</script>\x1b[2J under kb, 1:3: ")
     assert "\x1b" not in html + repr(result)

@@ -136,7 +136,7 @@ def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
         ({"expand": "CSX", "policy": "fs"}, "no policy called fs; there are kb, sf$"),
         ({"expand": "CSX", "policy": 1}, "policy takes the name of a policy or a Policy, not 1"),
         ({"expand": "CSX", "discipline": "STRING"}, r"No matcher called STRING; there are .*did you mean STRING_"),
-        ({"expand": "CSX", "run_ids": 5}, "run_ids takes a list of texts, not 5"),
+        ({"expand": "CSX", "runids": 5}, "runids takes a list of texts, not 5"),
         ({"expand": "CSX", "query_ids": [5]}, "query_ids takes a list of texts, not 5"),
         ({"expand": "CSX", "samples": 5}, "samples takes a path, not 5"),
         ({"queries": 5}, "queries takes paths or open files, not 5"),

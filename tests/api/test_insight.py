@@ -37,26 +37,24 @@ def printed(*words: str) -> str:
 
 def test_an_analysis_is_that_of_the_command_line() -> None:
     policy = "own:right=CORRECT:INEXACT,wrong=INCORRECT"
+    intervals = ("--bootstrap", "9", "--seed", "3")
     words = (
         "analyze",
         *SWITCHES,
+        *intervals,
         "--measure",
         "SF-AP",
         "--also-policy",
         policy,
         "--by",
         "slot,hop",
-        "--bootstrap",
-        "9",
-        "--seed",
-        "3",
         "--top",
         "4",
     )
     own = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
     found = cs.analyze(run_of(), "SF-AP", also_policy={"own": own}, by="slot,hop", bootstrap=9, seed=3, top=4)
     assert found.to_json() == printed(*words, "--format=json", QUERIES, POOL, KB)
-    assert found.to_text() + "\n" == printed(*words, QUERIES, POOL, KB)
+    assert str(found) + "\n" == printed(*words, QUERIES, POOL, KB)
     told = json.loads(found.to_json())
     assert (found.task, found.measure, found.score) == ("coldstart", "SF-AP", told["score"])
     assert (dict(found.scores), str(found.signature)) == (told["scores"], told["signature"])
@@ -76,7 +74,7 @@ def test_a_difference_is_that_of_the_command_line(policy: str | None) -> None:
         words = [*common, "--policy-b", policy, QUERIES, POOL, KB]
     found = cs.diff(run, other, "SF-ALL-Micro-F1", names=names, bootstrap=9, top=3)
     assert found.to_json() == printed(*words, "--format=json")
-    assert found.to_text() + "\n" == printed(*words)
+    assert str(found) + "\n" == printed(*words)
     told = json.loads(found.to_json())
     assert (found.a, found.b, found.difference, found.names) == (told["a"], told["b"], told["difference"], names)
     assert found.notes == tuple(note["text"] for note in told["notes"])
@@ -93,36 +91,29 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
         (tmp_path / "found.json").write_text(found.to_json())
         again = cs.load(tmp_path / "found.json")
         assert isinstance(again, type(found))
-        assert (again.to_json(), repr(again), again.kinds) == (found.to_json(), repr(found), found.kinds)
+        assert (again.to_json(), repr(again), again.tables) == (found.to_json(), repr(found), found.tables)
+        assert (str(again), again._repr_html_()) == (str(found), found._repr_html_())
         assert again.report().html == found.report().html
-        with pytest.raises(cs.UsageError, match="the text is not in JSON"):
-            again.to_text()
-        assert pickle.loads(pickle.dumps(found)).to_text() == found.to_text()
+        assert str(pickle.loads(pickle.dumps(found))) == str(found)
 
 
-def test_rows_and_frames_have_the_tables_of_the_json() -> None:
+def test_rows_and_frames_are_the_tables_of_the_command(tmp_path: Path) -> None:
     analysis, evidence, difference, _ = made()
-    assert isinstance(analysis, cs.Analysis)
     assert isinstance(difference, cs.Difference)
+    score_in(ROOT, ["analyze", *SWITCHES, "--format", "tsv", "-o", str(tmp_path / "tables"), QUERIES, POOL, KB])
+    assert {f"{name}.tsv" for name in analysis.tables} == {path.name for path in (tmp_path / "tables").iterdir()}
+    for name in analysis.tables:
+        head, *lines = (tmp_path / "tables" / f"{name}.tsv").read_text().splitlines()
+        assert list(analysis.to_frame(name).columns) == head.split("\t")
+        assert len(analysis.rows(name)) == len(lines)
     told = json.loads(analysis.to_json())
-    for kind in ("mistakes", "budget", "policies", "sweep"):
-        assert len(analysis.rows(kind)) == len(told[kind])
-    first = analysis.rows()[0]
-    assert first["gain"] == told["mistakes"][0]["gain"]
-    assert first["SF-AP"] == told["mistakes"][0]["effects"]["SF-AP"]
-    groups = analysis.rows("groups")
-    assert [row["dimension"] for row in groups] == [name for name, rows in told["groups"].items() for _ in rows]
-    [kb, sf] = analysis.rows("policies")
-    assert (kb["name"], sf["name"], sf["justifications"]) == ("kb", "sf", "1:1")
-    assert sf["SF-AP"] == told["policies"][1]["scores"]["SF-AP"]
-    frame = analysis.to_frame("sweep")
-    assert list(frame.columns) == ["threshold", "precision", "recall", "f1", "lines", "gain"]
-    assert frame["f1"].max() == max(row["f1"] for row in told["sweep"])
-    assert frame.attrs == {"measure": analysis.measure, "signature": str(analysis.signature)}
+    assert [row["gain"] for row in analysis.rows()] == [row["gain"] for row in told["mistakes"]]
+    assert analysis.to_frame("sweep")["f1"].max() == max(row["f1"] for row in told["sweep"])
+    assert analysis.to_frame().attrs == {"measure": analysis.measure, "signature": told["signature"]}
     assert list(evidence.to_frame()["kind"]) == [row["kind"] for row in json.loads(evidence.to_json())["mistakes"]]
     assert difference.to_frame()["contribution"].sum() == pytest.approx(difference.difference, abs=1e-12)
     assert difference.to_frame().attrs["signatures"].keys() == {"a", "b"}
-    with pytest.raises(cs.UsageError, match=r"no rows called 'mistake'; .*; did you mean mistakes\?"):
+    with pytest.raises(cs.UsageError, match=r"no table called 'mistake'; .*; did you mean mistakes\?"):
         analysis.rows("mistake")
 
 
@@ -137,6 +128,8 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
         (lambda: cs.analyze(run, top=0), "top takes a number from 1, not 0"),
         (lambda: cs.analyze(run, also_policy="nosuch"), "no such preset"),
         (lambda: cs.analyze(run, by="slot,moon"), "moon"),
+        (lambda: cs.diff(run, run, top=-1), "top takes a number from 1, not -1"),
+        (lambda: cs.diff(run, run, names="ab"), "names takes what the two are called"),  # type: ignore[arg-type]
         (lambda: cs.analyze(result, run="x"), "are for Cold Start runs"),
         (lambda: cs.analyze("run.tab"), "analyze takes a result, not 'run.tab'"),  # type: ignore[arg-type]
         (lambda: cs.diff(run, result), "diff takes results of one kind"),
@@ -147,6 +140,6 @@ def test_what_cannot_be_analysed_is_wrong_usage() -> None:
 
 def test_a_notebook_shows_a_table() -> None:
     analysis, difference = cs.analyze(run_of()), cs.diff(run_of(), run_of().rescore("sf"), bootstrap=9)
-    assert '<td style="text-align: left">missed</td>' in analysis._repr_html_()
+    assert "<td>missed</td>" in analysis._repr_html_()
     assert "<caption>analysis of " in analysis._repr_html_()
-    assert "<th>contribution</th>" in difference._repr_html_()
+    assert '<th scope="col" data-key="contribution" class="number">Contribution</th>' in difference._repr_html_()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cs_score as cs
 from cs_score.base.records import replace
-from tests.api.test_frames import KINDS
+from tests.api.test_frames import TABLES
 from tests.coldstart.handmade import Inputs, Line, query_xml
 
 BO = Line()
@@ -46,10 +46,11 @@ def assert_same(loaded: cs.RunResult, result: cs.RunResult) -> None:
     assert (loaded.policy, loaded.justifications) == (result.policy, result.justifications)
     assert (loaded.errors, loaded.warnings, loaded.remarks) == (result.errors, result.warnings, result.remarks)
     assert loaded.signature == result.signature
-    for kind in KINDS:
-        assert loaded.rows(kind) == result.rows(kind)
+    for name in TABLES:
+        assert loaded.rows(name) == result.rows(name)
     assert loaded.to_json() == result.to_json()
     assert repr(loaded) == repr(result)
+    assert str(loaded) == str(result)
     assert loaded._repr_html_() == result._repr_html_()
 
 
@@ -121,8 +122,8 @@ def test_a_result_that_was_tampered_with_never_ends_in_a_traceback(data: st.Data
         said = str(error)
         assert len(said.splitlines()) == 1
         return
-    for kind in KINDS:
-        loaded.rows(kind)
+    for name in TABLES:
+        loaded.rows(name)
     assert loaded._repr_html_()
     assert len(repr(loaded).splitlines()) == 1
     assert cs.Signature.parse(str(loaded.signature)) == loaded.signature

@@ -6,6 +6,7 @@ import html
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ def test_a_result_gives_the_page_of_the_command_line(tmp_path: Path, monkeypatch
     assert result.report("SF-AP").html.encode() == Path("ours.html").read_bytes()
     with pytest.raises(cs.UsageError, match="no measure called chess"):
         result.report("chess")
-    Path("result.json").write_text(result.to_json())
+    stored: Any = cs.load(result.to_json())
     with pytest.raises(cs.UsageError, match="report needs the lines of the run"):
-        cs.load("result.json").report()
+        stored.report()
 
 
 def test_predictions_give_the_page_of_the_command_line(tmp_path: Path) -> None:

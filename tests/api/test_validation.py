@@ -31,9 +31,8 @@ def test_a_validated_run_is_that_of_the_command(sf_queries: Inputs) -> None:
     assert checked.text.encode() == outcome.files["valid.tab"]
     told = json.loads(outcome.files["problems.json"])["problems"]
     rows = checked.rows()
-    assert [(row.code, row.severity, row.line, row.text, row.repaired, row.times) for row in rows] == [
-        (one["code"], one["severity"], one["line"], one["text"], one["repaired"], one["times"]) for one in told
-    ]
+    keys = ("code", "severity", "line", "text", "repaired", "times")
+    assert [[row[key] for key in keys] for row in rows] == [[one[key] for key in keys] for one in told]
     assert (checked.errors, checked.warnings) == (0, len(rows))
     assert repr(checked) == f"<validated run: 2 lines, 0 errors, {len(rows)} warnings>"
     checked.write(folder / "python.tab")

@@ -55,7 +55,7 @@ class Group(Record):
 
     group: str
     units: int
-    counts: dict[str, float]
+    counts: dict[str, int | float]
     precision: float | None
     recall: float | None
     f1: float | None
@@ -181,7 +181,7 @@ class ExplainedUnit(Record):
     unit: Any
     occurrence: int
     lines: tuple[str, ...]
-    statistics: dict[str, float]
+    statistics: dict[str, int | float]
     scores: dict[str, float]
     prediction: Any
     mistakes: tuple[Mistake, ...]
@@ -198,4 +198,4 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     mistakes: tuple[Mistake, ...]
     score: float
     scores: dict[str, float]
-    statistics: dict[str, float]
+    statistics: dict[str, int | float]

@@ -1,0 +1,117 @@
+"""What results, analyses and comparisons share: tables by name, as rows, data frames and small HTML; and pages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from cs_score.base.display import one_line
+from cs_score.base.errors import UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.nearest import nearest
+from cs_score.base.outputs import encoded, write_packed
+from cs_score.report.documents import page_from
+from cs_score.tables import renderers
+from cs_score.tables.layout import Table
+
+if TYPE_CHECKING:
+    import pandas
+
+_SHOWN: Final = 25
+"""Rows that a notebook shows of a table."""
+
+_LONGEST: Final = 200
+"""Characters of a text that a notebook shows."""
+
+_STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-align: left }</style>"
+
+
+class Shown:
+    """What has tables by name, text for people, and one line for programmers."""
+
+    _default: ClassVar[str]
+    """The table that `rows` and `to_frame` take."""
+    _in_notebooks: ClassVar[str]
+    """The table that notebooks show."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(self._makers())
+
+    def rows(self, name: str | None = None) -> list[dict[str, Any]]:
+        """The rows of a table by the keys of its columns; None: of the main one.
+
+        Raises UsageError for a name that there is not.
+        """
+        with paused_collector():
+            table = self._table(name)
+            return [dict(zip(table.keys, row)) for row in table.rows]
+
+    def to_frame(self, name: str | None = None) -> pandas.DataFrame:
+        """The same as a pandas data frame; its `attrs` hold what cites it.
+
+        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError as `rows`,
+        MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        with paused_collector():
+            frame = renderers.frame(self._table(name))
+        frame.attrs |= self._attrs()
+        return frame
+
+    def _repr_html_(self) -> str:
+        table = self._table(self._in_notebooks)
+        notes = "".join(f"<p>{escape(one_line(note, _LONGEST))}</p>" for note in self._notes())
+        caption = repr(self).removeprefix("<").removesuffix(">")
+        return _STYLE + "\n".join(renderers.html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
+
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        """What makes each table."""
+        raise NotImplementedError
+
+    def _attrs(self) -> Mapping[str, object]:
+        return {}
+
+    def _notes(self) -> Sequence[str]:
+        """What notebooks show below it."""
+        return ()
+
+    def _table(self, name: str | None) -> Table:
+        makers = self._makers()
+        wanted = self._default if name is None else name
+        if wanted not in makers:
+            raise UsageError(f"no table called {wanted!r}; there are {', '.join(makers)}{nearest(str(wanted), makers)}")
+        return makers[wanted]()
+
+
+class Report:
+    """A page of what mistakes cost: scores, error budget, groups, every mistake, and how to make it again.
+
+    Made by `report` of a result. A notebook shows it in a frame of its own, which may run the page's script and nothing
+    else.
+    """
+
+    def __init__(self, document: Mapping[str, object]) -> None:
+        """`document`: an analysis or a difference as JSON. Raises MissingExtraError without jinja2."""
+        self._html = page_from(document)
+
+    @property
+    def html(self) -> str:
+        """The page, one file that loads nothing from elsewhere; the text that `cs-score report` writes."""
+        return self._html
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, compressed where its name ends like that; an earlier file is replaced.
+
+        Raises OutputError where it cannot be written.
+        """
+        write_packed(os.fspath(path), encoded([self._html]))
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self._html)} characters>"
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="allow-scripts" width="100%" height="720" title="cs-score report"'
+        return f'<iframe srcdoc="{escape(self._html)}" {frame}></iframe>'
