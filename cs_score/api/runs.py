@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
@@ -56,6 +58,7 @@ from cs_score.coldstart.outputs import (
     whole_report,
     written,
 )
+from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -180,6 +183,20 @@ class RunResult(AnyResult):
     def units(self) -> tuple[str, ...]:
         """The ids of the units that resampling draws: LDC queries, or SF queries where none are known."""
         return tuple(dict.fromkeys(row["id"] for row in self.rows("units")))
+
+    @property
+    def reference_range(self) -> Mapping[str, Range] | None:
+        """What the reference could print of measures where the order of its hash tables decides: `low` and `high`.
+
+        Our own score lies between them. None where there are too many outcomes to be worked out. Raises UsageError
+        where the files held no run or several.
+        """
+        _ = self.run_id
+        if self._stored:
+            ranges = self._stored.runs[0].reference_range
+            return {} if ranges is UNSET else ranges
+        result = self._of_lines.scores_only
+        return reference_range(result.runs[0], result.options.edition)
 
     @property
     def policy(self) -> Policy:

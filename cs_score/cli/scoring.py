@@ -458,7 +458,7 @@ def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
 
 def _score_runs(line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
-    from cs_score.coldstart.documents import WRITERS, choose, document_of, shown
+    from cs_score.coldstart.documents import WRITERS, choose, document_of, reference_remarks, shown
 
     call = _call_of_score(line)
     problems = call.new_log()
@@ -482,6 +482,7 @@ def _score_runs(line: Line) -> int:
     is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
     if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
         print_text(shown(chosen.runs[0], chosen.measure))
+        remark([f"the reference {text}" for text in reference_remarks(chosen)])
     else:
         print_text(WRITERS[line.format](chosen).removesuffix("\n"))
     return Finished(1 if result.error_count else 0, scoring)

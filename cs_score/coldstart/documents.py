@@ -17,6 +17,7 @@ from cs_score.base.signing.signature import Signature
 from cs_score.coldstart import ranking
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import pre_policy_category, without
+from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
@@ -172,7 +173,9 @@ class FoundProblem(Record):
 class RunScores(Record):
     """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
 
-    `origin` is that of a run which was scored by itself beside others. `units` are the statistics that averages are
+    `origin` is that of a run which was scored by itself beside others. `reference_range` has the measures that the
+    reference could print differently, by the order of its hash tables, as our own value is one of those between; None
+    where its outcomes are too many to be worked out. `units` are the statistics that averages are
     made of, `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
     """
 
@@ -180,6 +183,7 @@ class RunScores(Record):
     signature: str
     scores: Mapping[str, Real]
     origin: Origin | UnsetType = UNSET
+    reference_range: Mapping[str, Range] | UnsetType | None = UNSET
     units: Units | UnsetType = UNSET
     queries: Mapping[str, str] | UnsetType = UNSET
     tables: Mapping[str, ScoreTable] | UnsetType = UNSET
@@ -260,7 +264,10 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
     for run in scores.runs:
         shown = {name: run.scores[name] for name in measures if name in run.scores}
         signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
-        one = RunScores(run.run_id, str(signature), shown, origin=run.origin)
+        ranges = run.reference_range
+        if ranges:
+            ranges = {name: each for name, each in ranges.items() if name in shown} or UNSET
+        one = RunScores(run.run_id, str(signature), shown, origin=run.origin, reference_range=ranges)
         if run.intervals:
             limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
             one = replace(one, intervals=replace(run.intervals, scores=limits))
@@ -280,7 +287,14 @@ def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -
         "responses": lambda: tuple(_responses(run)),
     }
     origin = UNSET if run.origin is None else run.origin
-    whole = RunScores(run.run_id, str(result.signature(run)), run.scores, origin=origin)
+    ranges = reference_range(run, result.options.edition)
+    whole = RunScores(
+        run.run_id,
+        str(result.signature(run)),
+        run.scores,
+        origin=origin,
+        reference_range=UNSET if ranges == {} else ranges,
+    )
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
 
 
@@ -383,6 +397,17 @@ def _headings(scores: Scores) -> list[str]:
     return headings
 
 
+def reference_remarks(scores: Scores) -> Iterator[str]:
+    """What the reference may also print of the chosen measures, in four decimals."""
+    for run, heading in zip(scores.runs, _headings(scores)):
+        of_run = f" of {cell(heading, _LONGEST_RUN_ID)}" if len(scores.runs) > 1 else ""
+        if run.reference_range is None:
+            yield f"may print other values{of_run}; its hash tables have too many orders to work them out"
+        for measure, each in (run.reference_range or {}).items():
+            if each.is_seen:
+                yield f"may print {each} for {measure}{of_run}, by hash order"
+
+
 def scores_text(scores: Scores) -> str:
     """A line for each chosen measure, a column for each run, as many side by side as a screen holds; the signatures."""
     measures = scores.measures or ()
@@ -399,6 +424,8 @@ def scores_text(scores: Scores) -> str:
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
         lines += wrapped(why, " " * 11)
+    for remark in reference_remarks(scores):
+        lines += wrapped(f"reference  {remark}", " " * 11)
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
@@ -411,6 +438,7 @@ def scores_markdown(scores: Scores) -> str:
     rows = [["Measure", *map(escape_markdown, _headings(scores))], [":---", *("---:" for _ in scores.runs)]]
     rows += [[measure, *(shown(run, measure) for run in scores.runs)] for measure in scores.measures or ()]
     lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
+    lines += [f"- {escape_markdown(remark)}" for remark in reference_remarks(scores)]
     lines += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join(lines) + "\n"
 

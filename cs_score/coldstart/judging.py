@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -371,10 +371,38 @@ class Row(Struct):
     redundant: list[Response] = field(default_factory=list)
 
 
+class Outcome(NamedTuple):
+    """What a row may also be: its counts, and the labels of its responses by index."""
+
+    counts: Counts
+    labels: Mapping[int, Labels]
+
+
+class Choice(NamedTuple):
+    """A row of a single-valued slot with right responses of several classes, of which the reference keeps the one that
+    its hash order gives (specification 14, rule 4).
+
+    `others` is what the row is with each response that ours does not keep; empty where they are too many to be tried.
+    """
+
+    name: str
+    others: tuple[Outcome, ...]
+
+
+MOST_TRIED: Final = 100_000
+"""Responses of a row, times those of them that might be kept, up to which all outcomes are worked out."""
+
+
+def single_value_order(line: Response) -> tuple[float, int, int]:
+    """What right responses to a single-valued slot are sorted by; the first stays right."""
+    return -line.confidence, line.number, line.index
+
+
 class Counting:
     """Finds the labels of responses and counts them, query by query.
 
     `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
+    `choices` are the rows in which hash order decides in the reference.
     """
 
     def __init__(
@@ -382,6 +410,7 @@ class Counting:
     ) -> None:
         """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
         self._edition = edition
+        self.choices: list[Choice] = []
         self.labels = labels
         self.matched = matched
         self._policy = policy
@@ -410,24 +439,42 @@ class Counting:
                         line.follow_on.id: needed in self.labels[line.index] for line in reversed(responses)
                     }
                 if len(right) > 1:
-                    kept, *others = sorted(right, key=self._is_nominal)
-                    right = self.keep(kept, others, row)
+                    first, *duplicates = sorted(right, key=self._is_nominal)
+                    right = self.keep(first, duplicates, row)
                 if right:
                     row.right += right
                     row.last_right.append(right[-1])
             is_single = tree.single.get(name, False)
-            if is_single and len(row.right) > 1:
-                kept = min(row.last_right, key=lambda line: (-line.confidence, line.number, line.index))
-                row.right.remove(kept)
-                row.right = self.keep(kept, row.right, row)
-            if row.right:
-                ignore = self.ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
-                ignore(row)
-            found = Counter([self.labels[line.index] for line in row.submitted])
-            counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
             to_find = min(tree.ground_truth[name], 1) if is_single else tree.ground_truth[name]
-            tallies.append(Tally(name, counts._replace(ground_truth=to_find), row.submitted))
+            kept: Response | None = None
+            if is_single and len(row.right) > 1:
+                kept, *others = sorted(row.last_right, key=single_value_order)
+                if others:
+                    self.choices.append(Choice(name, tuple(self._with_others(row, others, to_find))))
+            tallies.append(Tally(name, self._finished(row, kept, to_find), row.submitted))
         return tallies
+
+    def _finished(self, row: Row, kept: Response | None, to_find: int) -> Counts:
+        """The counts of a row once duplicates of the response `kept` and the nominal rule have changed its labels."""
+        if kept is not None:
+            row.right.remove(kept)
+            row.right = self.keep(kept, row.right, row)
+        if row.right:
+            ignore = self.ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
+            ignore(row)
+        found = Counter([self.labels[line.index] for line in row.submitted])
+        counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
+        return counts._replace(ground_truth=to_find)
+
+    def _with_others(self, row: Row, others: Sequence[Response], to_find: int) -> Iterator[Outcome]:
+        """The row as it is where each of the other candidates stays right; nothing where they are too many to try."""
+        if len(others) * len(row.submitted) > MOST_TRIED:
+            return
+        for other in others:
+            labels = {line.index: self.labels[line.index] for line in row.submitted}
+            tried = Counting(self.matched, self._policy, self._most, labels, self._edition)
+            again = Row(row.submitted, row.right.copy(), row.last_right, row.redundant.copy())
+            yield Outcome(tried._finished(again, other, to_find), labels)
 
     def _categorise(
         self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None

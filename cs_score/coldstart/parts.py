@@ -25,14 +25,16 @@ from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import (
+    Alternatives,
     DebugText,
     Result,
     ScoreRow,
+    averaged_rankings,
     averaged_table,
     ranked_rows,
     tallies_of,
 )
-from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
+from cs_score.coldstart.scorer import Combining, alternatives_of, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -194,6 +196,7 @@ class _PartScore(Record):
     has_met: bool
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ScoreRow]
+    alternatives: Alternatives
     problems: ProblemLog
 
 
@@ -223,9 +226,11 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
         lines = sum(score.lines for score in scores)
         combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
-        run = combining.projected(run_id, averaged_table(row for score in scores for row in score.rows))
+        alternatives = Alternatives.joined(score.alternatives for score in scores)
+        rows = (row for score in scores for row in score.rows)
+        run = combining.projected(run_id, averaged_table(rows), alternatives)
         combining.check_something_scored(run)
-        ranked = combining.averaged(run_id, (row for score in scores for row in score.ap_rows))
+        ranked = averaged_rankings(run_id, (row for score in scores for row in score.ap_rows), gold.table)
         texts = [_texts_of(folder, part) for part in range(len(scores))]
         run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
         if gold.options.samples is not None:
@@ -273,7 +278,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
         write_new(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
-        ranked_rows(rankings), gold.problems,
+        ranked_rows(rankings), alternatives_of(units), gold.problems,
     )  # fmt: skip
 
 

@@ -7,13 +7,15 @@ justifications that it gives, instead of 0 or 1.
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from cs_score.base.records import Record
 from cs_score.coldstart.editions import LATEST, Edition
-from cs_score.coldstart.judging import REDUNDANT, Labels, Matched
+from cs_score.coldstart.judging import MOST_TRIED, REDUNDANT, Choice, Labels, Matched
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries import Query
@@ -254,6 +256,39 @@ def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:
     if edition.ranks_correct_lines:
         return assessment.judgment == CORRECT
     return assessment.is_accepted and _is_useful(labels)
+
+
+def outcomes_of_labels(
+    choices: Sequence[Choice], matched: Matched, labels: Mapping[int, Labels], edition: Edition, nodes: int
+) -> list[dict[int, Labels]] | None:
+    """Other labels that hash order may give responses, as far as they change which of them can find a class.
+
+    None where so many rankings of `nodes` are too many to be made.
+    """
+    by_row: list[list[Mapping[int, Labels]]] = []
+    for choice in choices:
+        by_useful: dict[frozenset[int], Mapping[int, Labels]] = {}
+        if not choice.others:
+            return None
+        for option in (labels, *(other.labels for other in choice.others)):
+            useful = (
+                index
+                for index in choice.others[0].labels
+                if (found := matched.get(index)) is not None and can_find(found, option[index], edition)
+            )
+            by_useful.setdefault(frozenset(useful), option)
+        by_row.append(list(by_useful.values()))
+    rankings = math.prod(map(len, by_row))
+    if rankings > 1 and rankings * nodes > MOST_TRIED:
+        return None
+    outcomes = []
+    for chosen in itertools.islice(itertools.product(*by_row), 1, None):  # the first one is ours
+        changed = dict(labels)
+        for option in chosen:
+            if option is not labels:
+                changed.update(option)
+        outcomes.append(changed)
+    return outcomes
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.editions import Edition
-from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
+from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
@@ -42,6 +42,9 @@ OfQuery = TypeVar("OfQuery")
 
 OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[OfQuery]]]]
 """Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
+
+MeanMembers: TypeAlias = "dict[tuple[str, str], list[ScoreRow]]"
+"""The rows behind each row of LDC-MEAN, by its name and level."""
 
 
 class ScoreRow(NamedTuple):
@@ -195,29 +198,35 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[OfLdcQuery[ScoreR
     return by_ldc_query(rows_of, queries)
 
 
-def ldc_tables(sf: Table, queries: QuerySet) -> tuple[Table, Table]:
-    """LDC-MAX and LDC-MEAN of an SF table (specification 8.2 and 8.3)."""
-    best: list[ScoreRow] = []
-    for full_id, entry_points in _by_ldc_query(sf, queries):
-        best += ldc_max_rows(full_id, _representing(entry_points)[1])
-    means = tuple(in_printing_order(_ldc_means(sf, queries)))
+def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
+    """An SF table with LDC-MAX and LDC-MEAN, where LDC queries were expanded (specification 8.2 and 8.3)."""
+    if not queries.ldc_of:
+        return PrecisionRecall(sf, None, None)
+    by_ldc = tuple(_by_ldc_query(sf, queries))
+    best = [row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1])]
+    means = tuple(in_printing_order(_ldc_means(by_ldc)))
     macro = tuple(_macro_row(level, members) for level, members in _by_level(means))
-    return averaged_table(in_printing_order(best)), Table(means, (), macro)
+    return PrecisionRecall(sf, averaged_table(in_printing_order(best)), Table(means, (), macro), by_ldc)
 
 
-def ldc_mean_ap(sf: Table, queries: QuerySet) -> Table:
-    """The LDC-MEAN variant of rankings: the mean over the entry points that have the row."""
-    return averaged_ap_table(_by_name_and_level(_ldc_means(sf, queries)), queries.edition)
-
-
-def _representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
+def representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
     """The entry point with the highest F1 over all hops, the first in query-file order where equal (14, rule 1)."""
     return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
 
 
-def representatives(sf: Table, queries: QuerySet) -> frozenset[str]:
+def representatives(tables: PrecisionRecall) -> frozenset[str]:
     """The short ids of the entry points that represent their LDC queries in LDC-MAX."""
-    return frozenset(_representing(entry_points)[0] for _, entry_points in _by_ldc_query(sf, queries))
+    return frozenset(representing(entry_points)[0] for _, entry_points in tables.by_ldc)
+
+
+def averaged_rankings(
+    run_id: str, ordered: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
+) -> AveragePrecision:
+    """The AP report with these SF rows; `run_id` is the run that its rows name."""
+    edition, sf = queries.edition, averaged_ap_table(ordered, queries.edition)
+    by_ldc = tuple(_by_ldc_query(sf, queries))
+    means = averaged_ap_table(_by_name_and_level(_ldc_means(by_ldc)), edition) if queries.ldc_of else None
+    return AveragePrecision(run_id, sf, means, tuple(rankings), edition.ranks_all_levels, by_ldc)
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
@@ -234,20 +243,44 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
 
 
-def _ldc_means(sf: Table, queries: QuerySet) -> Iterator[ScoreRow]:
-    """Means over entry points of rows with the same first class component, or of rankings of the same level."""
-    for full_id, entry_points in _by_ldc_query(sf, queries):
-        members: dict[tuple[str, str], list[ScoreRow]] = {}
-        for _, rows in sorted(entry_points):
-            for row in rows:
-                _, colon, components = row.name.partition(":")
-                name = f"{full_id}{colon}{components.partition(':')[0]}"
-                level = row.level if row.counts is None else str(name.count(":"))
-                members.setdefault((name, level), []).append(row)
-        for (name, level), of_name in members.items():
+def mean_members(full_id: str, entry_points: Iterable[tuple[str, Sequence[ScoreRow]]]) -> MeanMembers:
+    """The rows that LDC-MEAN averages in one: those of the same first class component, or rankings of one level."""
+    members: MeanMembers = {}
+    for _, rows in sorted(entry_points):
+        for row in rows:
+            _, colon, components = row.name.partition(":")
+            name = f"{full_id}{colon}{components.partition(':')[0]}"
+            level = row.level if row.counts is None else str(name.count(":"))
+            members.setdefault((name, level), []).append(row)
+    return members
+
+
+def _ldc_means(by_ldc: Iterable[OfLdcQuery[ScoreRow]]) -> Iterator[ScoreRow]:
+    for full_id, entry_points in by_ldc:
+        for (name, level), of_name in mean_members(full_id, entry_points).items():
             # A mean of one is what it is, negative zero too.
             scores = of_name[0].scores if len(of_name) == 1 else _means(of_name, len(of_name))
             yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in of_name))
+
+
+class Alternatives(Record):
+    """What else the reference could have found where a slot takes one value and its hash order says which.
+
+    `counts` has what else rows may be, by name, and `rankings` the rows that queries may have in their place, by full
+    id; nothing for one with too many outcomes to be worked out.
+    """
+
+    counts: Mapping[str, Sequence[Counts]] = field(default_factory=dict)
+    rankings: Mapping[str, Sequence[Sequence[ScoreRow]]] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, several: Iterable[Alternatives]) -> Alternatives:
+        counts: dict[str, Sequence[Counts]] = {}
+        rankings: dict[str, Sequence[Sequence[ScoreRow]]] = {}
+        for each in several:
+            counts.update(each.counts)
+            rankings.update(each.rankings)
+        return cls(counts, rankings)
 
 
 class QueryResult(Record):
@@ -260,6 +293,7 @@ class QueryResult(Record):
     query: Query
     tallies: tuple[Tally, ...] = ()
     rankings: tuple[Ranking, ...] = ()
+    alternatives: Alternatives = Alternatives()
     problems: ProblemLog = field(default_factory=ProblemLog)
     uncounted: InputError | None = None
     unranked: InputError | None = None
@@ -269,7 +303,7 @@ class UnitResult(Record):
     """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
 
     `matched` holds the assessment of each response that has one, `labels` what each counts as, by the response's index.
-    `problems` were found while matching; `unmatched` is why that had to stop.
+    `problems` were found while matching; `unmatched` is why that had to stop. `choices` are those of the labels.
     """
 
     id: str
@@ -278,6 +312,7 @@ class UnitResult(Record):
     queries: tuple[QueryResult, ...]
     problems: ProblemLog
     unmatched: InputError | None = None
+    choices: tuple[Choice, ...] = ()
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
@@ -291,11 +326,15 @@ def _existing(*variants: tuple[str, Table | None]) -> list[tuple[str, Table]]:
 
 
 class PrecisionRecall(Record):
-    """The tables of one run; the LDC variants are None where no LDC query was expanded (specification 3.7)."""
+    """The tables of one run; the LDC variants are None where no LDC query was expanded (specification 3.7).
+
+    `by_ldc` are the rows of `sf` by LDC query and entry point.
+    """
 
     sf: Table
     ldc_max: Table | None
     ldc_mean: Table | None
+    by_ldc: tuple[OfLdcQuery[ScoreRow], ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
@@ -323,6 +362,7 @@ class AveragePrecision(Record):
     ldc_mean: Table | None
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
+    by_ldc: tuple[OfLdcQuery[ScoreRow], ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
@@ -357,6 +397,7 @@ class RunResult(Record):
     run_id: str
     tables: PrecisionRecall
     units: tuple[UnitResult, ...] = ()
+    alternatives: Alternatives = Alternatives()
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)

@@ -14,16 +14,23 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of
-from cs_score.coldstart.judging import Counting, check_discipline, compares_values, match, place_responses
+from cs_score.coldstart.judging import (
+    Choice,
+    Counting,
+    Labels,
+    check_discipline,
+    compares_values,
+    match,
+    place_responses,
+)
 from cs_score.coldstart.lines import Assessment, LinkedQuery, Response
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Options, Policy, origin_of
 from cs_score.coldstart.queries import QuerySet, find_predicate
-from cs_score.coldstart.ranking import Ranker, Ranking
+from cs_score.coldstart.ranking import Ranker, Ranking, outcomes_of_labels
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import (
     ALL_LEVELS,
-    AveragePrecision,
-    PrecisionRecall,
+    Alternatives,
     QueryResult,
     Result,
     RunResult,
@@ -31,12 +38,11 @@ from cs_score.coldstart.result import (
     ScoringStopped,
     Table,
     UnitResult,
-    averaged_ap_table,
+    averaged_rankings,
     averaged_table,
     counted_row,
     in_printing_order,
-    ldc_mean_ap,
-    ldc_tables,
+    projected,
     ranked_rows,
 )
 from cs_score.coldstart.samples import SampleFile
@@ -157,6 +163,10 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
     return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
 
 
+def alternatives_of(units: Iterable[UnitResult]) -> Alternatives:
+    return Alternatives.joined(query.alternatives for unit in units for query in unit.queries)
+
+
 def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
     return sorted((query for unit in units for query in unit.queries), key=lambda result: getattr(result.query, order))
 
@@ -223,12 +233,10 @@ class Combining:
                 f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
             )
 
-    def projected(self, run_id: str, sf: Table) -> RunResult:
+    def projected(self, run_id: str, sf: Table, alternatives: Alternatives) -> RunResult:
         """The tables of a run with this SF table (specification 8)."""
-        gold, table = self._gold, self._gold.table
-        tables = PrecisionRecall(sf, *(ldc_tables(sf, table) if table.ldc_of else (None, None)))
-        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
-        return RunResult(run_id, tables, unit_of=unit_of)
+        unit_of = {query.full_id: self._gold.cluster_of(query) for query in self._gold.selected(self._hop_limits)}
+        return RunResult(run_id, projected(sf, self._gold.table), alternatives=alternatives, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
         """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
@@ -237,13 +245,6 @@ class Combining:
                 "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
                 remedy="-queries must name queries of the query files, and run or assessments must answer them",
             )
-
-    def averaged(self, run_id: str, rows: Iterable[ScoreRow], rankings: Sequence[Ranking] = ()) -> AveragePrecision:
-        """The AP report with these SF rows; `run_id` is the run that its rows name."""
-        table = self._gold.table
-        sf = averaged_ap_table(rows, self.edition)
-        ldc_mean = ldc_mean_ap(sf, table) if table.ldc_of else None
-        return AveragePrecision(run_id, sf, ldc_mean, tuple(rankings), self.edition.ranks_all_levels)
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
         """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
@@ -308,13 +309,14 @@ def score_runs(
             combining.remarks.append(_remark_on_no_run(run))
         for run_id in combining.run_ids:
             units = combining.score_units(run_id)
-            runs.append(replace(combining.projected(run_id, averaged_table(score_rows(units))), units=tuple(units)))
+            projected = combining.projected(run_id, averaged_table(score_rows(units)), alternatives_of(units))
+            runs.append(replace(projected, units=tuple(units)))
             combining.check_something_scored(runs[-1])
             if combining.edition.has_rankings:
                 rankings = rankings_of(units)
                 # The rows of the report bear the id of the first run line of the input (9.8).
                 first = responses[0].run_id if responses else run_id
-                ranked = combining.averaged(first, ranked_rows(rankings), rankings)
+                ranked = averaged_rankings(first, ranked_rows(rankings), run.gold.table, rankings)
                 runs[-1] = replace(runs[-1], average_precision=ranked)
             if combining.options.samples is not None:
                 runs[-1] = combining.with_bootstrap(runs[-1], combining.options.samples)
@@ -335,14 +337,15 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
     results = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
+    choices = tuple(counting.choices)
     if beside is not None:
-        matched = {**beside.matched, **matched}
+        matched, choices = {**beside.matched, **matched}, (*beside.choices, *choices)
     if is_ranked and edition.has_rankings:  # 9: nodes, confidence, mapping, V, average precision
         results = [
-            result if result.uncounted else _rank(unit, gold, result, matched, counting)
+            result if result.uncounted else _rank(unit, gold, result, matched, counting.labels, choices)
             for gold, result in zip(golds, results)
         ]
-    return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems)
+    return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems, choices=choices)
 
 
 def _match(unit: Unit) -> UnitResult:
@@ -367,23 +370,43 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
         members = place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, unit.run.links)
     except InputError as stop:
         return QueryResult(query, problems=gold.problems, uncounted=stop)
-    most_hops = unit.hop_limits[query.short_id]
+    most_hops, chosen = unit.hop_limits[query.short_id], len(counting.choices)
     tallies = tuple(tally for tally in counting.tally(tree, members) if tree.depth(tally.name) <= most_hops)
-    return QueryResult(query, tallies, problems=gold.problems)
+    others = {choice.name: tuple({counts for counts, _ in choice.others}) for choice in counting.choices[chosen:]}
+    alternatives = Alternatives({tally.name: others[tally.name] for tally in tallies if tally.name in others})
+    return QueryResult(query, tallies, alternatives=alternatives, problems=gold.problems)
 
 
 def _rank(
-    unit: Unit, gold: QueryGold, counted: QueryResult, matched: Mapping[int, Assessment], counting: Counting
+    unit: Unit,
+    gold: QueryGold,
+    counted: QueryResult,
+    matched: Mapping[int, Assessment],
+    labels: Mapping[int, Labels],
+    choices: Iterable[Choice],
 ) -> QueryResult:
-    query = gold.query
+    query, classes, most = gold.query, gold.classes, unit.run.limits.most
     single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
-    links, most = unit.run.links, unit.run.limits.most
-    ranker = Ranker(gold.classes, matched, counting.labels, most)
-    rankings = ranker.rankings(query, single, unit.nodes.of_query(query.full_id))
+    nodes = unit.nodes.of_query(query.full_id)
+    rankings = Ranker(classes, matched, labels, most).rankings(query, single, nodes)
     for ranking in rankings:
         if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
+            links = unit.run.links
             return replace(counted, unranked=_above_one(ranking, links.root(query), links.nodes, most))
-    if not gold.classes.edition.ranks_all_levels:
-        kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
-        rankings = [ranking for ranking in rankings if ranking.level in kept]
-    return replace(counted, rankings=tuple(rankings))
+    kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
+    if classes.edition.ranks_all_levels:
+        kept.update(ranking.level for ranking in rankings)
+    alternatives = counted.alternatives
+    of_query = [each for each in choices if each.name.partition(":")[0] == query.full_id]
+    if of_query:
+        others = outcomes_of_labels(of_query, matched, labels, classes.edition, len(nodes))
+        ranked = (Ranker(classes, matched, other, most).rankings(query, single, nodes) for other in others or ())
+        rows = [
+            ranked_rows(ranking for ranking in other if ranking.level in kept)
+            for other in ranked
+            if all(ranking.score <= 1.0 for ranking in other)  # the reference stops otherwise
+        ]
+        if rows or others is None:
+            alternatives = replace(alternatives, rankings={query.full_id: rows})
+    rankings = [ranking for ranking in rankings if ranking.level in kept]
+    return replace(counted, rankings=tuple(rankings), alternatives=alternatives)

@@ -17,15 +17,12 @@ from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import (
-    AveragePrecision,
-    PrecisionRecall,
     Result,
     RunResult,
-    averaged_ap_table,
+    averaged_rankings,
     averaged_table,
     in_printing_order,
-    ldc_mean_ap,
-    ldc_tables,
+    projected,
 )
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
@@ -143,11 +140,10 @@ def replicated(run: RunResult, queries: QuerySet, times: dict[str, int]) -> RunR
                     if ap_row.name == query.full_id:
                         ap_rows.append(ap_row._replace(name=f"{ap_row.name}c{copy}"))
     copies = QuerySet(by_id, ldc_of, was_expanded=True)
-    sf, sf_ap = averaged_table(in_printing_order(rows)), averaged_ap_table(in_printing_order(ap_rows), copies.edition)
     return replace(
         run,
-        tables=PrecisionRecall(sf, *ldc_tables(sf, copies)),
-        average_precision=AveragePrecision(run.run_id, sf_ap, ldc_mean_ap(sf_ap, copies)),
+        tables=projected(averaged_table(in_printing_order(rows)), copies),
+        average_precision=averaged_rankings(run.run_id, in_printing_order(ap_rows), copies),
     )
 
 

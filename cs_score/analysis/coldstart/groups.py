@@ -99,7 +99,7 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
     would (its first correct one).
     """
     table = LDC_MAX if measure.table == LDC_MAX else SF
-    chosen = representatives(scored.result.tables.sf, scored.run.gold.table) if table == LDC_MAX else None
+    chosen = representatives(scored.result.tables) if table == LDC_MAX else None
     every = (
         CountedRow(query.query, tally, unit)
         for unit in scored.result.units

@@ -22,12 +22,11 @@ from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging import Counts, is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import (
-    PrecisionRecall,
     RunResult,
     averaged_table,
     counted_row,
     in_printing_order,
-    ldc_tables,
+    projected,
 )
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.measure import Measure
@@ -276,7 +275,7 @@ def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
         counts = Counts(ground_truth=len(things), submitted=right, correct=right, right=right)
         rows.append(counted_row(row, counts))
     sf = averaged_table(in_printing_order(rows))
-    tables = PrecisionRecall(sf, *(ldc_tables(sf, gold.table) if gold.table.ldc_of else (None, None)))
+    tables = projected(sf, gold.table)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 

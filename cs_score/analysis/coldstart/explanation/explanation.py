@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Final, Literal, TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
 from cs_score.analysis.coldstart.explanation.document import (
@@ -44,6 +46,7 @@ from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import parse_query_id
+from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.coldstart.tab_files import UnreadLine
@@ -110,8 +113,9 @@ class Explanations(Record):
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
-    `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be scored, None
-    where it could; `score` is None then.
+    `overview` is the run as a whole, where nothing else was asked for; `reference_range` is then what the reference
+    could print of the measure, where the order of its hash tables decides. `fatal` is why the run could not be
+    scored, None where it could; `score` is None then.
     """
 
     schema_version: Literal[2] = 2
@@ -120,6 +124,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     scores: Mapping[str, float]
     fatal: str | None
     overview: Overview | None
+    reference_range: Range | UnsetType = UNSET
     lines: tuple[LineExplanation, ...]
     queries: tuple[QueryExplanation, ...]
     classes: tuple[ClassExplanation, ...]
@@ -149,6 +154,8 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         if self.overview is not None:
             score = "" if self.score is None else f": {self.measure} = {self.score:.4f}"
             yield self.overview.item(f"{self.run or 'The run'}{score}")
+        if self.reference_range and self.reference_range.is_seen:
+            yield Item(f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order")
         for subjects in (self.lines, self.queries, self.classes, self.nodes):
             yield from (each.item() for each in subjects)
 
@@ -197,6 +204,7 @@ def explain(
         nodes = [found for each in _each(node) for found in nodes_of(each, case)]
         is_whole = not any((lines, queries, classes, nodes))
         chosen, usual_measure = case.measure, usual(with_ldc=bool(scored.run.gold.table.ldc_of))
+        ranges = reference_range(scored.result, scored.run.gold.table.edition) if is_whole else None
         return Explanation(
             task="coldstart",
             measure=measure or str(usual_measure) if chosen is None else str(chosen),
@@ -207,6 +215,7 @@ def explain(
             scores={} if case.fatal else scored.result.scores,
             fatal=None if case.fatal is None else str(case.fatal),
             overview=explain_run(case) if is_whole else None,
+            reference_range=(ranges or {}).get(str(chosen), UNSET),
             lines=tuple(lines),
             queries=tuple(explain_query(each, case) for each in queries),
             classes=tuple(explain_class(name, base_id, case) for name, base_id in classes),
