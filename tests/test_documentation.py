@@ -236,7 +236,8 @@ def test_the_keys_of_the_json_result(folder: Path) -> None:
     assert {name for row in keys for name in spans(row["key"])} == set(result)
     run = result["runs"][0]
     described = {spans(row["key of a run"])[0]: spans(row["content"]) for row in run_keys}
-    assert set(described) == set(run)
+    assert set(described) - set(run) == {"reference_range"}  # of runs that the reference could score differently
+    assert set(run) <= set(described)
     assert set(described["responses"]) == {*run["responses"][0], *run["responses"][0]["assessment"]}
     ranking = run["average_precision"]["rankings"][1]
     assert {*ranking, *_keys(ranking["nodes"])} <= set(described["average_precision"])
