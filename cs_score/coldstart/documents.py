@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, wrapped
+from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
