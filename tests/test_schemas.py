@@ -32,6 +32,7 @@ CALLS: Final = {
     ),
     "comparison": ("r.json", ["compare", "coldstart", "--common", "--output=r.json", *SCORED, "runs/a.tab.txt"]),
     "power": ("r.json", ["power", "--sd=2", "--difference=1", "--units=9", "--output=r.json"]),
+    "pool-bias": ("r.json", ["pool-bias", "--output=r.json", *SCORED, "other.tab"]),
     "leaderboard": ("b/leaderboard.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch": ("b/batch.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--output=b", "--jobs=1", "--problems=p.json", *SCORED]),

@@ -26,7 +26,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1661, 18),  # plan: 1000, 9
+    "base": Budget(1662, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -36,9 +36,9 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(647, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6949, 20),  # plan: 5200, 28
+    "coldstart": Budget(6935, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2287, 8),  # plan: 1600, 12
+    "evidence": Budget(2273, 8),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -46,19 +46,19 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2581, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(8919, 42),  # plan: 5000, 22
+    "analysis": Budget(9161, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2494, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1653, 8),  # plan: 800, 6
+    "verification": Budget(1650, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
     "report": Budget(2162, 11),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2169, 12),  # plan: 900, 6
+    "api": Budget(2217, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4948, 12),  # plan: 1900, 11
+    "cli": Budget(4929, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -57,6 +57,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
     "power": ("statistics.planning:Power",),
+    "pool-bias": ("analysis.many.pool_bias:PoolBias",),
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),

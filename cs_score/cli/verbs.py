@@ -60,9 +60,8 @@ from cs_score.cli.scoring import (
     knowledge_bases_in,
     load_as_prepared,
     runs_and_pool,
-    say_notices,
-    say_policy,
     score_evidence,
+    tell_notices,
 )
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
@@ -116,7 +115,7 @@ class Predictions:
         self._task, self._line = evidence_task(task), line
         self._own = own_arguments(task, line)
         if most == 1:
-            self.gold, file = input_files(task, line)
+            self.gold, file = input_files(line)
             self.files = [file]
             return
         self.gold, self.files = gold_and_words(line)
@@ -130,7 +129,7 @@ class Predictions:
 
     def _scored(self, file: str) -> Any:
         result = score_evidence(self._task, self.gold, file, self._own)
-        say_notices(result)
+        tell_notices(result)
         return result
 
     def one(self) -> Any:
@@ -186,7 +185,6 @@ class Runs:
             loaded = load(gold, files, knowledge_bases)
             scored = score_for_analysis(loaded, self._options.policy)
         _warn_of(loaded)
-        say_policy(self._line, [scored.result])
         if scored.stopped is not None:
             warn(f"there is no average precision: {scored.stopped}")
         return scored
@@ -210,7 +208,6 @@ class Runs:
                 raise stop
             scored = score_as_far_as_possible(loaded, self._options.policy, stop=stop)
         _warn_of(loaded)
-        say_policy(line, [scored.result])
         if scored.stopped is not None and scored.result.tables.sf.rows:
             warn(f"there is no average precision: {scored.stopped}")
         names = {"line": "--line", "query": UNIT, "class_name": "--class", "node": "--node", "answer": "--answer"}
@@ -234,9 +231,7 @@ class Runs:
             a = scored(gold, runs[0], self._options)
             if wanted == 2:
                 first, second = _names(runs)
-                b = scored(gold, runs[1], self._options)
-                say_policy(line, [a.result, b.result])
-                return a, b, (first, second)
+                return a, scored(gold, runs[1], self._options), (first, second)
             a = replace(a, again=partial(_scored_again, self._queries, assessments, runs[0], knowledge_bases))
             other, name = self._options, []
             if follow_b is not None:
@@ -265,7 +260,6 @@ class Runs:
 
         scored = score_separately(self._queries, assessments, runs, self._options, loaded)
         results = dict(zip(_names(runs), scored))
-        say_policy(self._line, [run for result in scored for run in result.runs])
         for name, result in results.items():
             for text in result.warnings:
                 warn(str(InputError(text, file=name)))

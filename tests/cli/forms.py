@@ -110,6 +110,7 @@ compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab
 compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
 power: power --sd 2 --difference 1 -o {own o.json}
 power claims: power claims --sd 2 --units 9 -o {own o.json}
+pool-bias: pool-bias -o {own o.json} --teams {teams} {q.xml} {qrel} {run.tab} {other.tab}
 analyze claims: analyze claims $BOTH -o {folder tables}
 explain claims: explain claims $BOTH -o {own o.json}
 diff claims: diff claims --bootstrap 9 $GOLD -o {folder tables} {predictions.jsonl} {more.jsonl}
@@ -185,6 +186,8 @@ def fill(folder: Path) -> None:
     assert score_in(folder, ["validate-kb", "-output", "tac", "kb.tac"]).status == 0
     inputs.write("docs", "ENG_A\t50\nENG_1\t50\ttext.json\nENG_9\t50\n")
     inputs.write("text.json", "...Bo ..." * 9)
+    inputs.lines(RunLine("Zoë", run_id="r2"), name="other.tab")
+    inputs.write("teams", "run\tteam\nr1\tA\n")
     inputs.write("ids", "CSX_0001 CSX_ENG_979a86d86f\n")
     inputs.write("list", "round2.tab\n")
     inputs.write("evidence-list", "more.jsonl\n")

@@ -162,6 +162,8 @@ plot of something else: plot budget -o o.svg difference.json
 """
 
 SEVERAL: Final = """
+pool-bias: pool-bias $COLD $KB $SF
+pool-bias, json: pool-bias --measure SF-AP --format json $COLD $KB $SF
 power: power --difference 0.1 $COLD $KB $SF
 power, without files: power --sd 2 --difference 1 --format json
 batch: batch --jobs 1 -o o $COLD $KB $SF
@@ -277,8 +279,8 @@ UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4"}
 
 HELP: Final = (
     "", "score", "validate-run", "validate-queries", "expand-queries", "generate-queries", "package-output",
-    "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "verify", "problems",
-    "schema", "completion", "man", "help", "version", *EVIDENCE,
+    "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "pool-bias", "verify",
+    "problems", "schema", "completion", "man", "help", "version", *EVIDENCE,
     *(verb for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")),
     *(f"{verb} {mode}" for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")
       for mode in EVIDENCE),
@@ -286,8 +288,8 @@ HELP: Final = (
 """Commands whose help is held."""
 
 SCHEMAS: Final = (
-    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard power problem-codes "
-    "problems score verification"
+    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard pool-bias power "
+    "problem-codes problems score verification"
 ).split()
 
 CASES: Final = {
