@@ -36,9 +36,9 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(647, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6935, 20),  # plan: 5200, 28
+    "coldstart": Budget(6949, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2273, 8),  # plan: 1600, 12
+    "evidence": Budget(2287, 8),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -50,7 +50,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2494, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1650, 8),  # plan: 800, 6
+    "verification": Budget(1653, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2217, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4929, 12),  # plan: 1900, 11
+    "cli": Budget(5014, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

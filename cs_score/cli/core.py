@@ -7,6 +7,7 @@ met.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import importlib
@@ -33,7 +34,7 @@ from cs_score.base.nearest import nearest
 from cs_score.base.outputs import write_packed
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream
 from cs_score.base.version import VERSION
-from cs_score.cli.output import captured, quietly, write_text
+from cs_score.cli.output import captured, quietly, with_clock, write_text
 from cs_score.tasks import COLD_START, TASKS
 
 WIDEST: Final = 100
@@ -310,7 +311,9 @@ class Command(click.Command):
             if line.page:
                 write_text("stdout", line.page)
                 return Status.DONE
-            with quietly(QUIET.long in line.switches):
+            shows_runs = self.place[0] == "batch"
+            clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
+            with quietly(QUIET.long in line.switches), clock:
                 return self._delivered(line) if self.formats or self.folder else self.body(line)
         except CsScoreError as error:
             wanted = [after for word, after in pairwise([*typed, ""]) if word == FORMAT.long]
@@ -496,6 +499,9 @@ OTHER_NAMES: Final = {
 }
 """What the official evaluators call the files, and what they are called here."""
 
+FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
+"""Options by which files are named elsewhere; here they are words."""
+
 VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "compare", "--diff": "diff"}
 """What is a verb, where somebody writes an option."""
 
@@ -507,6 +513,8 @@ def _option_elsewhere(command: Command, name: str) -> str:
         return f"{name} is called {meant} here: {command.called} --gold GOLD --predictions PREDICTIONS"
     verb, task = command.place
     if verb and COMMANDS[verb].by_task:
+        if name in FILE_OPTIONS and task == COLD_START:
+            return f"{name}: files have no options; write {command.called} -expand BASE QUERIES.xml POOL RUN"
         if name in VERB_OF and name not in own:
             task = "" if task == COLD_START else f" {task}"
             return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task} ..."

@@ -67,6 +67,7 @@ from cs_score.cli.scoring import (
     call_of,
     gold_and_words,
     remark,
+    say_policy,
     scored_apart,
 )
 from cs_score.cli.verbs import named_by
@@ -503,6 +504,7 @@ def _check_runs(line: Line) -> int:
     with paused_collector(), scored_apart(call, call.new_log()) as scoring:
         result = scoring.result
         remark(result.warnings)
+        say_policy(line, result.runs)
         if result.error_count:
             say(f"cs-score: warning: {result.error_count} errors in the input; score the run by itself to see them\n")
         return judge(gate, of_cold_start(result), line)

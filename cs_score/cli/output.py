@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
@@ -120,6 +121,7 @@ def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
     name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
     if stream is None:  # the process was started with the stream closed
         raise OutputError(f"{name} is closed")
+    _clear()
     try:
         stream.flush()
         for block in blocks:
@@ -172,25 +174,66 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
         write_result(errors, blocks)
 
 
+# ---- How far a command is
+
+PATIENCE: Final = 2
+"""Seconds without a word of how far a command is."""
+
+_SHOWN: Final[list[str]] = []
+"""What stands on the terminal of how far the command is: a line that whatever is written next takes away."""
+
+
+def _shows_progress() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+
+
+def _show(text: str) -> None:
+    if [text] != _SHOWN:
+        _SHOWN[:] = [text]
+        os.write(2, f"\r\x1b[K{text}".encode())
+
+
+def _clear() -> None:
+    if _SHOWN:
+        _SHOWN.clear()
+        os.write(2, b"\r\x1b[K")
+
+
+@contextlib.contextmanager
+def with_clock(doing: str) -> Iterator[None]:
+    """Within, what takes over two seconds shows on a terminal for how long it has been at work."""
+    if not _shows_progress():
+        yield
+        return
+    start, done = time.monotonic(), threading.Event()
+
+    def tick() -> None:
+        while not done.wait(1 if time.monotonic() - start > PATIENCE else PATIENCE):
+            if not any("%" in text for text in _SHOWN):  # a bar says more
+                _show(f"{doing}, {time.monotonic() - start:.0f} s")
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        _clear()
+
+
 Item = TypeVar("Item")
 
 
 def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
     """Pass `items` on; what takes over two seconds shows on a terminal how far it is."""
-    is_shown = sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
-    start, shown = time.monotonic(), ""
+    is_shown, start = _shows_progress(), time.monotonic()
     for number, item in enumerate(items):
-        now = f"{doing} {100 * number // len(items)} %"
-        if is_shown and now != shown and time.monotonic() - start > PATIENCE:
-            print(f"\r\x1b[K{now}", end="", file=sys.stderr, flush=True)
-            shown = now
+        if is_shown and time.monotonic() - start > PATIENCE:
+            _show(f"{doing} {100 * number // len(items)} %")
         yield item
-    if shown:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    _clear()
 
-
-PATIENCE: Final = 2
-"""Seconds without a word of how far a command is."""
 
 WIDEST_TEXT: Final = 120
 """Columns of a text that goes to no terminal."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, folder_beside, is_device, make_folder, write_packed, write_whole
-from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, why_not_writable
+from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, ending_of, why_not_writable
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Parameter, Reference, Status
@@ -26,6 +26,8 @@ from cs_score.cli.options import (
     JSON,
     KNOWLEDGE_BASE,
     OF_A_CALL,
+    POLICY,
+    POLICY_SWITCHES,
     PROBLEMS,
     PROGRAM,
     RUN,
@@ -63,7 +65,7 @@ from cs_score.cli.output import (
 )
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import Options, as_validated
+from cs_score.coldstart.options import PRESETS, Options, as_validated
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
@@ -79,7 +81,7 @@ from cs_score.coldstart.outputs import (
     written,
 )
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.result import Result, ScoringStopped
+from cs_score.coldstart.result import Result, RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals
@@ -87,7 +89,8 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems
-from cs_score.tasks import COLD_START
+from cs_score.tables.renderers import latex, markdown, tsv
+from cs_score.tasks import COLD_START, TASKS
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.task import EvidenceTask
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     from cs_score.preparation.prevalidation import PreparedRun
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tables.layout import Table
 
 
 class Call(Record):
@@ -301,13 +305,18 @@ def runs_and_pool(
 
     Raises UsageError where there are no queries, runs or assessments, or no run of that id.
     """
+    for file in files:
+        if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
+            raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join([*TASKS][1:])}")
     runs, assessments = run_files(files, knowledge_bases)
     for found, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
         if not found:
             there = ", ".join(map(name_of, files)) or "no file beside the queries"
             raise UsageError(f"no {lacking} among the files: there is {there}; name queries, assessments and a run")
     if not query_files:
-        raise UsageError("no query file (*.xml) among the files; name queries, assessments and a run")
+        listed = line.switches.get("-queries") or ""
+        hint = f"; -queries chooses some of them: write {listed} without it" if is_query_file(listed) else ""
+        raise UsageError(f"no query file (*.xml) among the files; name queries, assessments and a run{hint}")
     chosen = line.texts(RUN.long) or line.text(RUNIDS.long, "").split(":")
     return runs_of(runs, knowledge_bases, chosen if any(chosen) else None), assessments
 
@@ -384,6 +393,20 @@ def _report(call: Call, result: Result) -> None:
         return
     if sys.stderr is not None and sys.stderr.isatty():
         say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
+
+
+def say_policy(line: Line, runs: Iterable[RunResult]) -> None:
+    """Say which policy is in force where runs have duplicates, which policies count differently, and none was named."""
+    if {POLICY.long, *POLICY_SWITCHES} & {*line.switches}:
+        return
+    duplicates = sum(row.counts.redundant for run in runs for row in run.tables.sf.rows if row.counts)
+    if duplicates:
+        ignored = "DUPLICATE" in edition_followed(line).ignore
+        counted = "are ignored" if ignored else "count as wrong"
+        name = next((name for name, preset in PRESETS.items() if ("DUPLICATE" in preset.policy.ignore) is ignored), "")
+        other = next(other for other in PRESETS if other != name)
+        found = f"{duplicates} duplicate{'s' if duplicates > 1 else ''} of right answers {counted}"
+        say(f"{PROGRAM}: {found}, by the policy {name}; --policy {other} is the other\n")
 
 
 def remark(remarks: Sequence[str]) -> None:
@@ -475,6 +498,7 @@ def _score_runs(line: Line) -> int:
         call.write_problems(problems, error)
         raise
     remark(result.warnings)
+    say_policy(line, result.runs)
     say(report_on_stderr(result.problems))
     if result.problems:
         say(closing_line(result.error_count, result.warning_count))
@@ -505,7 +529,7 @@ def _call_of_score(line: Line) -> Call:
 
 # ---- Evidence
 
-FORMATS: Final = ("text", "json", "tsv", "markdown")
+FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
 
@@ -538,21 +562,22 @@ def gold_and_words(line: Line) -> tuple[str, list[str]]:
     return gold, words
 
 
-def input_files(line: Line) -> tuple[str, str]:
+def input_files(task: str, line: Line) -> tuple[str, str]:
     """The files of gold and predictions. Raises UsageError where one is missing, or both are standard input."""
     gold, words = gold_and_words(line)
     predictions = line.switches.get("--predictions") or (words.pop(0) if words else None)
     if predictions is None:
         raise UsageError("--predictions FILE must be given")
     if words:
-        raise UsageError(f"too many words: {' '.join(words)}")
+        several = f"cs-score compare {task} {' '.join((gold, predictions, *words))}"
+        raise UsageError(f"too many words: {' '.join(words)}; several systems are compared by {several}")
     if gold == predictions == "-":
         raise UsageError("only one of --gold and --predictions can be standard input")
     return gold, predictions
 
 
 def _score_predictions(task: EvidenceTask, line: Line) -> int:
-    gold, predictions = input_files(line)
+    gold, predictions = input_files(task.name, line)
     plan = _plan_of_score(task.mode, (gold, predictions), line)
     plan.check()
     resampling = read_resampling(line)
@@ -628,30 +653,30 @@ def _plan_of_score(mode: Mode, inputs: Sequence[str], line: Line) -> OutputPlan:
 
 def _deliver(result: EvidenceResult, line: Line, resampling: Resampling | None) -> None:
     from cs_score.evidence import intervals
-    from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
+    from cs_score.evidence.report import document_of, intervals_text, json_text, scores_table, table_text, unit_blocks
 
     found = None if resampling is None else intervals(result, resampling)
     if (per_item := line.switches.get("--per-item")) is not None:
         write_packed(per_item, unit_blocks(result))
-    tell_notices(result)
+    say_notices(result)
     if line.format == "json":
         print_text(json_text(result, found, with_units=line.file is not None))
-    elif line.format == "tsv":
-        print_text("\n".join(_rows_of_scores(result, found)))
+    elif line.format in TABLE_WRITERS:
+        table = scores_table(document_of(result, found))
+        write_to_stream(Destination("stdout"), TABLE_WRITERS[line.format](table))
     else:
         print_text("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))
 
 
-def _rows_of_scores(result: EvidenceResult, intervals: ScoreIntervals | None) -> Iterator[str]:
-    """A line for each measure, with its interval where there is one, separated by tabs."""
-    yield "\t".join(("measure", "score", *(() if intervals is None else ("low", "high", "standard_error"))))
-    for measure, score in result.scores.items():
-        found = None if intervals is None else intervals.scores[measure]
-        numbers = (score,) if found is None else (score, found.low, found.high, found.standard_error)
-        yield "\t".join((measure, *("" if number is None else repr(number) for number in numbers)))
+TABLE_WRITERS: Final[Mapping[str, Callable[[Table], Iterable[bytes]]]] = {
+    "tsv": tsv,
+    "markdown": lambda table: (f"{line}\n".encode() for line in markdown(table)),
+    "latex": lambda table: (f"{line}\n".encode() for line in (r"% \usepackage{booktabs}", *latex(table))),
+}
+"""The formats of a table alone."""
 
 
-def tell_notices(result: EvidenceResult) -> None:
+def say_notices(result: EvidenceResult) -> None:
     """What the predictions lack, on standard error."""
     for notice in result.notices:
         say(f"cs-score: {one_line(notice)}\n")
@@ -677,7 +702,7 @@ def score(task: str) -> Command:
             (*_shared(), *own_options(task)),
             (FILES_OF_EVIDENCE,),
             sections=lambda: (("Files", of_evidence.files),),
-            formats=("text", "json", "tsv"),
+            formats=FORMATS,
             body=partial(_score_predictions, of_evidence),
             summary=of_evidence.summary,
         )

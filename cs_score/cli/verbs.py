@@ -60,8 +60,9 @@ from cs_score.cli.scoring import (
     knowledge_bases_in,
     load_as_prepared,
     runs_and_pool,
+    say_notices,
+    say_policy,
     score_evidence,
-    tell_notices,
 )
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
@@ -115,7 +116,7 @@ class Predictions:
         self._task, self._line = evidence_task(task), line
         self._own = own_arguments(task, line)
         if most == 1:
-            self.gold, file = input_files(line)
+            self.gold, file = input_files(task, line)
             self.files = [file]
             return
         self.gold, self.files = gold_and_words(line)
@@ -129,7 +130,7 @@ class Predictions:
 
     def _scored(self, file: str) -> Any:
         result = score_evidence(self._task, self.gold, file, self._own)
-        tell_notices(result)
+        say_notices(result)
         return result
 
     def one(self) -> Any:
@@ -185,6 +186,7 @@ class Runs:
             loaded = load(gold, files, knowledge_bases)
             scored = score_for_analysis(loaded, self._options.policy)
         _warn_of(loaded)
+        say_policy(self._line, [scored.result])
         if scored.stopped is not None:
             warn(f"there is no average precision: {scored.stopped}")
         return scored
@@ -208,6 +210,7 @@ class Runs:
                 raise stop
             scored = score_as_far_as_possible(loaded, self._options.policy, stop=stop)
         _warn_of(loaded)
+        say_policy(line, [scored.result])
         if scored.stopped is not None and scored.result.tables.sf.rows:
             warn(f"there is no average precision: {scored.stopped}")
         names = {"line": "--line", "query": UNIT, "class_name": "--class", "node": "--node", "answer": "--answer"}
@@ -231,7 +234,9 @@ class Runs:
             a = scored(gold, runs[0], self._options)
             if wanted == 2:
                 first, second = _names(runs)
-                return a, scored(gold, runs[1], self._options), (first, second)
+                b = scored(gold, runs[1], self._options)
+                say_policy(line, [a.result, b.result])
+                return a, b, (first, second)
             a = replace(a, again=partial(_scored_again, self._queries, assessments, runs[0], knowledge_bases))
             other, name = self._options, []
             if follow_b is not None:
@@ -260,6 +265,7 @@ class Runs:
 
         scored = score_separately(self._queries, assessments, runs, self._options, loaded)
         results = dict(zip(_names(runs), scored))
+        say_policy(self._line, [run for result in scored for run in result.runs])
         for name, result in results.items():
             for text in result.warnings:
                 warn(str(InputError(text, file=name)))

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, wrapped
+from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.planned_outputs import Format, OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
@@ -25,8 +25,8 @@ from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, u
 from cs_score.problems.log import Problem
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Layout, columns
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import Column, Layout, Table, columns
+from cs_score.tables.renderers import latex, markdown, tsv
 
 Real: TypeAlias = int | float
 """A number that is read as it is written: a whole one stays whole."""
@@ -434,13 +434,26 @@ def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
     return aligned([*zip(*columns)], [False, *(True for _ in columns[1:])])
 
 
+def _matrix(scores: Scores) -> Table:
+    """A row for each chosen measure, a column for each run; a score that has an interval is a text."""
+    headings = _headings(scores)
+    head = (Column("measure", "Measure"), *(Column(str(at), heading) for at, heading in enumerate(headings)))
+    rows = [
+        (measure, *(shown(run, measure) if run.intervals else run.scores.get(measure) for run in scores.runs))
+        for measure in scores.measures or ()
+    ]
+    return Table(Layout("scores", "", head, lambda _: ()), rows, len(rows))
+
+
 def scores_markdown(scores: Scores) -> str:
-    rows = [["Measure", *map(escape_markdown, _headings(scores))], [":---", *("---:" for _ in scores.runs)]]
-    rows += [[measure, *(shown(run, measure) for run in scores.runs)] for measure in scores.measures or ()]
-    lines = [*(f"| {' | '.join(row)} |" for row in rows), ""]
-    lines += [f"- {escape_markdown(remark)}" for remark in reference_remarks(scores)]
-    lines += [f"- `{run.signature}`" for run in scores.runs]
-    return "\n".join(lines) + "\n"
+    below = [f"- {escape_markdown(remark)}" for remark in reference_remarks(scores)]
+    below += [f"- `{run.signature}`" for run in scores.runs]
+    return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
+
+
+def scores_latex(scores: Scores) -> str:
+    above = (f"% {one_line(text)}" for text in (*reference_remarks(scores), *(run.signature for run in scores.runs)))
+    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores))]) + "\n"
 
 
 def _rows(scores: Scores) -> Iterator[dict[str, str | float | None]]:
@@ -459,5 +472,6 @@ WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
     "json": lambda scores: "".join(json_pieces(scores)),
     "tsv": lambda scores: b"".join(tsv(SCORES.table(scores))).decode(),
     "markdown": scores_markdown,
+    "latex": scores_latex,
 }
 """Format -> writer of chosen scores; every text ends with a line feed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -13,12 +14,13 @@ from cs_score.base import display, documents
 from cs_score.base.display import SCREEN, one_line, wrapped
 from cs_score.base.documents import Document
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.base.records import to_builtins
+from cs_score.base.records import asdict, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
+from cs_score.tables.layout import Layout, Table, columns
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
@@ -105,6 +107,18 @@ def intervals_text(intervals: ScoreIntervals) -> str:
     of_scores = [f"{', '.join(measures)}: {note}" for note, measures in notes.items()]
     below = [part for text in (*of_scores, *sentences(intervals.notes), foot) for part in wrapped(text)]
     return "\n".join((*aligned(rows), *below))
+
+
+def scores_table(scores: Scores) -> Table:
+    """A row for each measure, with its interval where there are intervals."""
+    intervals = scores.intervals or None
+
+    def row(measure: str, score: float) -> Mapping[str, object]:
+        found = {} if intervals is None else asdict(intervals.scores[measure])
+        return {**found, "measure": measure, "score": score}
+
+    keys = ("measure", "score", *(() if intervals is None else ("low", "high", "standard_error")))
+    return Layout("scores", "", columns(*keys), lambda of: starmap(row, of.scores.items())).table(scores)
 
 
 def explanation_text(explanation: UnitExplanation) -> str:

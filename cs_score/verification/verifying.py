@@ -101,11 +101,14 @@ def verification(path: str, files: Sequence[str] = ()) -> Verification:
 
 
 def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
-    """Score again what `path` records: a file, or the folder of a batch, whose files are looked at one by one.
+    """Score again what `path` records: a file, the folder of a score, or that of a batch, whose files are looked at
+    one by one.
 
     Inputs are looked for among `files`, which are files and folders, else where they were. Raises InputError for what
     is no result of cs-score, and where it cannot be scored again; NotFoundError for inputs that are missing or changed.
     """
+    if os.path.isfile(of_score := os.path.join(path, "out.json")):
+        path = of_score
     is_folder = os.path.isdir(path)
     records = list(map(_read_named, _of_batch(path))) if is_folder else [read_recorded(path)]
     places = Places(files, path if is_folder else os.path.dirname(path))

@@ -92,9 +92,12 @@ def test_help_is_as_wide_as_the_terminal(columns: int) -> None:
 
 def on_terminal(words: list[str], columns: int = 80, **environment: str) -> str:
     """What both streams show of a call on a terminal."""
+    return shown_by([sys.executable, "-m", "cs_score", *words], columns, **environment)
+
+
+def shown_by(command: list[str], columns: int = 80, **environment: str) -> str:
     leader, follower = pty.openpty()
     surroundings = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment}
-    command = [sys.executable, "-m", "cs_score", *words]
     with subprocess.Popen(command, stdout=follower, stderr=follower, env=surroundings, cwd=ROOT) as process:
         os.close(follower)
         shown = b""
@@ -112,6 +115,18 @@ def on_terminal(words: list[str], columns: int = 80, **environment: str) -> str:
 
 
 ROOT: Final = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("more", [[], ["--quiet"]], ids=str)
+def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> None:
+    script = (
+        "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
+        "output.PATIENCE = 0.01; sys.exit(main(sys.argv[1:]))"
+    )
+    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].example.split()])
+    clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
+    assert (clock in shown) is not bool(more)
+    assert shown.replace(clock, "").startswith("TIDE_KB" if more else "cs-score: 5 duplicates")
 
 
 # ---- Wrong usage

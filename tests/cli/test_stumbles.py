@@ -77,6 +77,18 @@ def folder(tmp_path: Path) -> Path:
             2,
             "--explain is no option but a command: cs-score explain scifact ...",
         ),
+        (
+            "scifact gold.jsonl pred.jsonl windows.jsonl",
+            2,
+            "several systems are compared by cs-score compare scifact gold",
+        ),
+        ("compare pred.jsonl windows.jsonl", 2, "pred.jsonl is no file of Cold Start; name its task: scifact, claims,"),
+        (
+            f"score --pool pool.tab {COLD}",
+            2,
+            "--pool: files have no options; write cs-score score -expand BASE QUERIES",
+        ),
+        (f"score {X} --queries q.xml pool.tab run.tab.txt", 2, "-queries chooses some of them: write q.xml without it"),
         (f"score --explain 7 {COLD}", 2, "--explain is no option but a command: cs-score explain ..."),
         (
             "validate-run q.xml run.tab.txt --check",
@@ -130,6 +142,8 @@ def test_what_is_refused_says_what_to_type(words: str, status: int, said: str, f
         (f"score q.xml run.tab.txt pool.tab {X}", "                       TIDE_KB"),
         (f"score {X} run.tab.txt q.xml pool.tab", "                       TIDE_KB"),
         (f"score {X} q.xml windows.tab.txt pool.tab", "                       TIDE_KB"),
+        ("scifact gold.jsonl pred.jsonl --format latex", "% \\usepackage{booktabs}\n\\begin{tabular}{lr}\n"),
+        (f"score {COLD} sf.tab.txt --format latex", "% \\usepackage{booktabs}\n% *|kb|"),
         (f"score {COLD} sf.tab.txt", "                       TIDE_KB  GULL_SF"),
         (f"score --measure ldc-mean-ap --format text {COLD}", "0.6734"),
         (f"score --measure SF-AP --format text --policy right=CORRECT:INEXACT,wrong=INCORRECT {COLD}", "0.5725"),
@@ -139,6 +153,27 @@ def test_what_means_something_is_done(words: str, begins: str, folder: Path) -> 
     outcome = score_in(folder, words.split())
     assert (outcome.status, outcome.files) == (0, {})
     assert outcome.stdout.decode().startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "verb", ["score", "analyze", "explain", "check --min SF-AP=0", "diff --policy-b sf --bootstrap 9"]
+)
+def test_the_policy_that_nobody_named_is_said_where_it_matters(verb: str, folder: Path) -> None:
+    def said(*more: str) -> bool:
+        outcome = score_in(folder, [*verb.split(), *more, *COLD.split()])
+        return (
+            b"5 duplicates of right answers are ignored, by the policy kb; --policy sf is the other" in outcome.stderr
+        )
+
+    assert said() is not verb.startswith("diff")
+    assert not said("--policy", "kb")
+    assert not said("-ignore", "UNASSESSED:DUPLICATE")
+    assert not said("--quiet")
+
+
+def test_the_folder_of_a_score_is_verified(folder: Path) -> None:
+    assert score_in(folder, ["score", *COLD.split(), "-o", "out"]).status == 0
+    assert b"out.json: reproduced" in score_in(folder, ["verify", "out"]).stdout
 
 
 @pytest.mark.parametrize(
