@@ -11,7 +11,7 @@ SHARE  := share/man/man1/cs-score.1 share/bash-completion/completions/cs-score s
 # The date of everything in a distribution: that of the last commit; in an unpacked distribution that of its files.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y PKG-INFO)
 
-.PHONY: demo test test-browser test-slow test-oldest test-newest coverage mutants bench bench-results share dist clean
+.PHONY: demo test test-browser test-slow test-oldest test-newest docs coverage mutants bench bench-results share dist clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
@@ -84,6 +84,11 @@ test-newest:
 	$(NEWEST) -m venv build/newest
 	build/newest/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	build/newest/bin/python -m pytest $(WITH)
+
+# The site, from docs/ and the tables of the package: build/site/index.html. No network; every warning is an error.
+docs: $(VENV)/dev.stamp
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs $(JOBS) docs build/site
+	@echo "To look at in a browser: build/site/index.html"
 
 coverage: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered

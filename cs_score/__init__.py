@@ -6,8 +6,8 @@
     run = gold.score("run.tab.txt")
     print(run.scores["LDC-MEAN-ALL-Macro-F1"])
 
-The names in `__all__` are the public API, and stable (docs/api.md); all modules below are private. A name is loaded
-when it is first used, so that importing the package costs next to nothing.
+The names in `__all__` are the public API, and stable (docs/python/index.md); all modules below are private. A name is
+loaded when it is first used, so that importing the package costs next to nothing.
 """
 
 import sys

@@ -1,8 +1,10 @@
 """What a document claims, taken out of its text so that a test can hold it against the tool.
 
-A fenced block whose info string names a file (```text demo-out/run.sf) quotes lines of that file in their order, not
-necessarily next to each other; `...` stands for lines left out. A code span with an equals sign whose right side is a
-decimal number (`3 right / 5 to be found = 0.6000`) is a formula; words in it say what its numbers are.
+A `console` block has commands, each with `$ ` before it, and what they print; `...` stands for lines left out, a
+backslash at the end of a line goes on in the next. A `python` block is a program; those of a page share their names. A
+fenced block whose info string names a file (```text demo-out/run.sf) quotes lines of that file in their order, not
+necessarily next to each other. A code span with an equals sign whose right side is a decimal number
+(`3 right / 5 to be found = 0.6000`) is a formula; words in it say what its numbers are.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ import ast
 import operator
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from cs_score.base.records import Record
 
@@ -27,7 +32,7 @@ def copy_samples(folder: Path) -> Path:
     return folder
 
 
-_FENCE: Final = re.compile(r"^```(\w*) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^```([\w{}-]*) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 _FORMULA: Final = re.compile(r"`([^`\n]*\d[^`\n]*) = (\d\.\d+)`")
 _LABELLED: Final = re.compile(r"(\d+) ([a-z]+(?: [a-z]+)*)")
 _WORDS: Final = re.compile(r"[a-z]+(?: [a-z]+)*")
@@ -82,11 +87,28 @@ def code_blocks(text: str, language: str) -> list[str]:
     return [body for found, source, body in _FENCE.findall(text) if found == language and not source]
 
 
-def console_examples(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The commands of `console` blocks, each with the lines that it is said to print."""
-    for block in code_blocks(text, "console"):
-        command, *lines = block.splitlines()
-        yield command.removeprefix("$ "), tuple(lines)
+class Command(Record):
+    """A command of a console block, and the lines that it is said to print."""
+
+    words: str
+    lines: tuple[str, ...]
+
+
+Step: TypeAlias = Command | Quotation | str
+"""What a page does: a command, a file that it quotes, or a Python program."""
+
+
+def steps(text: str) -> Iterator[Step]:
+    """The console blocks, Python blocks and quotations of a page, in their order."""
+    for language, source, body in _FENCE.findall(text):
+        if source and not language.startswith("{"):
+            yield Quotation("", source, tuple(body.splitlines()))
+        elif language == "python":
+            yield body
+        elif language == "console":
+            for typed in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                words, *lines = re.sub(r"\\\n\s*", "", typed).splitlines()
+                yield Command(words, tuple(lines))
 
 
 def formulas(text: str) -> Iterator[Formula]:
@@ -127,3 +149,37 @@ def _value(node: ast.expr) -> float:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return float(node.value)
     raise ValueError(f"no arithmetic: {ast.unparse(node)}")
+
+
+def in_shell(words: str, folder: Path) -> str:
+    """What a command prints on standard output; it has to end with status 0, unless it prints its status."""
+    entry = f'cs-score() {{ "{sys.executable}" -m cs_score "$@"; }}; {words}'
+    done = subprocess.run(("bash", "-c", entry), cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{words}\n{done.stderr}"
+    return done.stdout
+
+
+def refreshed(text: str) -> str:
+    """A page whose console blocks show what their commands print now.
+
+    Where lines are left out nothing is changed, but what is printed is shown on standard error where it differs.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = copy_samples(Path(name))
+        for step in steps(text):
+            if isinstance(step, str):
+                subprocess.run((sys.executable, "-c", step), cwd=folder, capture_output=True, check=False)
+            elif isinstance(step, Command):
+                printed = in_shell(step.words, folder)
+                if "..." in step.lines:
+                    if missing_line(step.lines, printed) is not None:
+                        sys.stderr.write(f"$ {step.words}\n{printed}\n")
+                elif step.lines != tuple(printed.rstrip("\n").splitlines()):
+                    shown = "".join(f"{line}\n" for line in step.lines)
+                    text = text.replace(f"\n{shown}" if shown else f"{step.words}\n", f"\n{printed}", 1)
+    return text
+
+
+if __name__ == "__main__":  # python -m tests.documents PAGE...
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")

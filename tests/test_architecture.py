@@ -1,4 +1,4 @@
-"""The names that docs/architecture.md tells are there."""
+"""The names that docs/development/architecture.md and recipes.md use are there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 import cs_score
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+TEXT = "".join(
+    (ROOT / "docs" / "development" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "recipes")
+)
 PACKAGE = Path(cs_score.__file__).parent
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
 SPANS = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))

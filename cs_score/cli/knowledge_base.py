@@ -142,7 +142,7 @@ PROGRAMS: Final = {
             Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
             Option("-output_dir", "DIR", "Folder of the outputs", "that of the knowledge base"),
             Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
-            Option("-stats_file", "FILE", "Statistics"),
+            Option("-stats_file", "FILE", "Write statistics to FILE; an existing one is overwritten"),
             Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
             Option("--check", None, "Only check, and write no output"),
             Option("--diff", None, "Show the changes on standard output, as a unified diff in the order of the file"),

@@ -210,7 +210,7 @@ def read_tab_file(
             f"Unknown file type: {source.name}",
             file=source.name,
             place=f"line {number}",
-            remedy=f"{_why_no_schema(columns, edition)} (see README-Usage, Input files)",
+            remedy=f"{_why_no_schema(columns, edition)} (see docs/reference/input-files.md)",
             code="UNKNOWN_FILE_TYPE",
         )
     every: Iterator[tuple[int, str]] = itertools.chain([(number, text)], counted)

@@ -1,4 +1,4 @@
-"""A program as a user writes it: only what docs/api.md documents. Run in the folder of the samples, with an output
+"""A program as a user writes it: only what docs/python documents. Run in the folder of the samples, with an output
 folder; mypy checks it strictly."""
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ for package in ("ipykernel", "matplotlib"):
     pytest.importorskip(package)
 pytest.importorskip("pandas", minversion="3", reason="pandas printed frames in another way before")
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "guides"
 
 
 def _texts(cell: Any) -> list[str]:

@@ -7,11 +7,10 @@ import itertools
 import json
 import random
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -28,7 +27,7 @@ from cs_score.measures.registry import names
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import AGE, BIRTHPLACE, CHILDREN, SCHOOLS, Inputs, Line, query_xml, sf_query
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
-from tests.documents import ROOT, code_blocks, console_examples, copy_samples, missing_line
+from tests.documents import copy_samples
 
 POLICIES: Final = (
     Policy(),
@@ -280,18 +279,6 @@ SAMPLE: Final = (
     *("--policy", "sf", "-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/gull-sf.tab.txt"),
     "assessments/pool-2016.tab",
 )
-PAGE: Final = (ROOT / "docs" / "statistics" / "reference-range.md").read_text(encoding="utf-8")
-
-
-def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    ((command, lines),) = console_examples(PAGE)
-    assert shlex.split(command) == ["cs-score", "score", *SAMPLE]
-    outcome = score_in(copy_samples(tmp_path), ["score", *SAMPLE])
-    assert missing_line(lines, outcome.stdout.decode()) is None
-    monkeypatch.chdir(tmp_path)
-    (block,) = code_blocks(PAGE, "python")
-    exec(compile(block, "reference-range.md", "exec"), {})
-    assert capsys.readouterr().out == "0.3056, at least 0.2917\n"
 
 
 def test_every_place_that_shows_a_range(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from cs_score.cli.core import find
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 
-GUIDE: Final = (ROOT / "docs" / "continuous-integration.md").read_text(encoding="utf-8")
+GUIDE: Final = (ROOT / "docs" / "guides" / "continuous-integration.md").read_text(encoding="utf-8")
 COMMAND: Final = re.compile(r"^ *(cs-score (?:score|check) .*(?:(?<=\\\\)\n.*|\n +(?:--|queries/).*)*)", re.MULTILINE)
 
 
