@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.base.documents import Document
-from cs_score.base.records import Record, asdict, to_builtins
+from cs_score.base.errors import InputError
+from cs_score.base.late import Late
+from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin
+from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import SumsFormula
+from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures, contributions
+from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.results import Interval
+from cs_score.statistics.results import Comparison, Interval
+from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
+
+Key = TypeVar("Key")
+
+Sides: TypeAlias = tuple[Mapping[Key, Sequence[float]], Mapping[Key, Sequence[float]]]
+"""What each unit or group adds to the sums of a measure in A, and in B."""
 
 Both: TypeAlias = tuple[bool, bool]
 """Whether something holds in A, and in B."""
@@ -82,6 +99,67 @@ class TwoSided(Document, frozen=True, kw_only=True):
     origins: dict[str, Origin]
 
 
+def sides_of(
+    measure: str, names: tuple[str, str], scores: Sequence[float], origins: Sequence[Origin],
+    compared: Comparison | None, notes: tuple[Note, ...],
+) -> dict[str, Any]:  # fmt: skip
+    """The fields that all differences have; `compared` as `compared_units` gives it."""
+    first, second = scores
+    pair = None if compared is None else compared.measures[0].pairs[0]
+    own = {side: replace(origin, measure=measure) for side, origin in zip("ab", origins)}
+    return {
+        "measure": measure,
+        "a": first,
+        "b": second,
+        "difference": second - first,
+        "names": dict(zip("ab", names)),
+        "interval": None if pair is None else pair.difference,
+        "p": None if pair is None else Significance(pair.randomisation.raw, pair.bootstrap.raw),
+        "resampling": None if compared is None else compared.resampling,
+        "notes": notes,
+        "signatures": {side: str(origin.signature) for side, origin in own.items()},
+        "origins": own,
+    }
+
+
+def compared_units(
+    tables: tuple[UnitTable, UnitTable], measure: str, formula: ColumnMeasures, names: tuple[str, str],
+    resampling: Resampling | None, unit: str, units: str, is_defined: bool,
+) -> tuple[Comparison | None, tuple[Note, ...]]:  # fmt: skip
+    """The comparison of the two where both have the same units, and what a reader must know beside the numbers.
+
+    `unit` is what is drawn, `units` what those scored are called; `is_defined`: units have contributions.
+    """
+    a, b = tables
+    undefined = Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0")
+    notes = () if is_defined else (undefined,)
+    if a.ids != b.ids:
+        text = f"no interval: {names[0]} and {names[1]} were not scored on the same {units}"
+        return None, (*notes, Note("OTHER_UNITS", text))
+    settings = replace(resampling or Resampling(can_grow=True), unit=unit)
+    try:
+        found = compare_tables({"a": a, "b": b}, [measure], ColumnFormula(formula), settings)
+    except InputError as error:
+        return None, (*notes, Note("NO_UNITS", f"no interval: {error.problem}"))
+    return found, (*notes, *found.notes, *found.measures[0].pairs[0].difference.notes)
+
+
+def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float | None]:
+    """What each unit or group contributes to the difference: those of A in their order, then those that only B has.
+
+    `formula` makes one measure of sums; what only one side has is nothing in the other. None where the score of a side
+    is 0/0.
+    """
+    first, second = sides
+    keys = list(dict.fromkeys((*first, *second)))
+    if not keys:
+        return {}
+    nothing = (0.0,) * len(next(iter((first or second).values())))
+    rows = [np.array([side.get(key, nothing) for key in keys], dtype=np.float64).T for side in sides]
+    found = contributions(*(formula(list(columns), Ratio)[0] for columns in rows))
+    return dict(zip(keys, [None] * len(keys) if found is None else found.tolist()))
+
+
 def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str]:
     """The scores of both sides (`what` says what they are of), the difference with its interval, the notes."""
     sides = [(side, f"{score:.4f}", cell(difference.names[side.lower()], 40)) for side, score in
@@ -99,11 +177,13 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
 
 
 def as_builtins(document: Any, top: int | None = None) -> Mapping[str, Any]:
-    """A document as it is written as JSON."""
-    if hasattr(document, "as_json"):
-        found: Mapping[str, Any] = document.as_json() if top is None else document.as_json(top)
-        return found
-    return dict(to_builtins(document))
+    """A document as it is written as JSON, with at most `top` mistakes, units, answers and classes."""
+    if top is not None:
+        lists = ("mistakes", "units", "answers", "classes")
+        cut: dict[str, Any] = {name: getattr(document, name)[:top] for name in lists if hasattr(document, name)}
+        document = replace(document, **cut, **({"top": top} if isinstance(document, TwoSided) else {}))
+    found: Mapping[str, Any] = to_builtins(document)
+    return found
 
 
 def json_text(value: Mapping[str, object]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.findings import ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.overview import Evaluation
+from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
@@ -311,7 +312,7 @@ class PreparedColdStart(Prepared):
             signature = result.signature(of_run)
             scored = Analysed(loaded, of_run.run_id, policy.policy, of_run, None, result.origin, signature)
             with suppress(InputError):
-                yield page_name(at, len(result.runs)), encoded([page(analyze(scored).as_json())])
+                yield page_name(at, len(result.runs)), encoded([page(as_builtins(analyze(scored)))])
 
 
 def _places(problem: Problem) -> Iterator[ProblemPlace]:

@@ -35,7 +35,7 @@ from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_r
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.documents import Document
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import Record, replace
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
@@ -86,11 +86,6 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
 
     def __repr__(self) -> str:
         return f"<analysis of run {self.run}: {self.measure} {self.score:.4f}, {self.mistake_count} mistakes>"
-
-    def as_json(self, most: int | None = None) -> dict[str, object]:
-        """The document, with at most so many mistakes."""
-        found: dict[str, object] = to_builtins(replace(self, mistakes=self.mistakes[:most]))
-        return found
 
 
 # Long, since it has one section of the document after the other.

@@ -7,7 +7,7 @@ what they add to both sums (insight specification 5.2).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -18,24 +18,27 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_tab
 from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.rules import Rule, rules_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import UNKNOWN, Outcome, Significance, TwoSided, outcome_of
-from cs_score.base.errors import InputError
+from cs_score.analysis.outcomes import (
+    UNKNOWN,
+    Outcome,
+    Sides,
+    TwoSided,
+    compared_units,
+    contributions_of,
+    outcome_of,
+    sides_of,
+)
 from cs_score.base.late import Late
-from cs_score.base.records import Record, field, replace, to_builtins
+from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import pre_policy_category
-from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.result import ALL_LEVELS, UnitResult
+from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.measures.formulas import Ratio, divide
+from cs_score.measures.formulas import divide
 from cs_score.measures.measure import MICRO, Measure
 from cs_score.measures.registry import COLD_START_MODE, formula_of, sums_of
-from cs_score.statistics.arithmetic import ColumnFormula, contributions
-from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison
-from cs_score.statistics.units import UnitTable
+from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +46,6 @@ else:
     np = Late("numpy")
 
 Sums: TypeAlias = tuple[float, ...]
-Sides: TypeAlias = tuple[Mapping[str, Sums], Mapping[str, Sums]]
-"""What each unit or group adds to the sums of the measure in A, and in B."""
 
 
 class UnitShare(Record):
@@ -80,11 +81,6 @@ class AnswerLabel(Record):
     file: str
     line: int
     lines: int = 1
-
-    @property
-    def meaning(self) -> tuple[str, str, str | None]:
-        """What makes two of them different."""
-        return self.label, self.category, self.class_name
 
 
 class AnswerPair(Record):
@@ -135,12 +131,6 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     def __repr__(self) -> str:
         return f"<{self.measure}: {self.names['b']} - {self.names['a']} = {self.difference:+.4f}>"
 
-    def as_json(self, top: int | None = None) -> dict[str, object]:
-        """The document, with at most `top` units, answers and classes."""
-        lists = {"units": self.units[:top], "answers": self.answers[:top], "classes": self.classes[:top]}
-        found: dict[str, object] = to_builtins(replace(self, top=UNSET if top is None else top, **lists))
-        return found
-
 
 def diff(
     a: Scored,
@@ -160,83 +150,41 @@ def diff(
     b.measure(str(chosen))
     tables = unit_table(a.result, [chosen]), unit_table(b.result, [chosen])
     first, second = (dict(zip(table.ids, table.rows)) for table in tables)
-    contribution = _contributions((first, second), chosen)
+    formula = formula_of([chosen])
+    contribution = contributions_of((first, second), formula)
     units = [
-        UnitShare(name, scores[0], scores[1], share)
+        UnitShare(name, one, other, share)
         for name, share in contribution.items()
         if first.get(name) != second.get(name)
-        for scores in [_scores((first, second), name, chosen)]
+        for one, other in [_scores((first, second), name, chosen)]
     ]
     has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
     unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
-    compared, notes = _compared(tables, chosen, names, replace(resampling or Resampling(can_grow=True), unit=unit))
-    if None in contribution.values():
-        notes = (Note("UNDEFINED", f"no contributions: {chosen} is 0/0 for one of the two, and counts 0"), *notes)
+    is_defined = None not in contribution.values()
+    compared = compared_units(tables, str(chosen), formula, names, resampling, unit, "units", is_defined)
     answers, classes = _answers(a, b), _classes(a, b)
+
+    def meaning(found: AnswerLabel | None) -> tuple[str, str, str | None] | None:
+        return None if found is None else (found.label, found.category, found.class_name)
+
     scores = a.result.measures[chosen], b.result.measures[chosen]
-    pair = None if compared is None else compared.measures[0].pairs[0]
-    origins = {side: replace(each.origin, measure=str(chosen)) for side, each in (("a", a), ("b", b))}
     return Difference(
         task=COLD_START_MODE,
-        measure=str(chosen),
-        a=scores[0],
-        b=scores[1],
-        difference=scores[1] - scores[0],
-        names=dict(zip("ab", names)),
-        interval=None if pair is None else pair.difference,
-        p=None if pair is None else Significance(pair.randomisation.raw, pair.bootstrap.raw),
-        resampling=None if compared is None else compared.resampling,
-        notes=notes,
+        **sides_of(str(chosen), names, scores, (a.origin, b.origin), *compared),
         unit=unit,
         units=sorted(units, key=lambda share: -abs(share.contribution or 0.0)),
-        answers=[pair for pair in answers if _meaning(pair.a) != _meaning(pair.b)],
-        outcomes=_counted(pair.outcome for pair in answers),
+        answers=[pair for pair in answers if meaning(pair.a) != meaning(pair.b)],
+        outcomes=dict(sorted(Counter(pair.outcome for pair in answers).items())),
         classes=[pair for pair in classes if pair.a != pair.b],
-        found=_counted(pair.outcome for pair in classes),
+        found=dict(sorted(Counter(pair.outcome for pair in classes).items())),
         groups=_groups_of_rows(a, b, chosen) | _groups_of_lines(a, b, chosen),
         rules=rules_of(a, b) or UNSET,
-        signatures={side: str(origin.signature) for side, origin in origins.items()},
-        origins=origins,
     )
 
 
-def _contributions(sides: Sides, measure: Measure) -> dict[str, float | None]:
-    """What each unit or group contributes: those of A in their order, then those that only B has."""
-    first, second = sides
-    names = list(dict.fromkeys((*first, *second)))
-    if not names:
-        return {}
-    width = len(next(chain(first.values(), second.values())))
-    formula = formula_of([measure])
-    rows = [np.array([side.get(name, (0.0,) * width) for name in names], dtype=np.float64).T for side in sides]
-    found = contributions(*(formula(list(columns), Ratio)[0] for columns in rows))
-    return dict(zip(names, [None] * len(names) if found is None else found.tolist()))
-
-
-def _scores(sides: Sides, name: str, measure: Measure) -> list[float | None]:
+def _scores(sides: Sides[str], name: str, measure: Measure) -> list[float | None]:
     formula = formula_of([measure])
     return [formula(side[name], divide)[0] if name in side else None for side in sides]
-
-
-def _compared(
-    tables: tuple[UnitTable, UnitTable], measure: Measure, names: tuple[str, str], settings: Resampling
-) -> tuple[Comparison | None, tuple[Note, ...]]:
-    """Interval and p-values where both have the same units; what a reader must know, such as that they have not."""
-    first, second = tables
-    if first.ids != second.ids:
-        text = f"no interval: {names[0]} and {names[1]} were not scored on the same units"
-        return None, (Note("OTHER_UNITS", text),)
-    formula = ColumnFormula(formula_of([measure]))
-    try:
-        compared = compare_tables({"a": first, "b": second}, [str(measure)], formula, settings)
-    except InputError as error:
-        return None, (Note("NO_UNITS", f"no interval: {error.problem}"),)
-    return compared, (*compared.notes, *compared.measures[0].pairs[0].difference.notes)
-
-
-def _counted(outcomes: Iterable[str]) -> dict[str, int]:
-    """How often each outcome is met, by name."""
-    return dict(sorted(Counter(outcomes).items()))
 
 
 # ---- Groups
@@ -250,6 +198,16 @@ _GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
 
 _OF_LINES: Final = tuple(name for name in DIMENSIONS if name not in (*_GROUPINGS, "ldc_query"))
 """What tells lines of the same row apart."""
+
+
+def _shares(
+    sides: Sides[str], measure: Measure, rows: Mapping[str, int] | None = None, *, has_scores: bool = True
+) -> list[GroupShare]:
+    return [
+        GroupShare(group=group, n=rows[group] if rows else UNSET, a=a, b=b, contribution=share)
+        for group, share in sorted(contributions_of(sides, formula_of([measure])).items())
+        for a, b in [_scores(sides, group, measure) if has_scores else (None, None)]
+    ]
 
 
 def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
@@ -268,11 +226,7 @@ def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Gr
             for (name, hop), row in of_rows.items():
                 group = group_of(queries[name], hop)
                 of_group[group] = tuple(map(sum, zip(of_group[group], row))) if group in of_group else row
-        found[dimension] = [
-            GroupShare(group=group, n=rows[group], a=first, b=second, contribution=share)
-            for group, share in sorted(_contributions(sums, measure).items())
-            for first, second in [_scores(sums, group, measure)]
-        ]
+        found[dimension] = _shares(sums, measure, rows)
     return found
 
 
@@ -289,7 +243,7 @@ def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tupl
 
 
 def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The groups of lines and classes by each dimension, as those of an analysis (insight specification 4.3, 5.5).
+    """The groups of lines and classes by each dimension, as those of an analysis.
 
     None but for micro averages: no other measure is made of sums over lines. Where the pool does not tell the group of
     a class (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
@@ -312,11 +266,7 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
             for side in cells
         )
         has_scores = dimension not in RUN_ONLY or "ground_truth" not in columns
-        found[dimension] = [
-            GroupShare(group=group, a=scores[0], b=scores[1], contribution=share)
-            for group, share in sorted(_contributions((first, second), measure).items())
-            for scores in [_scores((first, second), group, measure) if has_scores else (None, None)]
-        ]
+        found[dimension] = _shares((first, second), measure, has_scores=has_scores)
     return found
 
 
@@ -336,12 +286,8 @@ def _answers(a: Scored, b: Scored) -> list[AnswerPair]:
     return pairs
 
 
-def _meaning(label: AnswerLabel | None) -> tuple[str, str, str | None] | None:
-    return None if label is None else label.meaning
-
-
 def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
-    """What became of each answer of a run."""
+    """What each answer of a run counted as."""
     found: dict[tuple[str, str, str], AnswerLabel] = {}
     often: Counter[tuple[str, str, str]] = Counter()
     of_run = scored.run.lines.get(scored.run_id, {})
@@ -349,22 +295,17 @@ def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
         counted = {line.index for line in counted_lines(unit)}
         for line in chain.from_iterable(of_run.get(unit.id, {}).values()):
             key = line.query.full_id, line.value, line.provenance
-            labelled = _label_of(line, unit, scored, line.index in counted)
             often[key] += 1
-            best = found.get(key)
-            if best is None or _BEST_FIRST.index(labelled.label) < _BEST_FIRST.index(best.label):
-                found[key] = labelled
+            assessment, labels = unit.matched.get(line.index), unit.labels.get(line.index, ())
+            name = None if assessment is None or not assessment.is_accepted else assessment.value_class
+            label: Label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
+            if line.index not in counted:
+                label, category = "not counted", pre_policy_category(assessment)
+            else:
+                category = category_of(labels, scored.policy)
+            if key not in found or _BEST_FIRST.index(label) < _BEST_FIRST.index(found[key].label):
+                found[key] = AnswerLabel(label, category, name, line.file, line.number)
     return found | {key: replace(found[key], lines=times) for key, times in often.items() if times > 1}
-
-
-def _label_of(line: Response, unit: UnitResult, scored: Scored, is_counted: bool) -> AnswerLabel:
-    assessment = unit.matched.get(line.index)
-    class_name = None if assessment is None or not assessment.is_accepted else assessment.value_class
-    if not is_counted:
-        return AnswerLabel("not counted", pre_policy_category(assessment), class_name, line.file, line.number)
-    labels = unit.labels[line.index]
-    label: Label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
-    return AnswerLabel(label, category_of(labels, scored.policy), class_name, line.file, line.number)
 
 
 def _classes(a: Scored, b: Scored) -> list[ClassPair]:
