@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -72,18 +72,17 @@ def diff(
         if ratio(first, key) != ratio(second, key)
         for one, other in [[score(rows, [key]) if key in rows else None for rows in (first, second)]]
     ]
-    keys = list(shares)
     of_units = [
-        examiners[0].groups(sides[0][key]) if key in first else examiners[1].groups(sides[1][key]) for key in keys
+        examiners[0].groups(sides[0][key]) if key in first else examiners[1].groups(sides[1][key]) for key in shares
     ]
-    groups: dict[str, tuple[GroupDifference, ...]] = {}
-    for dimension, members in members_of(of_units).items():
-        for group, places in members.items():
-            of_group = [keys[place] for place in places]
-            share = math.fsum(shares[key] or 0.0 for key in of_group) if is_defined else None
-            found = GroupDifference(group, score(first, of_group), score(second, of_group), share)
-            groups[dimension] = (*groups.get(dimension, ()), found)
-    answers, outcomes = _answers(examiners, {key: (sides[0].get(key), sides[1].get(key)) for key in keys}, shown)
+    keys = list(shares)
+
+    def group(name: str, places: Iterable[int]) -> GroupDifference:
+        members = [keys[place] for place in places]
+        share = math.fsum(shares[key] or 0.0 for key in members) if is_defined else None
+        return GroupDifference(name, score(first, members), score(second, members), share)
+
+    answers, outcomes = _answers(examiners, sides, shown)
     compared = compared_units(
         (a.table, b.table), measure, formula, names, resampling, mode.unit, f"{mode.unit}s", is_defined
     )
@@ -94,20 +93,20 @@ def diff(
         units=tuple(sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))[:top]),
         answers=tuple(answers[:top]),
         outcomes=outcomes,
-        groups=groups,
+        groups={name: tuple(group(*each) for each in of.items()) for name, of in members_of(of_units).items()},
     )
 
 
 def _answers(
     examiners: tuple[AnyExaminer, AnyExaminer],
-    positions: Mapping[Unit, tuple[int | None, int | None]],
+    sides: Sequence[Mapping[Unit, int]],
     shown: Mapping[Unit, tuple[object, int]],
 ) -> tuple[list[Answer], tuple[OutcomeCount, ...]]:
     """The parts of each unit that were judged differently, those of A and then those that only B has; all counted."""
     differing = []
     often: Counter[tuple[str, Outcome]] = Counter()
-    for unit, places in positions.items():
-        ones, others = (_parts(examiner, place) for examiner, place in zip(examiners, places))
+    for unit in dict.fromkeys((*sides[0], *sides[1])):
+        ones, others = (_parts(examiner, side.get(unit)) for examiner, side in zip(examiners, sides))
         for key in dict.fromkeys((*ones, *others)):
             known = ones[key] if key in ones else others[key]
             one, other = (_judgment(parts.get(key)) for parts in (ones, others))
