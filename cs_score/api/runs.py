@@ -558,12 +558,11 @@ def _resampled_as_shown(lines: _Lines, layout: Layout) -> Result:
     metrics = resampled_metrics(layout.fields)
     if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
         return result
-    queries = lines.run.gold.table
     runs: list[OneRun] = []
     for run in result.runs:
         if run.bootstrap is not None:
             tables, samples = run.tables, run.bootstrap.samples
-            run = replace(run, bootstrap=bootstrap(tables.sf, tables.measures, samples, queries, metrics))
+            run = replace(run, bootstrap=bootstrap(tables, tables.measures, samples, metrics))
         runs.append(run)
     return replace(result, runs=tuple(runs))
 

@@ -53,7 +53,7 @@ def _queries(document: Scores) -> Iterator[Mapping[str, Any]]:
         counts_of: dict[str, list[Counts]] = defaultdict(list)
         for row in run.tables["SF"].rows if run.tables and "SF" in run.tables else ():
             if row.counts is not None:
-                counts_of[row.name.partition(":")[0]].append(Counts(**asdict(row.counts)))
+                counts_of[row.name.partition(":")[0]].append(row.counts)
         ranked = (run.average_precision.tables if run.average_precision else {}).get("SF")
         of_all = [row for row in ranked.rows if row.level == ALL_LEVELS] if ranked else []
         scores = {row.name: row.average_precision for row in of_all}
@@ -61,7 +61,7 @@ def _queries(document: Scores) -> Iterator[Mapping[str, Any]]:
             counts = sum_counts(counts_of[query])
             ratios = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
             own = {"run_id": run.run_id, "query": query, "unit": unit, "average_precision": scores.get(query)}
-            yield {**own, **counts._asdict(), **ratios}
+            yield {**own, **asdict(counts), **ratios}
 
 
 def _responses(document: Scores) -> Iterator[Mapping[str, Any]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import dataclass_transform
 
 from msgspec import Struct, convert, field, to_builtins
-from msgspec.structs import asdict, force_setattr, replace
+from msgspec.structs import asdict, astuple, force_setattr, replace
 
-__all__ = ["Record", "Struct", "asdict", "convert", "field", "force_setattr", "replace", "to_builtins"]
+__all__ = ["Record", "Struct", "asdict", "astuple", "convert", "field", "force_setattr", "replace", "to_builtins"]
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

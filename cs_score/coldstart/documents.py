@@ -16,10 +16,10 @@ from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart import ranking
 from cs_score.coldstart import result as results
-from cs_score.coldstart.judging import pre_policy_category, without
+from cs_score.coldstart.judging import Counts, pre_policy_category, without
 from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
-from cs_score.coldstart.samples import Bootstrap
+from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
 from cs_score.problems.log import Problem
@@ -32,28 +32,12 @@ Real: TypeAlias = int | float
 """A number that is read as it is written: a whole one stays whole."""
 
 
-class Counted(Record):
-    """Numbers of responses by category, and of the classes to be found (`ground_truth`)."""
-
-    ground_truth: int
-    submitted: int
-    correct: int
-    incorrect: int
-    inexact: int
-    incorrect_parent: int
-    unassessed: int
-    redundant: int
-    right: int
-    wrong: int
-    ignored: int
-
-
 class ScoreRow(Record):
     """A row of a table; means have no counts."""
 
     name: str
     level: str
-    counts: Counted | None
+    counts: Counts | None
     precision: Real
     recall: Real
     f1: Real
@@ -109,17 +93,6 @@ class Ranked(Record):
     run_id: str
     tables: Mapping[str, ApTable]
     rankings: tuple[Ranking, ...]
-
-
-class Limits(Record):
-    """Confidence limits of one value, texts of four decimals, as the reference computes with them."""
-
-    value: str
-    measure: str
-    low: Mapping[str, str]
-    mean: str
-    score: str | None
-    high: Mapping[str, str]
 
 
 class Resampled(Record):
@@ -283,7 +256,7 @@ def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -
         "queries": lambda: dict(run.unit_of),
         "tables": lambda: {name: _table(table) for name, table in tables},
         "average_precision": lambda: None if run.average_precision is None else _ranked(run.average_precision),
-        "bootstrap": lambda: None if run.bootstrap is None else _resampled(run.bootstrap),
+        "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
         "responses": lambda: tuple(_responses(run)),
     }
     origin = UNSET if run.origin is None else run.origin
@@ -308,8 +281,7 @@ def _table(table: results.Table) -> ScoreTable:
 
 
 def _row(row: results.ScoreRow) -> ScoreRow:
-    counts = None if row.counts is None else Counted(*row.counts)
-    return ScoreRow(row.name, row.level, counts, row.precision, row.recall, row.f1)
+    return ScoreRow(row.name, row.level, row.counts, row.precision, row.recall, row.f1)
 
 
 def _ranked(found: AveragePrecision) -> Ranked:
@@ -327,21 +299,6 @@ def _ranking(found: ranking.Ranking) -> Ranking:
         RankedNode(node.name, node.confidence, node.mapped_class, node.value, node.first.number) for node in found.nodes
     )
     return Ranking(found.query, found.level, found.score, found.ground_truth, tuple(found.classes), tuple(nodes))
-
-
-def _resampled(found: Bootstrap) -> Resampled:
-    limits = (
-        Limits(
-            str(each.code),
-            str(each.code.measure),
-            dict(zip(("99", "95", "90"), each.low)),
-            each.mean,
-            each.score.strip(" -") or None,
-            dict(zip(("90", "95", "99"), each.high)),
-        )
-        for each in found.limits
-    )
-    return Resampled(len(found.samples), tuple(limits))
 
 
 def _responses(run: RunResult) -> Iterator[Response]:

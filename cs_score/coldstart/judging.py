@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Struct, field
+from cs_score.base.records import Record, Struct, astuple, field, replace
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.lines import (
     CORRECT,
@@ -299,7 +299,7 @@ def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Mat
     return members
 
 
-class Counts(NamedTuple):
+class Counts(Record):
     """Numbers of responses by category, and of the classes to be found (`ground_truth`).
 
     Precision is right / answered, which is not right / (right + wrong) where a response counts as both or as neither;
@@ -336,7 +336,7 @@ class Counts(NamedTuple):
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*counts))) if (counts := tuple(counts)) else Counts()
+    return Counts(*map(sum, zip(*map(astuple, counts))))
 
 
 # The labels that `Counts` counts behind the first two fields, in the order of the fields.
@@ -464,7 +464,7 @@ class Counting:
             ignore(row)
         found = Counter([self.labels[line.index] for line in row.submitted])
         counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
-        return counts._replace(ground_truth=to_find)
+        return replace(counts, ground_truth=to_find)
 
     def _with_others(self, row: Row, others: Sequence[Response], to_find: int) -> Iterator[Outcome]:
         """The row as it is where each of the other candidates stays right; nothing where they are too many to try."""

@@ -354,8 +354,9 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
         scores.append(f"{sample.number:6d}{cells} #{run_id}\n")
     yield "samplescores", scores
     lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
-    for limits in bootstrap.limits:
-        lines.append(" ".join((str(limits.code), *limits.low, limits.mean, limits.score, *limits.high)) + "\n")
+    for each in bootstrap.limits:
+        score = "     -" if each.score is None else each.score
+        lines.append(" ".join((each.value, *each.low.values(), each.mean, score, *each.high.values())) + "\n")
     yield "confidence", lines
 
 

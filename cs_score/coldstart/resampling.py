@@ -7,18 +7,15 @@ rounds exactly as if its table had been added up by itself.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.late import Late
-from cs_score.coldstart.queries import QuerySet
-from cs_score.coldstart.result import ScoreRow, Table, by_ldc_query, counted_f1, ldc_max_rows, row_order
+from cs_score.coldstart.result import PrecisionRecall, ScoreRow, counted_f1, ldc_max_rows, mean_members, row_order
 from cs_score.coldstart.samples import (
     ABSENT,
     LEVELS,
     METRICS,
-    NO_SCORE,
     VALUE_CODES,
     VALUE_GROUPS,
     Bootstrap,
@@ -38,24 +35,20 @@ else:
 
 Counts: TypeAlias = "npt.NDArray[np.int64]"
 
-CONFIDENCES: Final = (99, 95, 90)
+CONFIDENCES: Final = ("99", "95", "90")
 
 
 def bootstrap(
-    sf: Table,
-    own: Mapping[Measure, float],
-    samples: Sequence[Sample],
-    queries: QuerySet,
-    metrics: Iterable[str] = METRICS,
+    tables: PrecisionRecall, own: Mapping[Measure, float], samples: Sequence[Sample], metrics: Iterable[str] = METRICS
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's SF table; `own` are the averages of the run itself.
+    """Score every sample from the rows of one run's tables; `own` are the averages of the run itself.
 
     `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
     """
     shown = frozenset(metrics)
     columns: dict[ValueCode, list[str]] = {}
-    one = _Replicates(sf, [sample.one_entry_point() for sample in samples], queries)
-    every = _Replicates(sf, [sample.all_entry_points() for sample in samples], queries)
+    one = _Replicates(tables, [sample.one_entry_point() for sample in samples])
+    every = _Replicates(tables, [sample.all_entry_points() for sample in samples])
     for entry_points, variant, _ in VALUE_GROUPS:
         replicates = one if entry_points == "ONEEP" else every
         for (average, level), (scores, exists) in replicates.averages(variant).items():
@@ -69,19 +62,19 @@ def bootstrap(
     limits: list[Limits] = []
     for code in sorted(VALUE_CODES, key=str) if samples else ():
         score = own.get(code.measure) if code.entry_points == "ALLEP" and code.metric in shown else None
-        limits.append(_limits(code, columns[code], NO_SCORE if score is None else f"{score:.4f}"))
+        limits.append(_limits(code, columns[code], None if score is None else f"{score:.4f}"))
     return Bootstrap(tuple(samples), values, tuple(limits))
 
 
-def _limits(code: ValueCode, texts: Sequence[str], score: str) -> Limits:
+def _limits(code: ValueCode, texts: Sequence[str], score: str | None) -> Limits:
     total = 0.0
     for text in texts:
         total += float(text or 0)
     ordered = sorted(texts, key=lambda text: float(text or 0))
-    tails = [(100 - confidence) * 0.5 / 100 for confidence in CONFIDENCES]
-    low = tuple(ordered[int(len(texts) * tail)] for tail in tails)
-    high = tuple(ordered[int(len(texts) * (1 - tail)) - 1] for tail in reversed(tails))
-    return Limits(code, low, f"{total / len(texts):0.4f}", score, high)
+    tails = {confidence: (100 - int(confidence)) * 0.5 / 100 for confidence in CONFIDENCES}
+    low = {confidence: ordered[int(len(texts) * tail)] for confidence, tail in tails.items()}
+    high = {each: ordered[int(len(texts) * (1 - tail)) - 1] for each, tail in reversed(tails.items())}
+    return Limits(str(code), str(code.measure), low, f"{total / len(texts):0.4f}", score, high)
 
 
 _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_]]]"
@@ -91,18 +84,11 @@ _Averages: TypeAlias = "dict[tuple[str, str], tuple[Floats, npt.NDArray[np.bool_
 class _Replicates:
     """A run's rows, with how often each sample draws the query of each."""
 
-    def __init__(self, table: Table, draws: Sequence[Mapping[str, int]], queries: QuerySet) -> None:
-        self._queries = queries
-        self._size = len(draws)
-        self._rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
-        for row in table.rows:
-            self._rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
-        self._position = {short_id: position for position, short_id in enumerate(self._rows_of)}
-        self._times: Counts = np.zeros((self._size, len(self._position)), dtype=np.int64)
-        for sample, drawn in enumerate(draws):
-            for short_id, times in drawn.items():
-                if short_id in self._position:
-                    self._times[sample, self._position[short_id]] = times
+    def __init__(self, tables: PrecisionRecall, draws: Sequence[Mapping[str, int]]) -> None:
+        self._tables, self._size = tables, len(draws)
+        short_ids = dict.fromkeys(map(_short_id, tables.sf.rows))
+        times = np.array([[drawn.get(short_id, 0) for drawn in draws] for short_id in short_ids], dtype=np.int64)
+        self._times: Mapping[str, Counts] = dict(zip(short_ids, times))
 
     def averages(self, variant: str) -> _Averages:
         if variant == "LDCMEAN":
@@ -110,45 +96,38 @@ class _Replicates:
         if variant == "LDCMAXI":
             rows = self._best_rows()
         else:
-            times = {short_id: self._times[:, position] for short_id, position in self._position.items()}
-            rows = [(row, times[short_id]) for short_id, of_query in self._rows_of.items() for row in of_query]
+            rows = [(row, self._times[_short_id(row)]) for row in self._tables.sf.rows]
         return self._micro(rows) | self._macro(
             (row, times, np.array(row.scores), np.broadcast_to(row.ground_truth > 0, self._size)) for row, times in rows
         )
 
     def _best_rows(self) -> list[tuple[ScoreRow, Counts]]:
         renamed: list[tuple[ScoreRow, Counts]] = []
-        for full_id, entry_points in by_ldc_query(self._rows_of, self._queries):
+        for full_id, entry_points in self._tables.by_ldc:
             free = np.ones(self._size, dtype=bool)
             for short_id, rows in sorted(entry_points, key=lambda item: -counted_f1(item[1])):
-                times = self._times[:, self._position[short_id]]
+                times = self._times[short_id]
                 chosen = np.where(free, times, 0)
                 free &= times == 0
                 renamed += ((row, chosen) for row in ldc_max_rows(full_id, rows))
         return sorted(renamed, key=lambda item: row_order(item[0].name))
 
     def _mean_rows(self) -> Iterator[tuple[ScoreRow, Counts, Floats, npt.NDArray[np.bool_]]]:
-        groups: dict[str, list[tuple[ScoreRow, Counts]]] = defaultdict(list)
-        for short_id in sorted(self._rows_of):
-            ldc_id = self._queries.ldc_of.get(short_id)
-            if ldc_id is not None:
-                for row in self._rows_of[short_id]:
-                    name = ":".join((self._queries.by_id[ldc_id].full_id, *row.name.split(":")[1:2]))
-                    groups[name].append((row, self._times[:, self._position[short_id]]))
-        for name in sorted(groups, key=row_order):
+        groups = {key: rows for of_ldc in self._tables.by_ldc for key, rows in mean_members(*of_ldc).items()}
+        for name, level in sorted(groups, key=lambda key: row_order(key[0])):
             distinct = np.zeros(self._size, dtype=np.int64)
             occurrences = np.zeros(self._size, dtype=np.int64)
             sums = np.zeros((self._size, len(METRICS)))
             has_truth = np.zeros(self._size, dtype=bool)
-            for row, times in groups[name]:
+            for row in groups[name, level]:
+                times = self._times[_short_id(row)]
                 drawn = times > 0
                 distinct += drawn
                 occurrences += times
                 sums += drawn[:, None] * np.array(row.scores)
                 has_truth |= drawn & (row.ground_truth > 0)
             divisor = np.maximum(distinct, 1)
-            row = groups[name][0][0]._replace(name=name, level=str(name.count(":")))
-            yield row, -(-occurrences // divisor), sums / divisor[:, None], has_truth
+            yield ScoreRow(name, level, None, (), 0), -(-occurrences // divisor), sums / divisor[:, None], has_truth
 
     def _micro(self, rows: Iterable[tuple[ScoreRow, Counts]]) -> _Averages:
         sums: dict[str, Counts] = {}
@@ -183,6 +162,10 @@ class _Replicates:
                 divisors[level] += np.where(has_truth, times, 0)
                 exists[level] |= times > 0
         return {("Ma", level): (divide(sums[level].T, divisors[level][:, None]), exists[level]) for level in LEVELS}
+
+
+def _short_id(row: ScoreRow) -> str:
+    return row.name.partition(":")[0].rpartition("_")[2]
 
 
 def _codes_of(level: str) -> tuple[str, ...]:

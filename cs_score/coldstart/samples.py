@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cs_score.base.errors import InputError
@@ -116,9 +116,6 @@ def _read_draw(group: str, name: str, line_number: int) -> Draw:
 ABSENT: Final = ""
 """The text of a value that a sample does not have; it counts as 0."""
 
-NO_SCORE: Final = "     -"
-"""Stands for the run's own score where its tables have none."""
-
 # What the parts of a value code stand for.
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
@@ -162,13 +159,18 @@ VALUE_CODES: Final = tuple(
 
 
 class Limits(Record):
-    """One line of the confidence file: texts of the low limits (99, 95, 90 %), mean, score, and the high limits."""
+    """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
-    code: ValueCode
-    low: tuple[str, ...]
+    `value` is its code, `low` and `high` the limits by percentage from the outermost low one to the outermost high one,
+    `score` that of the run itself, None where its tables have none.
+    """
+
+    value: str
+    measure: str
+    low: Mapping[str, str]
     mean: str
-    score: str
-    high: tuple[str, ...]
+    score: str | None
+    high: Mapping[str, str]
 
 
 class Bootstrap(Record):

@@ -258,7 +258,7 @@ class Combining:
         if not self._has_resampled:
             self.remarks += _remarks_on_samples(samples_file, file, table)
             self._has_resampled = True
-        drawn = bootstrap(run.tables.sf, run.tables.measures, file.samples, table, self.options.metrics)
+        drawn = bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
         last = max(file.samples, key=lambda sample: sample.label, default=None)
         if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
             self._hop_limits = dict(last.one_entry_point())

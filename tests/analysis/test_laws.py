@@ -19,7 +19,7 @@ from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.mistakes import KINDS, MISSED_KIND, correction_of, mistakes_of
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.base.errors import InputError
-from cs_score.base.records import replace, to_builtins
+from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.coldstart.options import SIDES, Justifications, Policy
 from cs_score.coldstart.result import RunResult
 from tests.analysis.rewriting import EXACT, Call, call_of
@@ -271,7 +271,7 @@ def totals(run: RunResult, measure: str) -> Mapping[str, int]:
     found: Counter[str] = Counter()
     for row in rows:
         assert row.counts is not None
-        found.update(row.counts._asdict())
+        found.update(asdict(row.counts))
     return found
 
 

@@ -192,5 +192,5 @@ def test_the_page_of_editions_names_rules_and_shows_what_a_difference_prints() -
 def test_explanations_name_the_rule_of_the_edition(case: str, words: list[str], reasons: list[str]) -> None:
     folder = ROOT / "tests" / "coldstart" / "golden" / case
     call = ["explain", "--follow", "3.0", "-expand", "CSX", *words, "queries.xml", "pool.tab", "run.tab"]
-    text = score_in(folder, call).stdout.decode()
+    text = " ".join(score_in(folder, call).stdout.decode().split())
     assert [reason for reason in reasons if reason not in text] == []

@@ -21,7 +21,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record
+from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import (
     UNASSESSED,
     Counts,
@@ -181,7 +181,7 @@ def _cells(
         if WRONG in labels:
             mistakes[key] += times
     for key, times in to_find.items():
-        counts[key] = counts.get(key, _NOTHING)._replace(ground_truth=times)
+        counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
     shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
     cells = ((key, Cell(counts.get(key, _NOTHING), mistakes[key])) for key in dict.fromkeys((*counts, *mistakes)))
     return {key: shared.setdefault(cell, cell) for key, cell in cells}
@@ -264,7 +264,7 @@ def _group(
     return Group(
         group=", ".join(values),
         values=values if len(values) > 1 else UNSET,
-        counts=counts._asdict(),
+        counts=asdict(counts),
         precision=counts.precision,
         recall=counts.recall if has_recall else None,
         f1=counts.f1 if has_recall else None,

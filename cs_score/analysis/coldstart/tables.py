@@ -112,7 +112,7 @@ LAYOUTS: Final = (
     Layout(
         "groups",
         "By %, the most mistakes first:",
-        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts._fields, *_LIMITS),
+        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS),
         _groups,
         shown=(
             "group", "precision", "recall", "f1", "f1_low", "f1_high", "mistakes", "share", "right", "wrong",

@@ -8,6 +8,7 @@ from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case, QueryCase
 from cs_score.analysis.coldstart.explanation.document import At, Counted, LineEffect, Ranked
+from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.queries import QuerySet
@@ -41,7 +42,7 @@ def _counted(row: ScoreRow, table: str, rule: str) -> Counted:
         quotient("R", str(counts.ground_truth), counts.ground_truth, row.recall),
         f"F1 = {product} = {row.f1:.4f}" if row.f1 else "F1 = 0, since P and R are 0",
     )
-    named = counts._asdict()
+    named = asdict(counts)
     return Counted(rule, table, row.name, row.level, named, row.precision, row.recall, row.f1, arithmetic)
 
 
