@@ -116,8 +116,8 @@ dist:
 	build/dist/bin/python -m build --sdist
 	tar -xzf dist/*.tar.gz -C build/dist && rm dist/*.tar.gz
 	cd build/dist && tar --sort=name --mtime=@$$SOURCE_DATE_EPOCH --owner=0 --group=0 --numeric-owner \
-	  --mode=u+rw,go+r,go-w -c cs_score-* | gzip -n9 > ../../dist/$$(basename cs_score-*).tar.gz
-	build/dist/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w dist dist/*.tar.gz
+	  --mode=u=rwX,go=rX -c cs_score-* | gzip -n9 > ../../dist/$$(basename cs_score-*).tar.gz
+	umask 022 && build/dist/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w dist dist/*.tar.gz
 	build/dist/bin/twine check --strict dist/*
 	sha256sum dist/*
 
