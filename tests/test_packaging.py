@@ -18,7 +18,9 @@ from tests.coldstart.command import score_in
 from tests.documents import ROOT
 
 # What belongs to a checkout or to the machine and not to the project.
-NOT_DISTRIBUTED = shutil.ignore_patterns(".*", "__pycache__", "*.pyc", "*.egg-info", "build", "dist", "demo-out")
+NOT_DISTRIBUTED = shutil.ignore_patterns(
+    ".*", "__pycache__", "*.pyc", "*.egg-info", "build", "dist", "demo-out", "mutants"
+)
 
 FOLDERS = ("assessments", "benchmarks", "cs_score", "docs", "queries", "share", "submissions", "tests")
 FILES = {

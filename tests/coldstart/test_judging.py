@@ -1,0 +1,159 @@
+"""Which assessment counts, where answers stand in the tree of classes, and what is said of pools that fit no tree."""
+
+from __future__ import annotations
+
+import pytest
+
+from cs_score.base.records import replace
+from cs_score.coldstart.judging import DEEPEST
+from tests.coldstart.handmade import (
+    BIRTHPLACE,
+    Inputs,
+    Line,
+    Q,
+    blocks,
+    labels,
+    report,
+    row,
+)
+
+BO = Line()
+SECOND, THIRD, FOURTH = (replace(BO, document=f"N_ENG_{number}") for number in (2, 3, 4))
+AMBIGUOUS = "More than one correct choice"
+ORPHAN = SECOND.child()
+"""An answer about SECOND."""
+
+
+@pytest.mark.parametrize(
+    ("value", "by_discipline"),
+    [
+        ("Bo", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "CORRECT", "STRING_CASE": "CORRECT"}),
+        ("bO", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "CORRECT"}),
+        ("Cy", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "UNASSESSED"}),
+    ],
+)
+def test_a_discipline_says_whether_the_value_will_do(value: str, by_discipline: dict[str, str], inputs: Inputs) -> None:
+    inputs.pool(SECOND.judged("1"))
+    inputs.run(replace(BO, value=value))
+    for discipline, category in by_discipline.items():
+        (block,) = blocks(inputs.score("-discipline", discipline))
+        assert block.before == category
+
+
+@pytest.mark.parametrize(
+    ("pool", "counts", "is_ambiguous"),
+    [
+        ((SECOND.judged("1"),), 0, False),
+        ((SECOND.judged(), THIRD.judged("1")), 1, False),  # the only correct one
+        ((SECOND.judged("1"), THIRD.judged()), 0, False),
+        ((SECOND.judged(), THIRD.judged("2", "X")), 0, False),  # none is correct: the first
+        ((SECOND.judged(), THIRD.judged("1"), FOURTH.judged("2")), 1, True),  # several: the first correct one
+    ],
+)
+def test_of_several_assessments_of_a_value_one_counts(
+    pool: tuple[str, ...], counts: int, is_ambiguous: bool, inputs: Inputs
+) -> None:
+    inputs.pool(*pool)
+    inputs.run(BO)
+    scored = inputs.score("-discipline", "STRING_EXACT")
+    assert [block.assessment for block in blocks(scored)] == [pool[counts]]
+    assert (AMBIGUOUS in report(scored)) is is_ambiguous
+
+
+def test_comparing_values_needs_the_class_of_each_assessed_query(inputs: Inputs) -> None:
+    """The line that gives the parent is skipped for its slot, so that no class is known for the answer below it."""
+    inputs.pool(replace(SECOND, slot=BIRTHPLACE).judged("1"), ORPHAN.judged())
+    inputs.run(BO)
+    assert labels(inputs.score(status=255)) == ["IGNORE"]
+    assert "queryid undefined in QuerySet->get()" in inputs.refusal("-discipline", "STRING_EXACT")
+
+
+ASTRAY = replace(BO, relation="N_ENG_1:1-9")
+"""The answer of BO with another relation provenance: another answer to assess, but about the same query."""
+
+
+@pytest.mark.parametrize(
+    ("of_first", "of_child"),
+    [
+        ((), "INCORRECT_PARENT,WRONG"),  # the first line, unassessed, stands in the class of the answer and decides
+        ((ASTRAY.judged(),), "RIGHT"),  # judged wrong it stands in no class, so that the second line decides
+    ],
+)
+def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
+    of_first: tuple[str, ...], of_child: str, inputs: Inputs
+) -> None:
+    child = BO.child()
+    inputs.pool(*of_first, BO.judged("1"), child.judged("1:1"))
+    inputs.run(ASTRAY, BO, child)
+    assert labels(inputs.score("-justifications", "M:M"))[-1] == of_child
+
+
+def test_classes_below_component_0_are_not_to_be_found(inputs: Inputs) -> None:
+    child = BO.child()
+    inputs.pool(BO.judged("0", "C").replace("C\t0\t", f"C\t{Q}:0\t"), child.judged("0:1"), SECOND.judged("1"))
+    inputs.run(BO, child)
+    scored = inputs.score()
+    assert [row(scored, name).counts["GT"] for name in (Q, f"{Q}:0")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        (
+            "garbage:1",
+            f'query {Q}: unexpected argument: "garbage" sent to parse_queryid; the equivalence class garbage:1 of one '
+            f"of its answers should be {Q}:n or {Q}:n:m; correct VALUE_EC",
+        ),
+        (
+            "CSX_ENG_ffffffffff:1",
+            f"query {Q}: queryid undefined in QuerySet->get(); the equivalence class CSX_ENG_ffffffffff:1 of one of "
+            f"its answers should be {Q}:n or {Q}:n:m; correct VALUE_EC",
+        ),
+        (
+            Q + ":1" * (DEEPEST + 1),
+            f"query {Q}: equivalence class with {DEEPEST + 1} components: {Q + ':1' * (DEEPEST + 1)}",
+        ),
+        (
+            Q + ":1" * DEEPEST,  # not too deep
+            f"pool.tab: line 1: Equivalence class without correct parent entry: {BO.judged('1' + ':1' * (DEEPEST - 1))}"
+            f"; no correct or inexact answer of class {Q + ':1' * (DEEPEST - 1)} stands before it",
+        ),
+    ],
+)
+def test_a_class_that_fits_no_tree_ends_the_scoring(name: str, refusal: str, inputs: Inputs) -> None:
+    inputs.pool(BO.judged("1").replace(f"{Q}:1", name))
+    inputs.run(BO)
+    assert inputs.refusal() == f"cs-score: {refusal}"
+
+
+@pytest.mark.parametrize(("code", "where"), [("C", "before it"), ("X", "in the pool")])
+def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
+    code: str, where: str, inputs: Inputs
+) -> None:
+    orphan = BO.child().judged("2:3", code)
+    inputs.pool(BO.judged("1"), orphan)
+    inputs.run(BO)
+    assert inputs.refusal() == (
+        f"cs-score: pool.tab: line 2: Equivalence class without correct parent entry: {orphan}; "
+        f"no correct or inexact answer of class {Q}:2 stands {where}"
+    )
+
+
+def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(inputs: Inputs) -> None:
+    parents = [SECOND.judged(), replace(SECOND, relation="N_ENG_2:1-9").judged()]
+    inputs.pool(*parents, ORPHAN.judged())
+    inputs.run(BO)
+    said = report(inputs.score(status=255))
+    assert (
+        f"Unexpected child: \n{ORPHAN.judged()}\n \nAll parents:\n" + "\n".join(parents) + "\n (pool.tab line 3)"
+        in said
+    )
+
+
+def test_2016_stops_at_a_wrong_answer_below_a_wrong_one(inputs: Inputs) -> None:
+    inputs.pool(SECOND.judged(), ORPHAN.judged())
+    inputs.run(replace(BO, node=None))
+    assert inputs.refusal("--follow", "3.0") == (
+        f"cs-score: pool.tab: line 2: a wrong answer to the query {ORPHAN.query}, which no accepted answer leads to; "
+        "3.0 stops here; take the line out, or assess the answer that it stands below"
+    )
