@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -16,7 +16,7 @@ from msgspec.inspect import IntType, type_info
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, plain_name
-from cs_score.cli.core import FORCE, Line, Option, Section
+from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import (
@@ -37,7 +37,7 @@ from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, La
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem
 from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
-from cs_score.tasks import task_named
+from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.task import EvidenceTask
@@ -398,6 +398,36 @@ def _for_people(problems: Iterable[Problem]) -> Iterator[str]:
             yield f"({len(messages) - SHOWN_OF_A_CODE} more of {code}, which cs-score problems {code} explains)\n"
 
 
+# ---- Commands of a verb and a task
+
+EXAMPLE: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
+"""A run of the samples, with its queries and assessments."""
+
+EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"
+
+
+def task_command(
+    verb: str, task: str, body: Callable[[str, Line], int], options: Iterable[Option], *, files: str,
+    sections: Sequence[Section] = (), of_runs: Callable[[], Sequence[Section]] = tuple, summary: str = "",
+    example: str = EXAMPLE, **more: Any,
+) -> Command:  # fmt: skip
+    """The command: `files` say what its words are; `sections` are parts of its help, `of_runs` further ones for Cold
+    Start; `summary` and `example` are those of evidence and of Cold Start: the others are those of their tables.
+    """
+    words = Parameter("files", files, is_optional=task != COLD_START, is_repeated=True)
+    run = partial(body, task)
+    if task == COLD_START:
+        return Command(
+            verb, options, (words,), sections=lambda: (*sections, *of_runs(), *legend()), body=run, example=example,
+            **more,
+        )  # fmt: skip
+    evidence = evidence_task(task)
+    return Command(
+        task if verb == "score" else f"{verb} {task}", (*options, *own_options(task)), (words,), body=run,
+        sections=lambda: (*sections, ("Files", evidence.files)), summary=summary or evidence.summary, **more,
+    )  # fmt: skip
+
+
 # ---- Parts of helps
 
 FILES: Final = (
@@ -446,9 +476,3 @@ def legend() -> tuple[Section, Section]:
             ],
         ),
     )
-
-
-EXAMPLE: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
-"""A run of the samples, with its queries and assessments."""
-
-EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"

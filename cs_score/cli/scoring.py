@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,6 @@ from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
-    EXAMPLE,
     FILES,
     INTERVALS,
     JSON,
@@ -44,13 +43,13 @@ from cs_score.cli.options import (
     options_of,
     outputs,
     own_arguments,
-    own_options,
     policies,
     policy_texts,
     read_division,
     read_measures,
     read_resampling,
     report_on_stderr,
+    task_command,
 )
 from cs_score.cli.output import (
     STDERR,
@@ -89,17 +88,14 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems
-from cs_score.tables.renderers import latex, markdown, tsv
 from cs_score.tasks import COLD_START, TASKS
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.task import EvidenceTask
-    from cs_score.evidence.result import Mode
     from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.preparation.prevalidation import PreparedRun
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
-    from cs_score.tables.layout import Table
 
 
 class Call(Record):
@@ -233,16 +229,8 @@ def _bare(line: Line) -> int:
         return _give_up(error, problems, call)
 
 
-class Scoring(Record):
-    """What a call has scored."""
-
-    gold: Gold
-    result: Result
-    intervals: Sequence[ScoreIntervals]
-
-
 @contextlib.contextmanager
-def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
+def scored(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """Score as the reference does, once inputs can be opened. Within, the text of a large run's debug file is there.
 
     Raises InputError; where scoring is stopped what is complete has been written.
@@ -260,11 +248,11 @@ def scored(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
         result = _scored_in_parts(call, gold, call.files, knowledge_bases, unfinished)
         if result is None:
             result = _scored_whole(call, gold, knowledge_bases, problems)
-        yield Scoring(gold, result, _intervals(call, result))
+        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 
 
 @contextlib.contextmanager
-def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
+def scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """As `scored`, but each run by itself, over a pool that is read first wherever it stands among the files.
 
     Raises UsageError where no run is named, or no assessments.
@@ -290,7 +278,7 @@ def scored_apart(call: Call, problems: ProblemLog) -> Iterator[Scoring]:
             gold = with_pool(gold, assessments, problems)
             result = score_apart(gold, runs, problems, load, validated=call.validates)
             check_fields(layout_of(call.line).fields)
-        yield Scoring(gold, result, _intervals(call, result))
+        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 
 
 def held(file: Input) -> Input:
@@ -319,12 +307,6 @@ def runs_and_pool(
         raise UsageError(f"no query file (*.xml) among the files; name queries, assessments and a run{hint}")
     chosen = line.texts(RUN.long) or line.text(RUNIDS.long, "").split(":")
     return runs_of(runs, knowledge_bases, chosen if any(chosen) else None), assessments
-
-
-def _intervals(call: Call, result: Result) -> Sequence[ScoreIntervals]:
-    if call.resampling is None:
-        return ()
-    return intervals(result, call.resampling)
 
 
 def _scored_in_parts(
@@ -476,21 +458,71 @@ def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
 
 
-# ---- cs-score score
+# ---- Scores of a task
 
 
-def _score_runs(line: Line) -> int:
-    """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
-    from cs_score.coldstart.documents import WRITERS, choose, document_of, reference_remarks, shown
+class RunsScored(Record):
+    """Runs as `cs-score score` and `check` have scored them."""
 
+    call: Call
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+    def write(self) -> None:
+        """The files that are asked for."""
+        self.call.write(self.result, self.intervals)
+
+    def text(self, line: Line) -> str:
+        """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
+        from cs_score.coldstart.documents import WRITERS, choose, document_of, shown
+
+        measures = ("*",) if ALL.long in line.switches else read_measures(line)
+        chosen = choose(document_of(self.result, self.intervals, ()), measures)
+        is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
+        if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
+            return shown(chosen.runs[0], chosen.measure)
+        return WRITERS[line.format](chosen)
+
+
+class PredictionsScored(Record):
+    """Predictions as `cs-score score` and `check` have scored them."""
+
+    result: EvidenceResult
+    intervals: ScoreIntervals | None
+    per_item: str | None
+
+    def write(self) -> None:
+        """The table of units, where it is asked for."""
+        from cs_score.evidence.report import unit_blocks
+
+        if self.per_item is not None:
+            write_packed(self.per_item, unit_blocks(self.result))
+
+    def text(self, line: Line) -> str:
+        """As that of runs."""
+        from cs_score.evidence.report import json_text, printed
+
+        if line.format == "json":
+            return json_text(self.result, self.intervals, with_units=line.file is not None)
+        is_bare = line.switches.get(FORMAT.long) == "text"
+        return printed(line.format, self.result, self.intervals, read_measures(line), is_bare=is_bare)
+
+
+@contextlib.contextmanager
+def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]:
+    """Score what the line names; within, the result is there, afterwards it is said what is to be known of it.
+
+    Raises CsScoreError where nothing can be scored.
+    """
+    if task != COLD_START:
+        yield _predictions_scored(evidence_task(task), line)
+        return
     call = _call_of_score(line)
     problems = call.new_log()
     try:
         with paused_collector(), scored_apart(call, problems) as scoring:
+            yield scoring
             result = scoring.result
-            measures = ("*",) if ALL.long in line.switches else read_measures(line)
-            chosen = choose(document_of(result, scoring.intervals, ()), measures)
-            call.write(result, scoring.intervals)
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             remark(error.partial.warnings)
@@ -503,13 +535,6 @@ def _score_runs(line: Line) -> int:
     if result.problems:
         say(closing_line(result.error_count, result.warning_count))
     call.write_problems(problems)
-    is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
-    if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
-        print_text(shown(chosen.runs[0], chosen.measure))
-        remark([f"the reference {text}" for text in reference_remarks(chosen)])
-    else:
-        print_text(WRITERS[line.format](chosen).removesuffix("\n"))
-    return Finished(1 if result.error_count else 0, scoring)
 
 
 def _call_of_score(line: Line) -> Call:
@@ -527,26 +552,38 @@ def _call_of_score(line: Line) -> Call:
     return call
 
 
-# ---- Evidence
+def _predictions_scored(task: EvidenceTask, line: Line) -> PredictionsScored:
+    from cs_score.evidence import intervals
+    from cs_score.evidence.report import units_option
 
-FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
+    gold, predictions = input_files(task.name, line)
+    per_item = line.switches.get(PER_ITEM.long)
+    outputs = [] if line.file is None else [line.file]
+    if per_item is not None:
+        outputs += units_option(task.mode).outputs(per_item)
+    plan = OutputPlan((gold, predictions), outputs, FORCE.long in line.switches)
+    plan.check()
+    resampling, own = read_resampling(line), own_arguments(task.name, line)
+    plan.clear()
+    result = score_evidence(task, gold, predictions, own)
+    return PredictionsScored(result, None if resampling is None else intervals(result, resampling), per_item)
+
+
+def _score(task: str, line: Line) -> int:
+    """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
+    with scored_by(task, line) as scored:
+        text = scored.text(line)
+        scored.write()
+    print_text(text.removesuffix("\n"))
+    has_errors = isinstance(scored, RunsScored) and scored.result.error_count
+    return Finished(Status.FAILED if has_errors else Status.DONE, scored)
+
+
+# ---- Files of evidence
 
 GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
-
-
 PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
-
-
-def _shared() -> tuple[Option, ...]:
-    return (
-        GOLD,
-        PREDICTIONS,
-        Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv"),
-        FORCE,
-        *INTERVALS,
-    )
-
-
+PER_ITEM: Final = Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv")
 FILES_OF_EVIDENCE: Final = Parameter(
     "files", "Gold and predictions in this order, where --gold and --predictions do not name them",
     is_optional=True, is_repeated=True,
@@ -556,7 +593,7 @@ FILES_OF_EVIDENCE: Final = Parameter(
 def gold_and_words(line: Line) -> tuple[str, list[str]]:
     """The file of gold, which --gold names or the first word, and the other words. Raises UsageError without any."""
     words = list(line.words)
-    gold = line.switches.get("--gold") or (words.pop(0) if words else None)
+    gold = line.switches.get(GOLD.long) or (words.pop(0) if words else None)
     if gold is None:
         raise UsageError("--gold FILE must be given")
     return gold, words
@@ -565,7 +602,7 @@ def gold_and_words(line: Line) -> tuple[str, list[str]]:
 def input_files(task: str, line: Line) -> tuple[str, str]:
     """The files of gold and predictions. Raises UsageError where one is missing, or both are standard input."""
     gold, words = gold_and_words(line)
-    predictions = line.switches.get("--predictions") or (words.pop(0) if words else None)
+    predictions = line.switches.get(PREDICTIONS.long) or (words.pop(0) if words else None)
     if predictions is None:
         raise UsageError("--predictions FILE must be given")
     if words:
@@ -576,110 +613,25 @@ def input_files(task: str, line: Line) -> tuple[str, str]:
     return gold, predictions
 
 
-def _score_predictions(task: EvidenceTask, line: Line) -> int:
-    gold, predictions = input_files(task.name, line)
-    plan = _plan_of_score(task.mode, (gold, predictions), line)
-    plan.check()
-    resampling = read_resampling(line)
-    own = own_arguments(task.name, line)
-    plan.clear()
-    _deliver(score_evidence(task, gold, predictions, own), line, resampling)
-    return 0
-
-
 def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
-    """Score predictions; `own` as `own_arguments` gives them."""
+    """Score predictions, and say what they lack; `own` as `own_arguments` gives them."""
     progress = {"progress": with_bar} if task.takes_long else {}
     try:
-        return task.score(gold, predictions, **own, **progress)
+        result = task.score(gold, predictions, **own, **progress)
     except InputError as error:
-        if (advice := _advice(task.name, gold, predictions)) is not None:
-            raise UsageError(advice) from None
+        from cs_score.evidence.forms import advice
+
+        if (text := advice(task.name, gold, predictions)) is not None:
+            raise UsageError(text) from None
         raise error
-
-
-_OF_LINES: Final = ("scifact", "claims")
-
-
-def _advice(task: str, gold: str, predictions: str) -> str | None:
-    """What is wrong with files that cannot be scored as a whole: they are swapped, or of another form of JSON."""
-    if "-" in (gold, predictions):
-        return None
-    looks = [_looks_like(task, file) for file in (gold, predictions)]
-    if looks == ["predictions", "gold"]:
-        return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
-    for file, look in zip((gold, predictions), looks):
-        if look == "list":
-            return (
-                f"{file} is a JSON list, where one object a line is expected; convert it: jq -c '.[]' {file} > {file}l"
-            )
-        if look == "lines":
-            return f"{file} has one JSON object a line, where a single value is expected; convert it: jq -s . {file}"
-    return None
-
-
-def _looks_like(task: str, file: str) -> str | None:
-    """What a file seems to be, by its beginning: gold, predictions, or another form of JSON; None if uncertain."""
-    import json
-
-    try:
-        with open_source(file) as source:
-            text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
-        if task in _OF_LINES and text.startswith("["):
-            return "list"
-        first = json.loads(text.partition("\n")[0] if task in _OF_LINES else text)
-    except InputError:
-        return None
-    except (ValueError, RecursionError):
-        lines = text.splitlines()
-        is_of_lines = len(lines) > 1 and all(line[:1] == "{" and line[-1:] == "}" for line in lines[:2])
-        return "lines" if is_of_lines and task not in _OF_LINES else None
-    if task == "hotpotqa":
-        return "gold" if isinstance(first, list) else "predictions"
-    if not isinstance(first, dict):
-        return None
-    return "predictions" if ("re" in first if task == "r4c" else "claim" not in first) else "gold"
-
-
-def _plan_of_score(mode: Mode, inputs: Sequence[str], line: Line) -> OutputPlan:
-    """What is read and written. Raises UsageError for a file name that an option refuses."""
-    from cs_score.evidence.report import units_option
-
-    outputs = [] if line.file is None else [line.file]
-    if "--per-item" in line.switches:
-        outputs += units_option(mode).outputs(line.switches["--per-item"])
-    return OutputPlan(inputs, outputs, "--force" in line.switches)
-
-
-def _deliver(result: EvidenceResult, line: Line, resampling: Resampling | None) -> None:
-    from cs_score.evidence import intervals
-    from cs_score.evidence.report import document_of, intervals_text, json_text, scores_table, table_text, unit_blocks
-
-    found = None if resampling is None else intervals(result, resampling)
-    if (per_item := line.switches.get("--per-item")) is not None:
-        write_packed(per_item, unit_blocks(result))
-    say_notices(result)
-    if line.format == "json":
-        print_text(json_text(result, found, with_units=line.file is not None))
-    elif line.format in TABLE_WRITERS:
-        table = scores_table(document_of(result, found))
-        write_to_stream(Destination("stdout"), TABLE_WRITERS[line.format](table))
-    else:
-        print_text("\n\n".join([table_text(result), *([] if found is None else [intervals_text(found)])]))
-
-
-TABLE_WRITERS: Final[Mapping[str, Callable[[Table], Iterable[bytes]]]] = {
-    "tsv": tsv,
-    "markdown": lambda table: (f"{line}\n".encode() for line in markdown(table)),
-    "latex": lambda table: (f"{line}\n".encode() for line in (r"% \usepackage{booktabs}", *latex(table))),
-}
-"""The formats of a table alone."""
-
-
-def say_notices(result: EvidenceResult) -> None:
-    """What the predictions lack, on standard error."""
     for notice in result.notices:
-        say(f"cs-score: {one_line(notice)}\n")
+        say(f"{PROGRAM}: {one_line(notice)}\n")
+    return result
+
+
+# ---- The commands
+
+FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
 
 
 def bare() -> Command:
@@ -695,24 +647,10 @@ def bare() -> Command:
 
 def score(task: str) -> Command:
     """The command of a task."""
-    if task != COLD_START:
-        of_evidence = evidence_task(task)
-        return Command(
-            task,
-            (*_shared(), *own_options(task)),
-            (FILES_OF_EVIDENCE,),
-            sections=lambda: (("Files", of_evidence.files),),
-            formats=FORMATS,
-            body=partial(_score_predictions, of_evidence),
-            summary=of_evidence.summary,
-        )
-    return Command(
-        "score",
-        (*OF_A_CALL, RUN, measure_option(task), ALL),
-        (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
-        sections=lambda: (policies(), fields(), *legend()),
-        formats=FORMATS,
-        folder="files",
-        example=EXAMPLE,
-        body=_score_runs,
-    )
+    if task == COLD_START:
+        return task_command(
+            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), ALL), files=f"{FILES[0].upper()}{FILES[1:]}",
+            of_runs=lambda: (policies(), fields()), formats=FORMATS, folder="files",
+        )  # fmt: skip
+    options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, FORCE, *INTERVALS)
+    return task_command("score", task, _score, options, files=FILES_OF_EVIDENCE.meaning, formats=FORMATS)

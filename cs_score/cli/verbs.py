@@ -38,15 +38,14 @@ from cs_score.cli.options import (
     TOP,
     defaults_of,
     evidence_task,
-    legend,
     measure_option,
     options_of,
     own_arguments,
-    own_options,
     policies,
     policy_form,
     policy_texts,
     read_resampling,
+    task_command,
     top_of,
 )
 from cs_score.cli.output import Destination, print_text, say, text_width, with_bar, with_deltas, write_to_stream
@@ -60,7 +59,6 @@ from cs_score.cli.scoring import (
     knowledge_bases_in,
     load_as_prepared,
     runs_and_pool,
-    say_notices,
     say_policy,
     score_evidence,
 )
@@ -129,9 +127,7 @@ class Predictions:
             raise UsageError("a comparison needs the predictions of at least two systems")
 
     def _scored(self, file: str) -> Any:
-        result = score_evidence(self._task, self.gold, file, self._own)
-        say_notices(result)
-        return result
+        return score_evidence(self._task, self.gold, file, self._own)
 
     def one(self) -> Any:
         return self._scored(self.files[0])
@@ -546,27 +542,33 @@ _UNIT: Final = Option(UNIT, "ID", _OF_UNIT, many=True)
 def analysis_options(task: str) -> tuple[Option, ...]:
     """What says what is analysed, and how."""
     if task != COLD_START:
-        return GOLD, PREDICTIONS, measure_option(task), TOP, *own_options(task)
+        return GOLD, PREDICTIONS, measure_option(task), TOP
     return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, measure_option(task), POLICY, ALSO, TOP, _BY, *INTERVALS
 
 
 def difference_options(task: str) -> tuple[Option, ...]:
     """What says which two are compared, and how."""
     if task != COLD_START:
-        return GOLD, measure_option(task), TOP, *INTERVALS, *own_options(task)
+        return GOLD, measure_option(task), TOP, *INTERVALS
     two = (POLICY_B, POOL_B, FOLLOW_B)
     return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, POLICY, measure_option(task), *two, TOP, *INTERVALS
 
 
-_FILES_OF_A_RUN: Final = Parameter(
-    "files",
-    f"Query files (*.xml, perhaps compressed), the run and its assessments, in any order; {FILES}",
-    is_repeated=True,
-)
+_FILES_OF_A_RUN: Final = f"Query files (*.xml, perhaps compressed), the run and its assessments, in any order; {FILES}"
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
     "predictions in which it is corrected, and of those given. Gains of several mistakes do not add up.",
+)
+_ANALYSIS: Final = (
+    "Result",
+    "What each mistake costs, just as the scorer would score the files without it; an error budget by kind of "
+    "mistakes; scenarios for what nobody assessed; other policies.",
+)
+_EXPLANATION: Final = (
+    "Result",
+    "How the scorer decided, step by step, and what the line, class or node costs. Without a selection the run in one "
+    "screen.",
 )
 _DIFFERENCE: Final = (
     "Result",
@@ -580,133 +582,67 @@ _PAGE: Final = (
     "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
+_FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
 
 
-def command_of(
-    verb: str, task: str, options: Iterable[Option], parameters: Sequence[Parameter], sections: Sequence[Section] = (),
-    *, body: Callable[[str, Line], int], summary: str, example: str = EXAMPLE, **more: Any,
-) -> Command:  # fmt: skip
-    """The command of a verb and a task.
-
-    `sections` are parts of the help that all tasks have; `summary` is that of an evidence task, and `example` the words
-    behind the verb for Cold Start.
-    """
-    run = partial(body, task)
-    if task != COLD_START:
-        files: Section = ("Files", evidence_task(task).files)
-        own = (files, *sections)
-        return Command(f"{verb} {task}", options, parameters, sections=lambda: own, body=run, summary=summary, **more)
-    return Command(
-        verb, options, parameters, sections=lambda: (*sections, policy_form(), policies(), *legend()), body=run,
-        example=example, **more,
-    )  # fmt: skip
+def _of_policies() -> Sequence[Section]:
+    return policy_form(), policies()
 
 
 def analyze(task: str) -> Command:
     """The command of a task."""
-    meaning: Section = _MISTAKES
-    if task == COLD_START:
-        meaning = (
-            "Result",
-            "What each mistake costs, just as the scorer would score the files without it; an error budget by "
-            "kind of mistakes; scenarios for what nobody assessed; other policies.",
-        )
-    return command_of(
-        "analyze",
-        task,
-        (*analysis_options(task), ALL, FORCE),
-        (_FILES_OF_A_RUN if task == COLD_START else FILES_OF_EVIDENCE,),
-        (meaning,),
-        formats=("text", "json", "tsv", "markdown", "latex"),
-        folder="tsv",
-        body=_analyze,
+    is_cold_start = task == COLD_START
+    return task_command(
+        "analyze", task, _analyze, (*analysis_options(task), ALL, FORCE),
+        files=_FILES_OF_A_RUN if is_cold_start else FILES_OF_EVIDENCE.meaning,
+        sections=(_ANALYSIS if is_cold_start else _MISTAKES,), of_runs=_of_policies, formats=_FORMATS, folder="tsv",
         summary=f"What each mistake of {task} predictions costs",
-    )
+    )  # fmt: skip
 
 
 def explain(task: str) -> Command:
     """The command of a task."""
     if task == COLD_START:
         options = (*SCORING, POLICY, KNOWLEDGE_BASE, RUNIDS, RUN, *_SELECTORS, measure_option(task), FORCE)
-        meaning = (
-            "Result",
-            "How the scorer decided, step by step, and what the line, class or node costs. Without a selection the "
-            "run in one screen.",
-        )
-        return Command(
-            "explain",
-            options,
-            (_FILES_OF_A_RUN,),
-            sections=lambda: (meaning, *legend()),
-            formats=("text", "json", "tsv"),
-            example=f"--line 7 {EXAMPLE}",
-            body=partial(_explain, task),
-        )
-    return command_of(
-        "explain",
-        task,
-        (GOLD, PREDICTIONS, _UNIT, measure_option(task), FORCE, *own_options(task)),
-        (FILES_OF_EVIDENCE,),
-        (_MISTAKES,),
-        formats=("text", "json", "tsv", "markdown", "latex"),
-        body=_explain,
+        return task_command(
+            "explain", task, _explain, options, files=_FILES_OF_A_RUN, sections=(_EXPLANATION,),
+            formats=_FORMATS[:3], example=f"--line 7 {EXAMPLE}",
+        )  # fmt: skip
+    return task_command(
+        "explain", task, _explain, (GOLD, PREDICTIONS, _UNIT, measure_option(task), FORCE),
+        files=FILES_OF_EVIDENCE.meaning, sections=(_MISTAKES,), formats=_FORMATS,
         summary=f"How one {evidence_task(task).mode.unit} of {task} was scored, and what it costs",
-    )
+    )  # fmt: skip
 
 
 def diff(task: str) -> Command:
     """The command of a task."""
-    if task == COLD_START:
-        files = Parameter(
-            "files",
-            "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a "
-            "positive difference is in favour of B. Each run is scored by itself",
-            is_optional=True,
-            is_repeated=True,
-        )
-    else:
-        files = Parameter("files", "Predictions A and B, behind gold where --gold does not name it", is_repeated=True)
-    return command_of(
-        "diff",
-        task,
-        (*difference_options(task), ALL, FORCE),
-        (files,),
-        (_DIFFERENCE,),
-        formats=("text", "json", "tsv", *(() if task == COLD_START else ("markdown", "latex"))),
-        folder="tsv",
-        body=_diff,
-        summary=f"Why one {task} system scores higher than another, unit by unit",
-        example=EXAMPLE_OF_TWO,
+    is_cold_start = task == COLD_START
+    files = (
+        "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a positive "
+        "difference is in favour of B. Each run is scored by itself"
     )
+    return task_command(
+        "diff", task, _diff, (*difference_options(task), ALL, FORCE),
+        files=files if is_cold_start else "Predictions A and B, behind gold where --gold does not name it",
+        sections=(_DIFFERENCE,), of_runs=_of_policies, formats=_FORMATS[: 3 if is_cold_start else 5], folder="tsv",
+        summary=f"Why one {task} system scores higher than another, unit by unit", example=EXAMPLE_OF_TWO,
+    )  # fmt: skip
 
 
 def report(task: str) -> Command:
     """The command of a task."""
     options = {option.long: option for option in (*analysis_options(task), *difference_options(task))}
-    if task == COLD_START:
-        files = Parameter(
-            "files",
-            "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
-            "assessments; with --compare two runs",
-            is_repeated=True,
-        )
-    else:
-        files = Parameter(
-            "files", "Gold and predictions in this order; with --compare two predictions", is_optional=True,
-            is_repeated=True,
-        )  # fmt: skip
-    run = partial(_report, task)
-    return Command(
-        "report" if task == COLD_START else f"report {task}",
-        (COMPARE, *options.values(), FORCE),
-        (files,),
-        required=(OUTPUT.long,),
-        sections=lambda: (_PAGE,) if task == COLD_START else (("Files", evidence_task(task).files), _PAGE),
-        formats=("html",),
-        example=f"-o report.html {EXAMPLE}" if task == COLD_START else "",
-        body=run,
-        summary="" if task == COLD_START else f"The page of {task} predictions",
+    files = (
+        "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
+        "assessments; with --compare two runs"
     )
+    return task_command(
+        "report", task, _report, (COMPARE, *options.values(), FORCE),
+        files=files if task == COLD_START else "Gold and predictions in this order; with --compare two predictions",
+        sections=(_PAGE,), required=(OUTPUT.long,), formats=("html",), summary=f"The page of {task} predictions",
+        example=f"-o report.html {EXAMPLE}",
+    )  # fmt: skip
 
 
 def plot() -> Command:

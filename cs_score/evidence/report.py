@@ -14,13 +14,15 @@ from cs_score.base import display, documents
 from cs_score.base.display import SCREEN, one_line, wrapped
 from cs_score.base.documents import Document
 from cs_score.base.planned_outputs import Format, OwnOption
-from cs_score.base.records import asdict, to_builtins
+from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
+from cs_score.measures.registry import chosen
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns
+from cs_score.tables.renderers import latex, markdown, text, tsv
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
@@ -119,6 +121,33 @@ def scores_table(scores: Scores) -> Table:
 
     keys = ("measure", "score", *(() if intervals is None else ("low", "high", "standard_error")))
     return Layout("scores", "", columns(*keys), lambda of: starmap(row, of.scores.items())).table(scores)
+
+
+def printed(
+    format_: str,
+    result: Result,
+    intervals: ScoreIntervals | None = None,
+    measures: Sequence[str] = (),
+    *,
+    is_bare: bool = False,
+) -> str:
+    """Measures that match these patterns, or all, as text, tsv, markdown or latex; `is_bare`: of one the number alone.
+
+    Raises UsageError for a pattern that no measure matches.
+    """
+    scores = document_of(result, intervals)
+    names = chosen(list(scores.scores), measures)
+    scores = replace(scores, scores={name: scores.scores[name] for name in names})
+    table = scores_table(scores)
+    if format_ == "tsv":
+        return b"".join(tsv(table)).decode()
+    if format_ != "text":
+        return "\n".join(markdown(table) if format_ == "markdown" else (r"% \usepackage{booktabs}", *latex(table)))
+    if not measures:
+        return "\n\n".join([table_text(result), *([] if intervals is None else [intervals_text(intervals)])])
+    if is_bare and len(names) == 1:
+        return f"{scores.scores[names[0]]:.4f}"
+    return "\n".join((*list(text(table, None))[1:], "", f"signature  {result.signature}")).lstrip("\n")
 
 
 def explanation_text(explanation: UnitExplanation) -> str:
