@@ -145,10 +145,10 @@ def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "problem"),
     [
-        ((), 2, "at least two run files, not 0"),
-        ((*COLDSTART, RUNS[0]), 2, "at least two run files, not 1"),
+        ((), 2, "no run among the files: there is no file beside the queries"),
+        ((*COLDSTART, RUNS[0]), 2, "a comparison needs at least two runs; there is TIDE_KB in submissions"),
         (("-nosuch", *COLDSTART), 2, "unknown switch -nosuch; see cs-score compare -help"),
-        (("-runids", "X", *COLDSTART), 2, "-runids is no option of cs-score compare"),
+        (("-runids", "X", *COLDSTART, *RUNS), 2, "no run called X; there are TIDE_KB, GULL_SF"),
         (("-right", "NONSENSE", *COLDSTART, *RUNS), 2, "Unexpected choice NONSENSE"),
         (("--bootstrap", "0", *COLDSTART, *RUNS), 2, "--bootstrap takes a whole number from 1"),
         (("--format", "csv", *COLDSTART, *RUNS), 2, "--format takes text, json, tsv, markdown, latex, not csv"),
@@ -158,7 +158,7 @@ def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
         ((*COLDSTART, "queries/queryids.txt", RUNS[0]), 1, "Unknown file type: queries/queryids.txt"),
         ((*COLDSTART, "empty.tab", RUNS[0]), 1, "empty.tab: empty: neither a run nor assessments"),
         (("-expand", "OTHER", *COLDSTART, *RUNS), 1, "not loaded"),
-        ((*EXPAND, *COLDSTART, RUNS[0], "two.tab"), 1, "two.tab: 2 runs in one file (GULL_SF, TIDE_KB)"),
+        ((*EXPAND, *COLDSTART, "two.tab", "--run", "X"), 2, "no run called X; there are TIDE_KB, GULL_SF"),
         ((*EXPAND, "-queries", "one.txt", *COLDSTART, *RUNS), 1, "answers no unit of the gold standard"),
     ],
 )

@@ -14,7 +14,6 @@ from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import is_pipe, name_of
@@ -57,6 +56,7 @@ from cs_score.cli.options import (
     positive_number,
     read_measures,
     read_resampling,
+    task_command,
     whole_number,
 )
 from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text, write_to_stream
@@ -64,11 +64,9 @@ from cs_score.cli.scoring import (
     FILES_OF_EVIDENCE,
     GOLD,
     PREDICTIONS,
-    call_of,
+    RunsScored,
     gold_and_words,
-    remark,
-    say_policy,
-    scored_apart,
+    scored_by,
 )
 from cs_score.cli.verbs import named_by
 from cs_score.coldstart.linking import RUN_SUFFIX, members
@@ -486,34 +484,16 @@ def judge(gate: Gate, run: Measured, line: Line) -> int:
     return 0 if judgement.passed else Status.NOT_KEPT
 
 
-def _failure(format_: str, message: str) -> str:
-    return error_text(format_, message)
-
-
 # They are about files that are not written here.
-_LEFT_OUT: Final = frozenset(
-    ("-fields", "-tabs", "-samples", PROBLEMS.long, FORCE.long, *(option.long for option in INTERVALS))
-)
+_LEFT_OUT: Final = {"-fields", "-tabs", "-samples", PROBLEMS.long, FORCE.long, *(option.long for option in INTERVALS)}
 
 
-def _check_runs(line: Line) -> int:
+def _check(task: str, line: Line) -> int:
     """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
     gate = read_gate(line)
-    of_scorer = line.without(option.long for option in _OF_TEST)
-    call = call_of(of_scorer)
-    with paused_collector(), scored_apart(call, call.new_log()) as scoring:
-        result = scoring.result
-        remark(result.warnings)
-        say_policy(line, result.runs)
-        if result.error_count:
-            say(f"cs-score: warning: {result.error_count} errors in the input; score the run by itself to see them\n")
-        return judge(gate, of_cold_start(result), line)
-
-
-def _check_predictions(task: str, line: Line) -> int:
-    """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
-    gate = read_gate(line)
-    return judge(gate, of_evidence(named_by(task, line).one()), line)
+    with scored_by(task, line.without(option.long for option in _OF_TEST)) as scored:
+        run = of_cold_start(scored.result) if isinstance(scored, RunsScored) else of_evidence(scored.result)
+    return judge(gate, run, line)
 
 
 SHOWN_VALUES: Final = 20
@@ -635,28 +615,14 @@ def compare(task: str) -> Command:
 
 def check(task: str) -> Command:
     """The command of a task."""
-    if task != COLD_START:
-        files = ("Files", evidence_task(task).files)
-        return Command(
-            f"check {task}",
-            (GOLD, PREDICTIONS, *own_options(task), *gate_options(task)),
-            (FILES_OF_EVIDENCE,),
-            sections=lambda: (STATUSES, files),
-            formats=CHECK_FORMATS,
-            failure=_failure,
-            body=partial(_check_predictions, task),
-            summary=f"Hold {task} predictions against least scores and a baseline",
-        )
-    return Command(
-        "check",
-        (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), RUN, *gate_options(task)),
-        (Parameter("files", FILES[0].upper() + FILES[1:].rstrip("."), is_repeated=True),),
-        sections=lambda: (STATUSES, policies(), *legend()),
-        formats=CHECK_FORMATS,
-        failure=_failure,
-        example=f"--min SF-AP=0.4 {EXAMPLE}",
-        body=_check_runs,
-    )
+    is_cold_start = task == COLD_START
+    scoring = (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), RUN)
+    return task_command(
+        "check", task, _check, (*(scoring if is_cold_start else (GOLD, PREDICTIONS)), *gate_options(task)),
+        files=f"{FILES[0].upper()}{FILES[1:]}" if is_cold_start else FILES_OF_EVIDENCE.meaning,
+        sections=(STATUSES,), of_runs=lambda: (policies(),), formats=CHECK_FORMATS, failure=error_text,
+        summary=f"Hold {task} predictions against limits and a baseline", example=f"--min SF-AP=0.4 {EXAMPLE}",
+    )  # fmt: skip
 
 
 def verify() -> Command:

@@ -409,12 +409,14 @@ EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"
 def task_command(
     verb: str, task: str, body: Callable[[str, Line], int], options: Iterable[Option], *, files: str,
     sections: Sequence[Section] = (), of_runs: Callable[[], Sequence[Section]] = tuple, summary: str = "",
-    example: str = EXAMPLE, **more: Any,
+    example: str = EXAMPLE, is_file_needed: bool = True, **more: Any,
 ) -> Command:  # fmt: skip
-    """The command: `files` say what its words are; `sections` are parts of its help, `of_runs` further ones for Cold
-    Start; `summary` and `example` are those of evidence and of Cold Start: the others are those of their tables.
+    """The command: `files` say what its words are, of which Cold Start wants one unless it is not `is_file_needed`.
+
+    `sections` are parts of its help, `of_runs` further ones for Cold Start; `summary` and `example` are those of
+    evidence and of Cold Start: the others are those of their tables.
     """
-    words = Parameter("files", files, is_optional=task != COLD_START, is_repeated=True)
+    words = Parameter("files", files, is_optional=task != COLD_START or not is_file_needed, is_repeated=True)
     run = partial(body, task)
     if task == COLD_START:
         return Command(

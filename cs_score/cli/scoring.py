@@ -474,12 +474,13 @@ class RunsScored(Record):
 
     def text(self, line: Line) -> str:
         """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
-        from cs_score.coldstart.documents import WRITERS, choose, document_of, shown
+        from cs_score.coldstart.documents import WRITERS, choose, document_of, reference_remarks, shown
 
         measures = ("*",) if ALL.long in line.switches else read_measures(line)
         chosen = choose(document_of(self.result, self.intervals, ()), measures)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
+            remark([f"the reference {text}" for text in reference_remarks(chosen)])
             return shown(chosen.runs[0], chosen.measure)
         return WRITERS[line.format](chosen)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from cs_score.analysis.comparison import compare
@@ -17,16 +16,16 @@ from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
 from cs_score.cli.options import (
     EXAMPLE_OF_TWO,
     POLICY,
+    RUN,
     RUNIDS,
     SCORING,
     defaults_of,
-    evidence_task,
     legend,
     measure_option,
     options_of,
-    own_options,
     policies,
     positive_number,
+    task_command,
     whole_number,
 )
 from cs_score.cli.output import Destination, print_text, text_width, with_bar, with_deltas, write_to_stream
@@ -157,43 +156,21 @@ def bias() -> Command:
 
 def power(task: str) -> Command:
     """The command of a task."""
-    options = (*_OF_POWER, measure_option(task))
-    formats = ("text", "json", "tsv", "svg", "pdf", "png")
+    is_cold_start = task == COLD_START
     meaning = (
         "Result",
         "The smallest difference that these units detect, for each pair of systems, and with --difference the units "
         "that it needs: from the differences unit by unit, for ratios of sums from what units contribute. As .svg, "
         ".pdf or .png the curve of power by difference.",
     )
-    if task != COLD_START:
-        files = ("Files", evidence_task(task).files)
-        return Command(
-            f"power {task}",
-            (GOLD, *options, FORCE, *own_options(task)),
-            (
-                Parameter(
-                    "predictions", "One file for each system, or JSON of compare", is_optional=True, is_repeated=True
-                ),
-            ),
-            sections=lambda: (meaning, files),
-            formats=formats,
-            body=partial(_power, task),
-            summary=f"What difference of {task} systems a test set detects",
-        )
-    return Command(
-        "power",
-        (*SCORING, POLICY, *options, FORCE),
-        (
-            Parameter(
-                "files",
-                "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none "
-                "with --sd",
-                is_optional=True,
-                is_repeated=True,
-            ),
-        ),
-        sections=lambda: (meaning, policies(), *legend()),
-        formats=formats,
-        example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
-        body=partial(_power, task),
+    files = (
+        "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with --sd"
     )
+    return task_command(
+        "power", task, _power,
+        (*((*SCORING, RUNIDS, RUN, POLICY) if is_cold_start else (GOLD,)), *_OF_POWER, measure_option(task), FORCE),
+        files=files if is_cold_start else "One file for each system, or JSON of compare",
+        sections=(meaning,), of_runs=lambda: (policies(),), formats=("text", "json", "tsv", "svg", "pdf", "png"),
+        summary=f"What difference of {task} systems a test set detects", is_file_needed=False,
+        example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
+    )  # fmt: skip

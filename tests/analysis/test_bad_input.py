@@ -105,15 +105,12 @@ def test_several_runs_in_a_call(tmp_path: Path) -> None:
     (tmp_path / "other.tab").write_text("".join(other[:1]))
     both = (*FILES, "other.tab")
     refused = _analyse(tmp_path, *both, status=2)
-    assert refused.stderr == b"cs-score: there are 2 runs (runA, runB): say which, with --run\n"
+    assert b"there are 2 runs (runA in run.tab, runB in other.tab): choose one with --run ID" in refused.stderr
     for run_id, lines in (("runA", 4), ("runB", 1)):
         hops = _analysis(tmp_path, "--run", run_id, *both)["groups"]["hop"]
         assert sum(group["counts"]["submitted"] for group in hops) == lines
-    without_lines = _analysis(tmp_path, "-runids", "runA:runD", "--run", "runD", *both)
-    assert [group["counts"]["ground_truth"] for group in without_lines["groups"]["hop"]] == [2]
-    assert without_lines["reliability"]["lines"] == 0
-    refused = _analyse(tmp_path, "--run", "runC", *both, status=1)
-    assert refused.stderr == b"cs-score: there is no run runC; the lines are of runA, runB\n"
+    refused = _analyse(tmp_path, "--run", "runC", *both, status=2)
+    assert b"no run called runC; there are runA, runB; did you mean " in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["run.tab", "pool.tab", "queries.xml"])
@@ -142,9 +139,7 @@ def test_a_run_that_cannot_be_scored(tmp_path: Path) -> None:
         assert len(refused.stderr.splitlines()) == 1
         assert b"run.tab" in refused.stderr
         assert refused.files == {}
-    assert _analyse(tmp_path, "queries.xml", "pool.tab", status=1).stderr.startswith(
-        b"cs-score: there is no run to analyse"
-    )
+    assert _analyse(tmp_path, "queries.xml", "pool.tab", status=2).stderr.startswith(b"cs-score: no run among the")
     assert _analyse(tmp_path, "queries.xml", "run.tab", "nowhere.tab", status=1).stdout == b""
 
 

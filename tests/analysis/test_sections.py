@@ -28,7 +28,7 @@ OWN = ("--also-policy", "own:right=CORRECT:INEXACT,wrong=INCORRECT", "--also-pol
 @cache
 def analysis_of(*switches: str) -> Any:
     """The analysis of a sample run."""
-    outcome = score_in(ROOT, ("analyze", *switches, "--format=json", *SAMPLES))
+    outcome = score_in(ROOT, ("analyze", "--quiet", *switches, "--format=json", *SAMPLES))
     assert (outcome.status, outcome.stderr) == (0, b"")
     return json.loads(outcome.stdout)
 

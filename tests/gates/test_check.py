@@ -318,7 +318,7 @@ def test_several_runs_are_refused(folder: Path) -> None:
     Inputs(folder).lines(RunLine("Zoë", node=":E9", run_id="r2"), name="second.tab")
     outcome = check(folder, "--min=SF-AP=0", "q.xml", "run.tab", "second.tab", "qrel")
     assert outcome.status == 1
-    assert b"2 runs (r1, r2) where one is checked; choose it with -runids" in outcome.stderr
+    assert b"2 runs (r1, r2) where one is checked; choose it with --run ID" in outcome.stderr
     assert check(folder, "--min=SF-AP=0", "-runids=r1", "q.xml", "run.tab", "second.tab", "qrel").status == 0
 
 

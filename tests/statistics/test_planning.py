@@ -181,7 +181,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, ["power", "--format", "json", *words])
+    outcome = score_in(folder, ["power", "--quiet", "--format", "json", *words])
     assert (outcome.status, outcome.stderr) == (0, b"")
     return json.loads(outcome.stdout)
 
