@@ -38,7 +38,7 @@ ROOMS: Final = {
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6892, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2287, 8),  # plan: 1600, 12
+    "evidence": Budget(2366, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2216, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5014, 12),  # plan: 1900, 11
+    "cli": Budget(4857, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
