@@ -27,12 +27,12 @@ MISSED: Final = "MISSED"
 class WrongLines(Record):
     """A line that counts as wrong, with its category as policies name it; or a node of several lines of which one does.
 
-    `lines` are all of a node, in load order; `class_name` is that of the line's assessment where it is accepted.
+    `lines` are all of a node, in load order; `name` is the class of the line's assessment where that is accepted.
     """
 
     lines: Sequence[Response]
     category: str | None = None
-    class_name: str | None = None
+    name: str | None = None
 
 
 class MissedClass(Record):
@@ -108,17 +108,15 @@ class Reachability:
         return is_name and assessment.judgment not in self._policy.wrong
 
     def _has_right_parent(self, assessment: Assessment, above: str) -> bool:
-        if not assessment.query.level:
-            return True
         key = assessment.query.short_id, above
-        if key not in self._is_right:
+        if assessment.query.level and key not in self._is_right:
             self._is_right[key] = any(
                 parent.value_class == above
                 and parent.judgment in self._policy.right
                 and self._has_right_parent(parent, _above(above))
                 for parent in self._leading_to[assessment.query.short_id]
             )
-        return self._is_right[key]
+        return not assessment.query.level or self._is_right[key]
 
 
 def _above(name: str) -> str:
@@ -126,7 +124,10 @@ def _above(name: str) -> str:
 
 
 def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
-    """The mistakes of a run, unit by unit (insight specification 1)."""
+    """The mistakes of a run, unit by unit: wrong lines, their nodes, and missed classes in load order of the pool.
+
+    In a row whose slot takes one value classes are missed only if none was found, and the first one stands for them.
+    """
     reachability = Reachability(scored, with_nodes=finding.file.schema.position("NODEID") is not None)
     for unit in scored.result.units:
         wrong = []
@@ -142,8 +143,20 @@ def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
         for line in chain.from_iterable(lines_of.values()):
             if line.node in nodes:
                 nodes[line.node].append(line)
-        several = [WrongLines(lines) for lines in nodes.values() if len(lines) > 1]
-        yield Mistakes(wrong, several, list(_missed_classes(scored, unit, finding, reachability)))
+        missed: list[MissedClass] = []
+        for query in unit.queries:
+            tree = scored.run.gold.of_query(query.query, scored.run.links).tree
+            found = classes_found(query, unit)
+            for row, names in classes_to_find(tree, query).items() if tree is not None else ():
+                not_found = [name for name in names if name not in found[row]]
+                is_single = tree is not None and tree.single.get(row, False)
+                if is_single:  # any of them would do
+                    not_found = [] if found[row] else names[:1]
+                for name in not_found:
+                    if (assessment := finding.answer(name)) is not None:
+                        reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
+                        missed.append(MissedClass(name, row, assessment, None if None in reasons else reasons[0]))
+        yield Mistakes(wrong, [WrongLines(lines) for lines in nodes.values() if len(lines) > 1], missed)
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
@@ -156,27 +169,6 @@ def category_of(labels: Labels, policy: Policy) -> str:
 def counted_lines(unit: UnitResult) -> Iterator[Response]:
     """The lines of a unit that stand in a row of the tables."""
     return (line for query in unit.queries for tally in query.tallies for line in tally.responses)
-
-
-def _missed_classes(
-    scored: Scored, unit: UnitResult, finding: Finding, reachability: Reachability
-) -> Iterator[MissedClass]:
-    """The classes that a unit has missed, in load order of the pool.
-
-    In a row whose slot takes one value they are missed only if none was found, and the first one stands for them.
-    """
-    for query in unit.queries:
-        tree = scored.run.gold.of_query(query.query, scored.run.links).tree
-        found = classes_found(query, unit)
-        for row, names in classes_to_find(tree, query).items() if tree is not None else ():
-            missed = [name for name in names if name not in found[row]]
-            is_single = tree is not None and tree.single.get(row, False)
-            if is_single:  # any of them would do
-                missed = [] if found[row] else names[:1]
-            for name in missed:
-                if (assessment := finding.answer(name)) is not None:
-                    reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
-                    yield MissedClass(name, row, assessment, None if None in reasons else reasons[0])
 
 
 def classes_found(query: QueryResult, unit: UnitResult) -> Mapping[str, set[str]]:
@@ -243,7 +235,14 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
-    changes = ((wrong, _correction(wrong, effects)) for of_unit in units for wrong in of_unit)
+    finding, dependents = effects.rescoring.finding, effects.rescoring.dependents
+    changes = (
+        (wrong, Change(added=finding.lines(wrong.assessment)))
+        if isinstance(wrong, MissedClass)
+        else (wrong, Change(dependents.with_dependents(wrong.lines)))
+        for of_unit in units
+        for wrong in of_unit
+    )
     if top is None:
         return sorted((_mistake(wrong, change, effects.of(change)) for wrong, change in changes), key=rank)
     alone = effects.of_first_measure()
@@ -252,19 +251,17 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
     return [_mistake(wrong, change, effects.of(change)) for _, wrong, change in first]
 
 
-def _correction(wrong: WrongLines | MissedClass, effects: Effects) -> Change:
-    if isinstance(wrong, MissedClass):
-        return Change(added=effects.rescoring.finding.lines(wrong.assessment))
-    return Change(effects.rescoring.dependents.with_dependents(wrong.lines))
-
-
 def _mistake(wrong: WrongLines | MissedClass, change: Change, effect: Effect) -> Mistake:
-    unreachable = wrong.unreachable if isinstance(wrong, MissedClass) else None
-    reasons = [reason for reason in (unreachable, effect.reason) if reason is not None]
-    line = wrong.assessment if isinstance(wrong, MissedClass) else wrong.lines[0]
     is_class = isinstance(wrong, MissedClass)
+    line: Response | Assessment
+    category: str | None
+    if isinstance(wrong, MissedClass):
+        line, category, unreachable = wrong.assessment, MISSED, wrong.unreachable
+    else:
+        line, category, unreachable = wrong.lines[0], wrong.category, None
+    reasons = [reason for reason in (unreachable, effect.reason) if reason is not None]
     return Mistake(
-        kind="class" if isinstance(wrong, MissedClass) else "line" if wrong.category is not None else "node",
+        kind="class" if is_class else "node" if category is None else "line",
         change="found" if is_class else "absent",
         file=line.file,
         line=line.number,
@@ -272,9 +269,9 @@ def _mistake(wrong: WrongLines | MissedClass, change: Change, effect: Effect) ->
         slot=line.query.slots[0],
         hop=line.query.level,
         value=line.value,
-        category=MISSED if isinstance(wrong, MissedClass) else wrong.category,
+        category=category,
         node=line.node if isinstance(line, Response) else None,
-        class_name=wrong.name if isinstance(wrong, MissedClass) else wrong.class_name,
+        class_name=wrong.name,
         gain=next(iter(effect.differences.values())),
         effects=effect.differences,
         reachable=unreachable is None if is_class else UNSET,
@@ -387,6 +384,7 @@ def budget(
         after = effects.scores(correction.change(effects), None if correction.policy == policy else correction.policy)
         return after.values[0], after.reason if after.values[0] is None else None
 
+    names, to_find = {each.name for each in tallies}, sum(each.counts.ground_truth for each in tallies)
     counts = Counter(str(each.category) for mistakes in units for each in mistakes.lines)
     counts[MISSED] = sum(len(mistakes.classes) for mistakes in units)
     before = effects.base.values[0]
@@ -401,7 +399,9 @@ def budget(
             so_far = correction_of(kinds[: at + 1], policy, units, order)
             cumulated = (value, reason) if so_far == alone else score(so_far)
         change = alone.change(effects)
-        lost = _unreachable(alone.classes, tallies) if kind == MISSED_KIND else (UNSET, UNSET)
+        is_missed = kind == MISSED_KIND
+        lost = [missed for missed in alone.classes if missed.unreachable is not None]
+        left = to_find - sum(each.row in names for each in lost)
         rows.append(
             BudgetRow(
                 kind=kind,
@@ -410,20 +410,11 @@ def budget(
                 score=value,
                 cumulated=cumulated[0],
                 reason=reason or cumulated[1] or UNSET,
-                unreachable=lost[0],
-                reachable_recall=lost[1],
+                unreachable=Counter(str(each.unreachable) for each in lost) if is_missed else UNSET,
+                reachable_recall=(left / to_find if to_find else None) if is_missed else UNSET,
                 removed=places_of(change),
                 added=texts_of(change),
                 policy={side.lower(): text for side, text in alone.policy.texts().items()},
             )
         )
     return rows
-
-
-def _unreachable(missed: Iterable[MissedClass], tallies: Sequence[Tally]) -> tuple[Mapping[str, int], float | None]:
-    """How many missed classes no answer of the pool could find, by the reason; the recall if all others were found."""
-    lost = [each for each in missed if each.unreachable is not None]
-    names = {each.name for each in tallies}
-    to_find = sum(each.counts.ground_truth for each in tallies)
-    left = to_find - sum(each.row in names for each in lost)
-    return Counter(str(each.unreachable) for each in lost), left / to_find if to_find else None

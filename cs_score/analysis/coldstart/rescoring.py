@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cs_score.analysis.coldstart.changes import NOTHING, AddedLine, Change, Dependents, Finding, Removal, files_of
 from cs_score.analysis.coldstart.scored import Scored
@@ -27,12 +27,12 @@ from cs_score.problems.log import ProblemLog
 
 
 class _Edited(Record):
-    """Lines as they are after a change, and what they are scored with.
+    """Lines as they are after a change, by unit, and what they are scored with.
 
     `keep_indexes`: no line has another index, so that all meet the assessments that they met.
     """
 
-    lines: Sequence[Response]
+    lines: Mapping[str, Sequence[Response]]
     run: Run
     gold: Gold
     nodes: Nodes
@@ -71,31 +71,23 @@ class Rescoring:
         self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
 
     def _refusal(self, change: Change) -> str | None:
-        """Why the changed files could not be scored, as far as that can be told without scoring; None otherwise."""
+        """Why the changed files could not be scored, as far as that can be known without scoring; None otherwise."""
         for name, first in self._first.items() if change.removal.places else ():
             if (name, first) in change.removal.places:
                 file = self.files.files[name]
-                gone = {number for of_file, number in change.removal.places if of_file == name}
-                reason = file.why_unreadable(gone, [line.text for line in change.added if line.file == name])
+                numbers = {number for of_file, number in change.removal.places if of_file == name}
+                reason = file.why_unreadable(numbers, [line.text for line in change.added if line.file == name])
                 if reason is not None:
                     return reason
-        return (
-            self.dependents.why_stranded(change.removal)
-            or self.finding.why_unlinkable(change.added)
-            or self._why_nothing_is_left(change)
-        )
-
-    def _why_nothing_is_left(self, change: Change) -> str | None:
+        reason = self.dependents.why_stranded(change.removal) or self.finding.why_unlinkable(change.added)
         gone = change.removal.responses
-        if change.added or not gone:
-            return None
-        left = len(self._run.links.responses) - len(gone)
-        if not left and not self._run.gold.links.assessments:
+        if reason is not None or change.added or not gone:
+            return reason
+        if len(self._run.links.responses) == len(gone) and not self._run.gold.links.assessments:
             return "no line would be left"
         of_run = self._run.lines.get(self.run_id, {}).values()
-        if self._run.gold.options.runids is None and not any(
-            line.index not in gone for unit in of_run for lines in unit.values() for line in lines
-        ):
+        left = (line for unit in of_run for lines in unit.values() for line in lines if line.index not in gone)
+        if self._run.gold.options.runids is None and not any(True for _ in left):
             return f"no line of run {self.run_id} would be left, so that nothing would be scored"
         return None
 
@@ -113,15 +105,6 @@ class Rescoring:
         is_ranked = is_ranked or len(self._run_ids) > 1
         responses, unit_of = self._run.links.responses, self._run.gold.unit_of
         every = dict.fromkeys((*self._queries, *self._lines))
-        if self._is_entangled:
-            edited = self._edited(responses, change, [*enumerate(change.added)], is_ranked)
-            lines_of: dict[str, list[Response]] = defaultdict(list)
-            for line in edited.lines:
-                lines_of[unit_of(line.query.base_id)].append(line)
-            for unit_id in every:
-                queries = self._queries.get(unit_id, ())
-                yield unit_id, self._scored(unit_id, queries, lines_of[unit_id], edited, under, is_ranked)
-            return
         added_to: dict[str, list[tuple[int, AddedLine]]] = defaultdict(list)
         for at, new_line in enumerate(change.added):
             added_to[unit_of(new_line.assessment.query.base_id)].append((at, new_line))
@@ -129,19 +112,20 @@ class Rescoring:
         # Not their symmetric difference, for which all lines of `before` would be copied.
         others = (gone - was_gone) | (was_gone - gone)
         reached = dict.fromkeys(unit_of(responses[index].query.base_id) for index in others) | dict.fromkeys(added_to)
-        if policy is not None:
+        if policy is not None or self._is_entangled:
             reached = every
         elif change.removal.places:
             reached |= dict.fromkeys(self._of_several_files)
         base_ids = {responses[index].query.base_id for index in gone}
         base_ids.update(line.assessment.query.base_id for line in change.added)
+        whole = self._edited(responses, change, [*enumerate(change.added)], is_ranked) if self._is_entangled else None
         for unit_id in reached:
             queries, lines = self._queries.get(unit_id, ()), self._lines.get(unit_id, ())
             if self._has_plain_units and policy is None:  # other queries of the unit are as they were
                 queries = [query for query in queries if query.base_id in base_ids]
                 lines = [line for line in lines if line.query.base_id in base_ids]
-            edited = self._edited(lines, change, added_to[unit_id], is_ranked)
-            found = self._scored(unit_id, queries, edited.lines, edited, under, is_ranked)
+            edited = whole or self._edited(lines, change, added_to[unit_id], is_ranked)
+            found = self._scored(unit_id, queries, edited, under, is_ranked)
             if unit_id in self._units:
                 again = {each.query.short_id: each for each in found.queries}
                 of_unit = self._units[unit_id].queries
@@ -159,7 +143,14 @@ class Rescoring:
         removed = [line for line in before if line.index in gone]
         lines = [line for line in before if line.index not in gone] if removed else before
         was_skipped = any(run.links.was_skipped(line.target) for line in removed)
-        if added or was_skipped or self._has_several_files or any(self._leads(line, gone) for line in removed):
+        # The first line to give an answer names the nodes of the lines that ask about it, some of which may stay.
+        leads = any(
+            isinstance(each, Response) and each.index not in gone
+            for line in removed
+            if any(first is line for first in self.dependents.giving(line.target)[:1])
+            for each in self.dependents.asking(line.target)
+        )
+        if added or was_skipped or self._has_several_files or leads:
             links = Links(gold.table, run.links)
             links.given.update((line.target, None) for line in removed)
             lines = [
@@ -172,13 +163,10 @@ class Rescoring:
         if run.limits.most is None:
             self._check_limits(lines, change)
         nodes = Nodes(_nodes_of(lines) if is_ranked else {}, run.limits.most)
-        return _Edited(lines, run, gold, nodes, keep_indexes=not change.added and not was_skipped)
-
-    def _leads(self, line: Response, gone: Container[int]) -> bool:
-        """Whether a line names the nodes of lines that stay, being the first to give the answer they ask about."""
-        is_first = any(first is line for first in self.dependents.giving(line.target)[:1])
-        asking = self.dependents.asking(line.target) if is_first else ()
-        return any(isinstance(each, Response) and each.index not in gone for each in asking)
+        of_unit: dict[str, list[Response]] = defaultdict(list)
+        for line in lines:
+            of_unit[gold.unit_of(line.query.base_id)].append(line)
+        return _Edited(of_unit, run, gold, nodes, keep_indexes=not change.added and not was_skipped)
 
     def _in_load_order(
         self, lines: Iterable[Response], change: Change, added: Sequence[tuple[int, AddedLine]]
@@ -209,21 +197,17 @@ class Rescoring:
         if not self._run.gold.table.edition.keeps_repeated_lines and any(line.node_id is None for _, line in added):
             texts = {line.text for line, *_ in linked if line.file == file.name}
         last = file.last + 1 - len(gone.get(file.name, ()))
-        for loaded, end in enumerate(file.ends):
-            for at, line in added:
-                if line.text not in texts:
-                    linked.append((self._response(line), line.node_id, end + size * loaded + at, last + at))
+        for at, line in added:
+            if line.text not in texts:
+                new, known = line.assessment, self._run.links.follow_on(line.assessment.target)
+                assert known is not None
+                response = Response(
+                    0, 0, line.text, new.query, self.run_id, line.confidence, None, known, line.file, new.docid,
+                    new.answer,
+                )  # fmt: skip
+                for loaded, end in enumerate(file.ends):
+                    linked.append((response, line.node_id, end + size * loaded + at, last + at))
         return sorted(linked, key=lambda item: item[2])
-
-    def _response(self, line: AddedLine) -> Response:
-        """An added line before it is linked."""
-        assessment = line.assessment
-        follow_on = self._run.links.follow_on(assessment.target)
-        assert follow_on is not None
-        return Response(
-            0, 0, line.text, assessment.query, self.run_id, line.confidence, None, follow_on, line.file,
-            assessment.docid, assessment.answer,
-        )  # fmt: skip
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (specification 5.2).
@@ -246,13 +230,7 @@ class Rescoring:
             rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
 
     def _scored(
-        self,
-        unit_id: str,
-        queries: Sequence[Query],
-        lines: Sequence[Response],
-        edited: _Edited,
-        policy: Policy,
-        is_ranked: bool,
+        self, unit_id: str, queries: Sequence[Query], edited: _Edited, policy: Policy, is_ranked: bool
     ) -> UnitResult:
         """Score a unit, or queries of it. Raises InputError where scoring would have to stop before its tables."""
         run, gold = edited.run, edited.gold
@@ -261,25 +239,24 @@ class Rescoring:
                 for assessment in gold.assessed.get(query.base_id, ()):
                     run.links.class_of_query(assessment.query)
         found: UnitResult | None = None
+        stops: list[InputError | None] = []
         for run_id in self._run_ids:
-            stops = () if found is None else (query.unranked for query in found.queries)
-            _raise_first(stops)
             of_query: dict[str, list[Response]] = defaultdict(list)
-            for line in lines:
+            for line in edited.lines.get(unit_id, ()):
                 if line.run_id == run_id:
                     of_query[line.query.base_id].append(line)
             met = self._units.get(unit_id) if edited.keep_indexes and run_id == self.run_id else None
             unit = Unit(unit_id, gold, queries, gold.hop_limits, run, of_query, edited.nodes, found, met)
+            for stop in stops:
+                if stop is not None:
+                    raise stop
             found = score_unit(unit, policy, is_ranked)
-            _raise_first((found.unmatched, *(query.uncounted for query in found.queries)))
+            stops = [query.unranked for query in found.queries]
+            for stop in (found.unmatched, *(query.uncounted for query in found.queries)):
+                if stop is not None:
+                    raise stop
         assert found is not None
         return found
-
-
-def _raise_first(stops: Iterable[InputError | None]) -> None:
-    for stop in stops:
-        if stop is not None:
-            raise stop
 
 
 def _is_entangled(run: Run) -> bool:

@@ -1,4 +1,4 @@
-"""The sections of an analysis as tables: what the text shows in columns, and what stands in files separated by tabs."""
+"""The sections of an analysis, and a difference, as tables: in columns of a text, in files separated by tabs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.base.records import to_builtins
+from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
+from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
-from cs_score.tables.layout import Column, Format, Layout, Table, columns
+from cs_score.tables.layout import Column, Format, Layout, columns
 
 _SCORES: Final = ("precision", "recall", "f1")
 _LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low", "high"))
@@ -183,6 +184,70 @@ LAYOUTS: Final = (
 """The tables in the order of the text, a row for each: a new section is added here."""
 
 
-def tables_of(analysis: Analysis) -> list[Table]:
-    """Every section as a table."""
-    return [layout.table(analysis) for layout in LAYOUTS]
+# ---- A difference
+
+_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+
+
+def _compared_groups(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for dimension, groups in difference.groups.items():
+        yield from ({"dimension": dimension.replace("_", " "), **to_builtins(group)} for group in groups)
+
+
+def _answers(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for pair in difference.answers:
+        yield {"value": pair.value, "query": pair.query, "a": _label(pair.a), "b": _label(pair.b)}
+
+
+def _label(found: AnswerLabel | None) -> str | None:
+    return None if found is None else f"{found.label} ({found.category}, line {found.line})"
+
+
+def _rules(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for rule in difference.rules or ():
+        rows = [f"{row.row} ({row.table} {row.level})" for row in rule.rows]
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        yield {"rule": rule.rule or "no rule alone", "rows": len(rows), "which": f"{rows[0]}{more}" if rows else
+               f"not scored: {rule.reason}"}  # fmt: skip
+
+
+UNITS: Final = Layout(
+    "units", "Units by their contribution to the difference:", (_SHARE, Column("unit"), *_SIDES), lambda d: d.units
+)
+GROUPS: Final = Layout(
+    "groups",
+    "By %:",
+    (Column("dimension"), _SHARE, Column("group"), Column("n"), *_SIDES),
+    _compared_groups,
+    by="dimension",
+)
+LARGEST_GROUPS: Final = replace(
+    GROUPS,
+    title="Groups by the size of their contribution:",
+    rows=lambda difference: sorted(_compared_groups(difference), key=lambda group: -abs(group["contribution"] or 0.0)),
+    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    by="",
+)
+RULES: Final = Layout(
+    "rules",
+    "Rows that change by one rule of the edition alone:",
+    columns("rule", "rows", "which"),
+    _rules,
+    fewest=1,
+    longest=100,
+)
+ANSWERS: Final = Layout(
+    "answers",
+    "Answers that counted differently:",
+    (Column("value"), *_SIDES, Column("query")),
+    _answers,
+    fewest=1,
+)
+CLASSES: Final = Layout(
+    "classes", "Classes that one of the two has found:", columns("outcome", "class"),
+    lambda difference: map(to_builtins, difference.classes), fewest=1,
+)  # fmt: skip
+
+OF_DIFFERENCE: Final = (UNITS, GROUPS, RULES, ANSWERS, CLASSES)
+"""The tables of a difference, a file each."""

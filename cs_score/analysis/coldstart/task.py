@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import Difference, diff
-from cs_score.analysis.coldstart.difference_text import OF_DIFFERENCE, difference_text
 from cs_score.analysis.coldstart.explanation.explanation import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.analysis.coldstart.tables import LAYOUTS
-from cs_score.analysis.coldstart.text import analysis_text
+from cs_score.analysis.coldstart.tables import LAYOUTS, OF_DIFFERENCE
+from cs_score.analysis.coldstart.text import analysis_text, difference_text
 from cs_score.base.display import SCREEN
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
