@@ -101,11 +101,6 @@ class Fault(Record):
     gold: Any
 
 
-def exchanged(row: Row, before: Row, after: Row) -> Row:
-    """Statistics of a unit of which one part counts as `after` where it counted as `before`."""
-    return tuple([total - old + new for total, old, new in zip(row, before, after)])
-
-
 class Confusion(Record):
     """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
 
@@ -162,13 +157,6 @@ class Examiner(Record, Generic[Examined]):
     @abstractmethod
     def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> Any:
         """The prediction without these faults, which `faults` has found in it."""
-
-    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
-        """The unit's statistics without one of its faults, given those with all of them. Raises InputError as `row`.
-
-        A mode whose units can have many parts counts only the part that a fault concerns: all others count as before.
-        """
-        return self.row(position, self.corrected(position, prediction, [fault]))
 
     @abstractmethod
     def parts(self, position: int) -> Iterable[Part]:

@@ -77,10 +77,7 @@ def without(examiner: AnyExaminer, unit: Unit, faults: Sequence[Fault]) -> Unit:
 def rows_without(examiner: AnyExaminer, unit: Unit, fault: Fault) -> tuple[Row, ...] | InputError:
     """The rows of a unit without one of its faults; the error where the scorer would refuse that prediction."""
     try:
-        return tuple(
-            examiner.row_without(position, unit.prediction, row, fault)
-            for position, row in zip(unit.positions, unit.rows)
-        )
+        return without(examiner, unit, [fault]).rows
     except InputError as error:
         return error
 

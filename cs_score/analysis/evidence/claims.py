@@ -41,7 +41,7 @@ from cs_score.evidence.claims import (
     score,
 )
 from cs_score.evidence.reading import as_key, text_of
-from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
+from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
 
 WRONG_VERDICT = "wrong_verdict"
 
@@ -82,6 +82,8 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
         given = _predicted(prediction)
         both = [(document, sets, _entries(given[document])) for document, sets in wanted.items() if document in given]
         known = _numbers((*_cited(gold), *wanted))
+        there = {**_numbers(given), **_numbers(wanted)}
+        label = ABSENT if prediction is None else claim_of(prediction).label
         return [
             *(
                 Fault(EXTRA_ABSTRACT, document, entries, None)
@@ -98,28 +100,52 @@ class ClaimsExaminer(Examiner[ClaimsResult]):
                 )
             ),
             *(fault for document, sets, entries in both for fault in _incomplete(document, sets, entries)),
-            *_missed(gold, wanted, given),
-            *_wrong_verdict(gold, prediction),
+            *(
+                Fault(MISSED_ABSTRACT, document, None, [{"label": sets[0].label, "sentences": sets[0].sentences}])
+                for document, sets in wanted.items()
+                if document not in given
+            ),
+            *(  # documents that are only cited
+                Fault(MISSED_ABSTRACT, str(number), None, [])
+                for number in _numbers(_cited(gold))
+                if number not in there
+            ),
+            *(
+                [Fault(WRONG_VERDICT, None, None if label is ABSENT else label, gold.label)]
+                if gold.label not in (ABSENT, label)
+                else ()
+            ),
         ]
 
     def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
-        return _corrected(self.result.claims[position][0], prediction, faults)
-
-    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
-        """Only the document that the fault concerns, or the verdict, is counted again."""
-        if prediction is None:  # which the scorer does not look at as it does at one
-            return super().row_without(position, prediction, row, fault)
-        gold, names = self.result.claims[position][0], [source.name for source in self.result.inputs]
-        number = None if fault.part is None else _number(fault.part)
-
-        def of_fault(documents: Iterable[Any]) -> list[Any]:
-            return [document for document in documents if _number(document) == number]
-
-        wanted, evidence = gold_documents(gold), _predicted(prediction)
-        part = gold._replace(evidence={each: wanted[each] for each in of_fault(wanted)}, cited=of_fault(_cited(gold)))
-        given = {**prediction, "evidence": {each: evidence[each] for each in of_fault(evidence)}}
-        before, after = (count(part, claim_of(each), *names) for each in (given, _corrected(part, given, [fault])))
-        return exchanged(row, before, after)
+        gold = self.result.claims[position][0]
+        claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
+        wanted = _gold_sets(gold)
+        evidence: dict[str, Any] = {
+            document: [dict(each) if _is_entry(each) else each for each in entries]
+            if isinstance(entries, list)
+            else entries
+            for document, entries in _predicted(prediction).items()
+        }
+        extra: dict[str, list[object]] = {}
+        for fault in faults:
+            if fault.kind == WRONG_VERDICT:
+                claim["label"] = fault.gold
+                continue
+            document = str(fault.part)
+            if fault.kind == EXTRA_ABSTRACT:
+                del evidence[document]
+            elif fault.kind == MISSED_ABSTRACT:
+                evidence[document] = fault.gold
+            elif fault.kind == EXTRA_SENTENCE:
+                extra.setdefault(document, []).append(fault.predicted)
+            else:
+                _correct_entries(evidence[document], fault, wanted[document])
+            claim["evidence"] = evidence
+        for document, sentences in extra.items():
+            for entry in filter(_is_entry, evidence[document]):
+                entry["sentences"] = without_sentences(entry["sentences"], sentences)
+        return claim
 
     def groups(self, position: int) -> Mapping[str, str]:
         gold = self.result.claims[position][0]
@@ -208,38 +234,6 @@ def _is_entry(value: object) -> bool:
     return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
 
 
-def _corrected(gold: Claim, prediction: object, faults: Iterable[Fault]) -> object:
-    """The prediction of a claim without these faults."""
-    claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
-    wanted = _gold_sets(gold)
-    evidence: dict[str, Any] = {document: _copied(entries) for document, entries in _predicted(prediction).items()}
-    extra: dict[str, list[object]] = {}
-    for fault in faults:
-        if fault.kind == WRONG_VERDICT:
-            claim["label"] = fault.gold
-            continue
-        document = str(fault.part)
-        if fault.kind == EXTRA_ABSTRACT:
-            del evidence[document]
-        elif fault.kind == MISSED_ABSTRACT:
-            evidence[document] = fault.gold
-        elif fault.kind == EXTRA_SENTENCE:
-            extra.setdefault(document, []).append(fault.predicted)
-        else:
-            _correct_entries(evidence[document], fault, wanted[document])
-        claim["evidence"] = evidence
-    for document, sentences in extra.items():
-        for entry in evidence[document]:
-            if _is_entry(entry):
-                entry["sentences"] = without_sentences(entry["sentences"], sentences)
-    return claim
-
-
-def _copied(entries: object) -> object:
-    """A document's entries that can be changed."""
-    return [dict(each) if _is_entry(each) else each for each in entries] if isinstance(entries, list) else entries
-
-
 def _cited(gold: Claim) -> Iterable[object]:
     try:
         return cited_documents(gold)
@@ -279,26 +273,8 @@ def _incomplete(document: str, sets: Sequence[_Entry], entries: Sequence[_Entry]
         yield Fault(INCOMPLETE_RATIONALE, document, None, {"label": chosen.label, "sentences": missing})
 
 
-def _missed(gold: Claim, wanted: Mapping[str, Sequence[_Entry]], given: Mapping[str, object]) -> Iterator[Fault]:
-    """Documents with evidence that are not predicted under their id, then those that are only cited."""
-    for document, sets in wanted.items():
-        if document not in given:
-            entry = {"label": sets[0].label, "sentences": sets[0].sentences}
-            yield Fault(MISSED_ABSTRACT, document, None, [entry])
-    there = {**_numbers(given), **_numbers(wanted)}
-    for number in _numbers(_cited(gold)):
-        if number not in there:
-            yield Fault(MISSED_ABSTRACT, str(number), None, [])
-
-
-def _wrong_verdict(gold: Claim, prediction: object) -> Iterator[Fault]:
-    label = ABSENT if prediction is None else claim_of(prediction).label
-    if gold.label is not ABSENT and label != gold.label:
-        yield Fault(WRONG_VERDICT, None, None if label is ABSENT else label, gold.label)
-
-
 def _correct_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None:
-    """Mend the entries of a document in their place."""
+    """Correct the entries of a document in their place."""
     sound = [each for each in entries if _is_entry(each)]
     gold: Any = fault.gold
     if fault.kind == WRONG_LABEL:

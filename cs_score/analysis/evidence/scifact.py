@@ -11,7 +11,6 @@ from cs_score.evidence.result import counted
 from cs_score.evidence.scifact import (
     MODE,
     GoldAbstract,
-    GoldClaim,
     Options,
     PredictedAbstract,
     SciFactResult,
@@ -22,7 +21,7 @@ from cs_score.evidence.scifact import (
     read_gold,
     score,
 )
-from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row, exchanged
+from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
 
 EXTRA_ABSTRACT = "extra_abstract"
 WRONG_LABEL = "wrong_label"
@@ -96,17 +95,6 @@ class SciFactExaminer(Examiner[SciFactResult]):
         for abstract, sentences in extra.items():
             evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
         return {**claim, "evidence": evidence}
-
-    def row_without(self, position: int, prediction: Any, row: Row, fault: Fault) -> Row:
-        """Only the abstract that the fault concerns is counted again."""
-        gold, abstract = self.result.claims[position][0], str(fault.part)
-        wanted, evidence = gold.abstracts.get(abstract), prediction["evidence"]
-        part = GoldClaim(gold.id, {} if wanted is None else {abstract: wanted}, gold.cited)
-        given = {**prediction, "evidence": {abstract: evidence[abstract]} if abstract in evidence else {}}
-        before, after = (
-            count(part, predicted_claim(each)) for each in (given, self.corrected(position, given, [fault]))
-        )
-        return exchanged(row, before, after)
 
     def groups(self, position: int) -> Mapping[str, str]:
         claim = self.result.claims[position][0]
