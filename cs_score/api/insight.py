@@ -182,7 +182,7 @@ def load(
     name, value = _read(given)
     kind = str(value.get("kind"))
     if kind in ("analysis", "difference"):
-        document = document_record(checked(value, name), name)
+        document = checked(value, name)
         return Analysis(document) if kind == "analysis" else Difference(document)
     if kind in _KINDS:
         found: Explanation | Comparison | Leaderboard = _KINDS[kind](document_record(value, name))

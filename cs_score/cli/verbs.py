@@ -69,9 +69,9 @@ from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.several import OneRun, score_separately
 from cs_score.problems.log import ProblemLog
 from cs_score.report import MOST_ROWS
-from cs_score.report.documents import CHART_KINDS, chart_of, document_of, page_of, read_document
+from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
 from cs_score.report.drawing import chart_bytes
-from cs_score.report.html import require_templates
+from cs_score.report.page import require_templates
 from cs_score.tables.renderers import latex, markdown, title_of, tsv
 from cs_score.tasks import COLD_START, task_named
 
@@ -463,16 +463,16 @@ def _report(name: str, line: Line) -> int:
     task = task_named(name)
     if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
         _refuse_others(line, (), f"says what to analyse, but {line.words[0]} is an analysis already")
-        document = read_document(line.words[0])
+        page = page_of(read_document(line.words[0]))
     elif COMPARE.long in line.switches:
         _refuse_others(line, (COMPARE, *difference_options(name)), "is not for --compare")
-        document = document_of(as_builtins(_difference(task, line), top_of(line)))
+        page = page_from(as_builtins(_difference(task, line), top_of(line)))
     else:
         _refuse_others(line, analysis_options(name), "is for --compare")
         most = MOST_ROWS if name == COLD_START else None
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
-        document = document_of(as_builtins(found, most))
-    write_to_stream(Destination("stdout"), encoded([page_of(document)]))
+        page = page_from(as_builtins(found, most))
+    write_to_stream(Destination("stdout"), encoded([page]))
     return Status.DONE
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from cs_score.base.display import cell
+from cs_score.base.records import asdict
+from cs_score.batch.documents import Limits, Overview, Ranking
 from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, limits, lines, shade
 from cs_score.report.drawing import Drawing, Scale
-from cs_score.report.model import Away, Block, Charts, Document, Page, Section, Text, Value, headed, slug, table_of
+from cs_score.report.page import Block, Charts, Page, Section, Text, away, layout_of, slug, tables
 from cs_score.report.reproduction import batch_origin
-from cs_score.statistics.options import Note, sentences
+from cs_score.statistics.options import sentences
+from cs_score.tables.renderers import Cell
 
 _MOST_DRAWN: Final = 50
 _MOST_RANKINGS: Final = 40
@@ -22,126 +25,130 @@ _MOST_PAIRED: Final = 40
 _MOST_BARS: Final = 24
 
 
-def batch_page(document: Document) -> Page:
+_LIMITS: Final = {"low": "Low", "high": "High"}
+
+
+def batch_page(document: Overview) -> Page:
     """The page of a batch."""
     sections = [_leaderboard(document), _heatmap(document)]
-    sections += [_difficulty(document)] if document["answers"] else []
+    sections += [_difficulty(document)] if document.answers else []
     sections += [_agreement(document), _stability(document), batch_origin()]
-    count = len(document["runs"])
-    return Page("Leaderboard", f"{count} run{'' if count == 1 else 's'} by {document['measure']}", sections)
+    count = len(document.runs)
+    return Page("Leaderboard", f"{count} run{'' if count == 1 else 's'} by {document.measure}", sections)
 
 
-def labels_of(document: Document) -> list[str]:
+def labels_of(document: Overview) -> list[str]:
     """The names of the runs, with the run id where several share a name."""
-    runs = document["runs"]
-    often = Counter(each["run"] for each in runs)
-    return [each["run"] if often[each["run"]] == 1 else f"{each['run']} {each['run_id']}" for each in runs]
+    runs = document.runs
+    often = Counter(each.run for each in runs)
+    return [each.run if often[each.run] == 1 else f"{each.run} {each.run_id}" for each in runs]
 
 
-def _places(document: Document) -> dict[tuple[str, str], int]:
+def _places(document: Overview) -> dict[tuple[str, str], int]:
     """The places of the runs by name and run id; those that failed have none."""
-    return {(each["run"], each["run_id"]): at for at, each in enumerate(document["runs"])}
+    return {(each.run, each.run_id): at for at, each in enumerate(document.runs)}
 
 
-def _policy_text(document: Document, policy: str) -> str:
+def _limits(interval: Limits | None) -> dict[str, Any]:
+    return {} if interval is None else asdict(interval)
+
+
+def _policy_text(document: Overview, policy: str) -> str:
     """What a title adds where there are several policies."""
-    return f" ({policy})" if len(document["policies"]) > 1 else ""
+    return f" ({policy})" if len(document.policies) > 1 else ""
 
 
-def _page_of_run(document: Document, policy: str, place: int, unit: str | None = None) -> str:
+def _page_of_run(document: Overview, policy: str, place: int, unit: str | None = None) -> str:
     """The address of a run's page, from the folder of the batch; at a unit where one is given."""
-    runs: Sequence[Document] = document["runs"]
-    same = [at for at, each in enumerate(runs) if each["run"] == runs[place]["run"]]
-    folders = [policy, runs[place]["run"]] if len(document["policies"]) > 1 else [runs[place]["run"]]
+    name = document.runs[place].run
+    same = [at for at, each in enumerate(document.runs) if each.run == name]
+    folders = [policy, name] if len(document.policies) > 1 else [name]
     parts = (*folders, page_name(same.index(place), len(same)))
     address = "/".join(quote(each, safe="", errors="surrogateescape") for each in parts)
     if unit is None:
         return address
-    column = "ldc" if document["unit"] == "LDC query" else "unit"  # of the table of units on that page
+    column = "ldc" if document.unit == "LDC query" else "unit"  # of the table of units on that page
     return f"{address}#units.only={quote(f'{column}:{cell(unit)}', safe='')}"
 
 
 # ---- Leaderboard
 
 
-def _leaderboard(document: Document) -> Section:
+def _leaderboard(document: Overview) -> Section:
     """The interval plots, and the table whose runs lead to their pages."""
-    settings = document["bootstrap"]
-    about = f"Ranked by {document['measure']}."
+    settings = document.bootstrap
+    about = f"Ranked by {document.measure}."
     if settings is not None:
         about += (
-            f" Intervals of {settings['confidence']:g} % ({settings['method']} bootstrap of {settings['resamples']} "
-            f"resamples of {settings['unit']}, seed {settings['seed']}). The runs of a tier do not differ "
+            f" Intervals of {settings.confidence:g} % ({settings.method} bootstrap of {settings.resamples} "
+            f"resamples of {settings.unit}, seed {settings.seed}). The runs of a tier do not differ "
             "significantly from its first; p is that of the difference to the run above. Randomisation, with Holm's "
             "correction over all pairs of runs."
         )
-    about = " ".join([about, *sentences(Note(**note) for note in document.get("notes", ()))])
-    columns = (
-        *headed(rank="Rank", policy="Policy", run="Run", run_id="Run id", score="Score", low="Low", high="High"),
-        *headed(tier="Tier", p_above="p against the run above"),
-    )
+    about = " ".join([about, *sentences(document.notes)])
+    headings = {"rank": "Rank", "policy": "Policy", "run": "Run", "run_id": "Run id", "score": "Score", **_LIMITS}
     places = _places(document)
-    rows: list[dict[str, Value]] = []
-    for row in document["leaderboard"]:
-        place = places.get((row["run"], row["run_id"]))
-        name: Value = row["run"]
-        if place is not None and document["pages"] and row["score"] is not None:
-            name = Away(row["run"], _page_of_run(document, row["policy"], place))
-        rows.append({**row, "run": name, **(row["interval"] or {})})
+    rows = []
+    for row in document.leaderboard:
+        place = places.get((row.run, row.run_id))
+        name: object = row.run
+        if place is not None and document.pages and row.score is not None:
+            name = away(row.run, _page_of_run(document, row.policy, place))
+        rows.append({**asdict(row), "run": name, **_limits(row.interval)})
     charts = Charts(list(_interval_charts(document)))
-    return Section("leaderboard", "Leaderboard", (Text(about), charts, table_of("runs", "Leaderboard", columns, rows)))
+    layout = layout_of("runs", "Leaderboard", rows, **headings, tier="Tier", p_above="p against the run above")
+    return Section("leaderboard", "Leaderboard", (Text(about), charts, *tables(layout, document)))
 
 
-def _interval_charts(document: Document) -> Iterator[Drawing]:
+def _interval_charts(document: Overview) -> Iterator[Drawing]:
     """Scores with their intervals, by policy."""
     labels, places = labels_of(document), _places(document)
-    for at, policy in enumerate(document["policies"]):
-        rows = [row for row in document["leaderboard"] if row["policy"] == policy and row["score"] is not None]
+    for at, policy in enumerate(document.policies):
+        rows = [row for row in document.leaderboard if row.policy == policy and row.score is not None]
         drawn = []
         for row in rows[:_MOST_DRAWN]:
-            place = places.get((row["run"], row["run_id"]))
-            label = row["run"] if place is None else labels[place]
-            tier = "" if row["tier"] is None else f" ({row['tier']})"
-            drawn.append(Dots(f"{label}{tier}", {"score": row["score"]}, limits(row["interval"], "score")))
+            place = places.get((row.run, row.run_id))
+            label = row.run if place is None else labels[place]
+            tier = "" if row.tier is None else f" ({row.tier})"
+            drawn.append(Dots(f"{label}{tier}", {"score": row.score or 0.0}, limits(row.interval, "score")))
         if not drawn:
             continue
         some = f"The first {_MOST_DRAWN} of {len(rows)} runs. " if len(rows) > _MOST_DRAWN else ""
-        title = f"Scores{' with intervals' if document['bootstrap'] else ''}{_policy_text(document, policy)}"
-        axes = (document["measure"], "run (tier)" if document["bootstrap"] else "run")
+        title = f"Scores{' with intervals' if document.bootstrap else ''}{_policy_text(document, policy)}"
+        axes = (document.measure, "run (tier)" if document.bootstrap else "run")
         yield dots(f"leaderboard-{at}", title, axes, drawn, about=some, of=policy)
 
 
 # ---- Heat map
 
 
-def _heatmap(document: Document) -> Section:
+def _heatmap(document: Overview) -> Section:
     """The charts, and the table of all units, whose cells lead to the pages of the runs at that unit."""
-    unit = document["unit"]
+    unit = document.unit
     names = {f"r{at}": label for at, label in enumerate(labels_of(document))}
-    several = {"policy": "Policy"} if len(document["policies"]) > 1 else {}
-    rows: list[dict[str, Value]] = []
-    for row in document["queries"]:
-        cells: dict[str, Value] = {"unit": row["unit"], "policy": row["policy"], "mean": _mean(row["scores"])}
-        for place, value in enumerate(row["scores"]):
-            if value is not None:
-                address = _page_of_run(document, row["policy"], place, row["unit"]) if document["pages"] else ""
-                cells[f"r{place}"] = Away(value, address, shade(value))
+    several = {"policy": "Policy"} if len(document.policies) > 1 else {}
+    rows = []
+    for row in document.queries:
+        cells: dict[str, Any] = {"unit": row.unit, "policy": row.policy, "mean": _mean(row.scores)}
+        for place, value in enumerate(row.scores):
+            address = _page_of_run(document, row.policy, place, row.unit) if document.pages else ""
+            cells[f"r{place}"] = Cell(None) if value is None else away(value, address, shade(value))
         rows.append(cells)
-    about = f"{document['unit_measure']} of each {unit} in each run; the lowest means are the hardest."
-    if document["pages"]:
+    about = f"{document.unit_measure} of each {unit} in each run; the lowest means are the hardest."
+    if document.pages:
         about += f" A cell leads to the page of the run at that {unit}."
-    columns = headed(unit=unit, **several, mean="Mean", **names)
-    table = table_of("units", f"Scores by {unit} and run", columns, rows, is_small=False, is_whole=True)
-    return Section("heatmap", "Heat map", (Text(about), Charts(list(_heatmap_charts(document))), table))
+    layout = layout_of("units", f"Scores by {unit} and run", rows, unit=unit, **several, mean="Mean", **names)
+    table = tables(layout, document, is_small=False)
+    return Section("heatmap", "Heat map", (Text(about), Charts(list(_heatmap_charts(document))), *table))
 
 
-def _heatmap_charts(document: Document) -> Iterator[Drawing]:
+def _heatmap_charts(document: Overview) -> Iterator[Drawing]:
     """Units by runs, by policy; of many units those whose scores differ the most."""
     labels = labels_of(document)
-    for at, policy in enumerate(document["policies"]):
-        every = [row for row in document["queries"] if row["policy"] == policy]
-        widest = sorted(every, key=lambda row: -_spread(row["scores"]))[:_MOST_CELLS]
-        drawn = [(row["unit"], row["scores"][:_MOST_CELLS]) for row in every if row in widest]
+    for at, policy in enumerate(document.policies):
+        every = [row for row in document.queries if row.policy == policy]
+        widest = sorted(every, key=lambda row: -_spread(row.scores))[:_MOST_CELLS]
+        drawn = [(row.unit, row.scores[:_MOST_CELLS]) for row in every if row in widest]
         if not drawn or not labels:
             continue
         some = ""
@@ -151,8 +158,8 @@ def _heatmap_charts(document: Document) -> Iterator[Drawing]:
             some += f" The first {_MOST_CELLS} of {len(labels)} runs."
         means = ((unit, _mean(values)) for unit, values in drawn)
         text = "; ".join(f"{unit}: mean {mean:.4f}" for unit, mean in means if mean is not None)
-        title = f"{document['unit_measure']} by {document['unit']} and run{_policy_text(document, policy)}"
-        axes = ("run", document["unit"])
+        title = f"{document.unit_measure} by {document.unit} and run{_policy_text(document, policy)}"
+        axes = ("run", document.unit)
         yield grid(f"heatmap-{at}", title, axes, f"{text}.{some}", drawn, labels[:_MOST_CELLS], of=policy)
 
 
@@ -169,32 +176,35 @@ def _spread(values: Sequence[float | None]) -> float:
 # ---- What runs find together
 
 
-def _difficulty(document: Document) -> Section:
+def _difficulty(document: Overview) -> Section:
     """How many answers so many runs have found, and how many only one."""
-    labels, answers = labels_of(document), document["answers"]
-    found = [{**row, "times": times, "count": count} for row in answers for times, count in enumerate(row["found_by"])]
-    only = [{**row, "run": labels[place], "count": count} for row in answers for place, count in enumerate(row["only"])]
-    by = headed(policy="Policy", part="Part", times="Runs that found it", count="Number")
-    alone = headed(policy="Policy", part="Part", run="Run", count="Found by it alone")
-    blocks = (
+    labels, answers = labels_of(document), document.answers
+    found = (
+        {**asdict(row), "times": times, "count": count} for row in answers for times, count in enumerate(row.found_by)
+    )
+    only = ({**asdict(row), "run": labels[at], "count": count} for row in answers for at, count in enumerate(row.only))
+    of = {"policy": "Policy", "part": "Part"}
+    by = layout_of("found", "Found by so many runs", found, **of, times="Runs that found it", count="Number")
+    alone = layout_of("only", "Found by one run alone", only, **of, run="Run", count="Found by it alone")
+    blocks: tuple[Block, ...] = (
         Text("What is to be found, by how many runs have found it. What no run found is hardest."),
         Charts(list(_difficulty_charts(document))),
-        table_of("found", "Found by so many runs", by, found),
-        table_of("only", "Found by one run alone", alone, only),
+        *tables(by, document),
+        *tables(alone, document),
     )
     return Section("difficulty", "Difficulty", blocks)
 
 
-def _difficulty_charts(document: Document) -> Iterator[Drawing]:
+def _difficulty_charts(document: Overview) -> Iterator[Drawing]:
     """How many so many runs have found, by policy and part."""
-    for row in document["answers"]:
-        drawn = [Bar(label, 0.0, count, str(count)) for label, count in _binned(row["found_by"])]
-        several = _plural(row["part"])
-        title = f"{several.capitalize()} by how many runs found them{_policy_text(document, row['policy'])}"
-        name = f"difficulty-{document['policies'].index(row['policy'])}-{slug(row['part'])}"
+    for row in document.answers:
+        drawn = [Bar(label, 0.0, count, str(count)) for label, count in _binned(row.found_by)]
+        several = _plural(row.part)
+        title = f"{several.capitalize()} by how many runs found them{_policy_text(document, row.policy)}"
+        name = f"difficulty-{document.policies.index(row.policy)}-{slug(row.part)}"
         axes, of = (
-            (f"number of {several}, of {row['total']}", "found by runs"),
-            f"{row['policy']} {row['part']}".strip(),
+            (f"number of {several}, of {row.total}", "found by runs"),
+            f"{row.policy} {row.part}".strip(),
         )
         yield bars(name, title, axes, drawn, about="found by so many runs: ", of=of)
 
@@ -208,22 +218,19 @@ def _binned(counts: Sequence[int]) -> Iterator[tuple[str, int]]:
         yield (str(first) if first == last else f"{first} to {last}"), sum(counts[first : last + 1])
 
 
-def _agreement(document: Document) -> Section:
+def _agreement(document: Overview) -> Section:
     """How far the right and the wrong answers of two runs are the same, and what several runs find together."""
-    labels, agreement = labels_of(document), document["agreement"]
+    labels, agreement = labels_of(document), document.agreement
     pairs = [
-        {**pair, "policy": row["policy"], "a": labels[pair["a"]], "b": labels[pair["b"]]}
+        {**asdict(pair), "policy": row.policy, "a": labels[pair.a], "b": labels[pair.b]}
         for row in agreement
-        for pair in row["pairs"]
+        for pair in row.pairs
     ]
-    columns = (
-        *headed(policy="Policy", part="Part", a="Run", b="Other run"),
-        *headed(right="Right answers", wrong="Wrong answers"),
-    )
+    headings = {"policy": "Policy", "part": "Part", "a": "Run", "b": "Other run", "right": "Right answers"}
     union = [
-        {"policy": row["policy"], "measure": measure, "score": score}
+        {"policy": row.policy, "measure": measure, "score": score}
         for row in agreement
-        for measure, score in row["union"]["scores"].items()
+        for measure, score in row.union.scores.items()
     ]
     about = (
         "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. The "
@@ -233,53 +240,54 @@ def _agreement(document: Document) -> Section:
     blocks: list[Block] = [
         Text(about),
         Charts([*_agreement_charts(document), *_systems_charts(document)]),
-        table_of("pairs", "Agreement of pairs", columns, pairs),
+        *tables(layout_of("pairs", "Agreement of pairs", pairs, **headings, wrong="Wrong answers"), document),
     ]
     if union:
-        of_union = headed(policy="Policy", measure="Measure", score="Score of the union")
-        blocks.append(table_of("union", "Union of all runs", of_union, union))
+        of_union = {"policy": "Policy", "measure": "Measure", "score": "Score of the union"}
+        blocks += tables(layout_of("union", "Union of all runs", union, **of_union), document)
     return Section("agreement", "Agreement", blocks)
 
 
-def _agreement_charts(document: Document) -> Iterator[Drawing]:
+def _agreement_charts(document: Overview) -> Iterator[Drawing]:
     """Runs by runs: the overlap of their right answers, by policy and part."""
     labels = labels_of(document)[:_MOST_PAIRED]
     if len(labels) < 2:
         return
-    for at, row in enumerate(document["agreement"]):
-        for part in dict.fromkeys(pair.get("part", "") for pair in row["pairs"]) or ("",):
+    for at, row in enumerate(document.agreement):
+        for part in dict.fromkeys(pair.part for pair in row.pairs) or ("",):
             overlap: dict[tuple[int, int], float | None] = {(place, place): 1.0 for place in range(len(labels))}
             shown = []
-            for pair in (pair for pair in row["pairs"] if pair.get("part", "") == part):
-                a, b, right = pair["a"], pair["b"], pair["right"]
+            for pair in (pair for pair in row.pairs if pair.part == part):
+                a, b, right = pair.a, pair.b, pair.right
                 overlap[a, b] = overlap[b, a] = right
                 if right is not None and max(a, b) < len(labels):
                     shown.append(f"{labels[a]} and {labels[b]} {right:.4f}")
             rows = [
                 (label, [overlap.get((one, other)) for other in range(len(labels))]) for one, label in enumerate(labels)
             ]
-            by_part, policy = f" by {part}" if part else "", _policy_text(document, row["policy"])
+            by_part, policy = f" by {part}" if part else "", _policy_text(document, row.policy)
             title = f"Agreement of right answers (Jaccard){by_part}{policy}"
-            name, of = f"agreement-{at}{f'-{slug(part)}' if part else ''}", f"{row['policy']} {part}".strip()
+            name, of = f"agreement-{at}{f'-{slug(part)}' if part else ''}", f"{row.policy} {part}".strip()
             yield grid(name, title, ("run", "run"), f"{'; '.join(shown)}.", rows, labels, of=of)
 
 
-def _systems_charts(document: Document) -> Iterator[Drawing]:
+def _systems_charts(document: Overview) -> Iterator[Drawing]:
     """What more and more runs find together, and agree on."""
     series = {"found by any": "recall", "found by so many at least": "agreed"}
-    for at, row in enumerate(document["agreement"]):
-        for part in dict.fromkeys(each["part"] for each in row["systems"]):
-            each = [one for one in row["systems"] if one["part"] == part]
+    for at, row in enumerate(document.agreement):
+        for part in dict.fromkeys(each.part for each in row.systems):
+            each = [one for one in row.systems if one.part == part]
             curves = {
-                name: [(one["systems"], one[key]) for one in each if one[key] is not None]
+                name: [(one.systems, getattr(one, key)) for one in each if getattr(one, key) is not None]
                 for name, key in series.items()
             }
             shares = (
-                ", ".join(f"{key} {one[key]:.4f}" for key in series.values() if one[key] is not None) for one in each
+                ", ".join(f"{key} {value:.4f}" for key in series.values() if (value := getattr(one, key)) is not None)
+                for one in each
             )
-            text = "; ".join(f"{one['systems']} runs: {share}" for one, share in zip(each, shares))
-            title = f"{_plural(part).capitalize()} found by so many runs{_policy_text(document, row['policy'])}"
-            name, of = f"systems-{at}-{slug(part)}", f"{row['policy']} {part}".strip()
+            text = "; ".join(f"{one.systems} runs: {share}" for one, share in zip(each, shares))
+            title = f"{_plural(part).capitalize()} found by so many runs{_policy_text(document, row.policy)}"
+            name, of = f"systems-{at}-{slug(part)}", f"{row.policy} {part}".strip()
             yield lines(name, title, ("number of runs", "share"), f"{text}.", curves, of=of)
 
 
@@ -290,51 +298,51 @@ def _plural(part: str) -> str:
 # ---- Rank stability
 
 
-def _stability(document: Document) -> Section:
+def _stability(document: Overview) -> Section:
     """Kendall's tau-b of every two rankings, and who comes first in each."""
-    labels, stability = labels_of(document), document["stability"]
+    labels, stability = labels_of(document), document.stability
     pairs = [
-        {**(pair["interval"] or {}), "a": _ranking(pair["a"]), "b": _ranking(pair["b"]), "tau": pair["tau"]}
-        for pair in stability["pairs"]
+        {**_limits(pair.interval), "a": _ranking(pair.a), "b": _ranking(pair.b), "tau": pair.tau}
+        for pair in stability.pairs
     ]
     first = [
-        {**row, "a": _ranking(row), "runs": ", ".join(labels[place] for place in row["runs"])}
-        for row in stability["first"]
+        {**asdict(row), "a": _ranking(row), "runs": ", ".join(labels[place] for place in row.runs)}
+        for row in stability.first
     ]
     about = (
         "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the other "
         "reversed. How often another run comes first is counted over resamples."
     )
-    both = headed(a="Ranking", b="Other ranking", tau="tau-b", low="Low", high="High")
-    winners = headed(a="Ranking", runs="First", changes="Share of resamples with another first")
-    blocks = (
+    both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", **_LIMITS}
+    winners = {"a": "Ranking", "runs": "First", "changes": "Share of resamples with another first"}
+    blocks: tuple[Block, ...] = (
         Text(about),
         Charts(list(_stability_charts(document))),
-        table_of("rankings", "Pairs of rankings", both, pairs),
-        table_of("first", "First places", winners, first),
+        *tables(layout_of("rankings", "Pairs of rankings", pairs, **both), document),
+        *tables(layout_of("first", "First places", first, **winners), document),
     )
     return Section("stability", "Rank stability", blocks)
 
 
-def _stability_charts(document: Document) -> Iterator[Drawing]:
+def _stability_charts(document: Overview) -> Iterator[Drawing]:
     """Tau-b of the ranking by the measure of the leaderboard with every other ranking."""
-    own = {"measure": document["measure"], "policy": document["policies"][0]}
+    own = Ranking(str(document.measure), document.policies[0])
     rows = []
-    for pair in document["stability"]["pairs"]:
-        if own in (pair["a"], pair["b"]) and pair["tau"] is not None:
-            other = pair["b"] if pair["a"] == own else pair["a"]
-            rows.append(Dots(_ranking(other), {"tau-b": pair["tau"]}, limits(pair["interval"], "tau-b")))
+    for pair in document.stability.pairs:
+        if own in (pair.a, pair.b) and pair.tau is not None:
+            other = pair.b if pair.a == own else pair.a
+            rows.append(Dots(_ranking(other), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
     if rows:
         title, axes = f"Rankings against that by {_ranking(own)}", ("Kendall's tau-b (-1 to 1)", "ranking")
         across = Scale(-1.0, 1.0, 0.5, *DOT_PLACES)
         yield dots("stability", title, axes, rows[:_MOST_RANKINGS], across=across)
 
 
-def _ranking(by: Document) -> str:
-    return f"{by['measure']} ({by['policy']})" if by["policy"] else str(by["measure"])
+def _ranking(by: Ranking) -> str:
+    return f"{by.measure} ({by.policy})" if by.policy else str(by.measure)
 
 
-CHARTS: Final[Mapping[str, Callable[[Document], Iterable[Drawing]]]] = {
+CHARTS: Final[Mapping[str, Callable[[Overview], Iterable[Drawing]]]] = {
     "leaderboard": _interval_charts,
     "heatmap": _heatmap_charts,
     "difficulty": _difficulty_charts,

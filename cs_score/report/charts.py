@@ -78,9 +78,9 @@ class Dots(Record):
         return f"{self.label}: {', '.join(numbers)}"
 
 
-def limits(row: Mapping[str, Any] | None, series: str) -> dict[str, tuple[float, float]]:
-    """An interval as JSON has it, as that of a series; none where it lacks a limit."""
-    low, high = ((row or {}).get(side) for side in ("low", "high"))
+def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
+    """An interval as that of a series; none where it lacks a limit."""
+    low, high = getattr(interval, "low", None), getattr(interval, "high", None)
     return {} if low is None or high is None else {series: (low, high)}
 
 

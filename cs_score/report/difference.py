@@ -1,163 +1,161 @@
-"""The page of two runs, from what `diff` writes as JSON: contributions of units, groups, answers side by side."""
+"""The page of two runs, from their difference: contributions of units, groups, answers side by side."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
+from cs_score.analysis.evidence.text import in_short
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, bars, dots
 from cs_score.report.drawing import Drawing
-from cs_score.report.model import (
+from cs_score.report.page import (
     Block,
     Charts,
     Code,
-    Document,
     Facts,
-    Link,
     Page,
     Section,
     Text,
-    as_text,
-    headed,
+    layout_of,
+    link,
     slug,
-    table_of,
-    title_of,
-    unit_name,
+    tables,
+    unit_of,
     unit_text,
-    words,
+    with_cells,
 )
 from cs_score.report.reproduction import difference_origin
+from cs_score.tables.layout import Column, Layout
+from cs_score.tables.renderers import words
+from cs_score.tasks import task_named
 
 _MOST_DRAWN: Final = 24
-_SIDES: Final = headed(a="A", b="B", contribution="Contribution")
 
 
-def difference_page(document: Document) -> Page:
+def difference_page(document: Any) -> Page:
     """The page of a difference."""
-    names = document["names"]
-    sections = [_scores(document), _units(document)]
-    if document["groups"]:
-        sections.append(_groups(document))
+    names = document.names
+    layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
+    sections = [_scores(document), _units(document, layouts["units"])]
+    if document.groups:
+        groups = tables(layouts["groups"], document, "by")
+        sections.append(Section("groups", "Scores by group", (Charts(list(_group_charts(document))), *groups)))
+    if getattr(document, "rules", None):
+        sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
     sections.append(_answers(document))
-    if document.get("classes"):
-        columns = headed(**{"class": "Class"}, row="Row", outcome="Outcome")
-        table = table_of("class", "Classes that one run found", columns, document["classes"], is_small=False)
-        sections.append(Section("classes", "Classes", (_counts(document["found"]), table)))
+    if getattr(document, "classes", None):
+        layout = with_cells(layouts["classes"], Column("row"))
+        blocks: list[Block] = [_counts(document.found), *tables(layout, document, "class", is_small=False)]
+        sections.append(Section("classes", "Classes", blocks))
     sections.append(difference_origin(document))
-    return Page(f"{names['b']} against {names['a']}", f"{document['measure']} {document['difference']:+.4f}", sections)
+    return Page(f"{names['b']} against {names['a']}", f"{document.measure} {document.difference:+.4f}", sections)
 
 
-def _scores(document: Document) -> Section:
-    interval, tests = document["interval"], document["p"] or {}
-    p_values = {name: tests[name] for name in ("randomisation", "bootstrap") if name in tests}
+def _scores(document: Any) -> Section:
+    interval, tests = document.interval, document.p
+    p_values = {name: getattr(tests, name) for name in ("randomisation", "bootstrap") if tests is not None}
     detail = ""
-    if interval is not None and interval["low"] is not None:
-        confidence = document["resampling"]["confidence"]
-        detail = f"{interval['low']:+.4f} to {interval['high']:+.4f} ({confidence:g} % interval)"
-    facts = [(f"{side.upper()}: {document['names'][side]}", f"{document[side]:.4f}", "") for side in "ab"]
+    if interval is not None and interval.low is not None:
+        confidence = document.resampling.confidence
+        detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
+    facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
     facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in p_values.items()]
     blocks: list[Block] = [
-        Facts([(f"B - A in {document['measure']}", f"{document['difference']:+.4f}", detail)], is_main=True),
+        Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
         Facts(facts),
-        *(Text(f"Note: {note['text']}.") for note in document["notes"]),
-        Code([f"{side.upper()} {document['signatures'][side]}" for side in "ab"]),
+        *(Text(f"Note: {note.text}.") for note in document.notes),
+        Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
     ]
     return Section("scores", "Scores", blocks)
 
 
-def _units(document: Document) -> Section:
-    per_unit = Counter(map(unit_text, document["answers"]))
-    names = {unit_text(row) for row in document["units"]}
-    rows = []
-    for row in document["units"]:
-        unit = unit_text(row)
-        link = Link(per_unit[unit], "answers", "unit", unit) if per_unit[unit] else 0
-        rows.append({**row, "unit": unit, "answers": link})
+def _units(document: Any, layout: Layout) -> Section:
+    per_unit = Counter(map(unit_text, document.answers))
     # Answers are of SF queries where units may be LDC queries.
-    of_units = headed(answers="Answers") if per_unit.keys() & names else ()
-    columns = (*headed(unit=_unit_name(document)), *_SIDES, *of_units)
+    of_units = [Column("answers")] if per_unit.keys() & set(map(_name, document.units)) else []
+
+    def answers(_: Mapping[str, Any], at: int) -> object:
+        unit = _name(document.units[at])
+        return link(per_unit[unit], "answers", "unit", unit) if per_unit[unit] else 0
+
     about = "What each contributes to the difference; all contributions add up to it exactly."
-    table = table_of("units", "Contributions", columns, rows, is_small=False)
-    return Section("contributions", "Contributions", (Text(about), Charts(list(_contribution_charts(document))), table))
+    found = tables(with_cells(layout, *of_units, answers=answers), document, is_small=False)
+    return Section(
+        "contributions", "Contributions", (Text(about), Charts(list(_contribution_charts(document))), *found)
+    )
 
 
-def _unit_name(document: Document) -> str:
-    return str(document.get("unit") or unit_name(document["task"]).capitalize())
+def _name(unit: Any) -> str:
+    return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
 
 
-def _contribution_charts(document: Document) -> Iterator[Drawing]:
+def _contribution_charts(document: Any) -> Iterator[Drawing]:
     """Diverging bars: the units that contribute most to the difference, either way."""
-    known = [row for row in document["units"] if row["contribution"]]
-    drawn = sorted(known, key=lambda row: -abs(row["contribution"]))[:_MOST_DRAWN]
-    drawn.sort(key=lambda row: -row["contribution"])
+    known = [row for row in document.units if row.contribution]
+    drawn = sorted(known, key=lambda row: -abs(row.contribution))[:_MOST_DRAWN]
+    drawn.sort(key=lambda row: -row.contribution)
     if not drawn:
         return
-    rows = [Bar(unit_text(row), 0.0, row["contribution"], f"{row['contribution']:+.4f}") for row in drawn]
+    rows = [Bar(_name(row), 0.0, row.contribution, f"{row.contribution:+.4f}") for row in drawn]
     some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
     title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
-    axes = (f"contribution in {document['measure']}", _unit_name(document))
-    yield bars("contributions", title, axes, rows, about=some)
+    unit = getattr(document, "unit", unit_of(document.task).capitalize())
+    yield bars("contributions", title, (f"contribution in {document.measure}", unit), rows, about=some)
 
 
-def _groups(document: Document) -> Section:
-    tables = [
-        table_of(f"by-{slug(name)}", f"By {words(name)}", (*headed(group=title_of(name)), *_SIDES), groups)
-        for name, groups in document["groups"].items()
-    ]
-    return Section("groups", "Scores by group", (Charts(list(_group_charts(document))), *tables))
-
-
-def _group_charts(document: Document) -> Iterator[Drawing]:
+def _group_charts(document: Any) -> Iterator[Drawing]:
     """The scores of A and B in the groups of each dimension."""
-    for name, groups in document["groups"].items():
+    for name, groups in document.groups.items():
         if 2 <= len(groups) <= _MOST_DRAWN:
+            sides = [{side.upper(): getattr(row, side) for side in "ab"} for row in groups]
             rows = [
-                Dots(row["group"], {side.upper(): row[side] for side in "ab" if row[side] is not None})
-                for row in groups
+                Dots(row.group, {side: score for side, score in of_row.items() if score is not None})
+                for row, of_row in zip(groups, sides)
             ]
-            axes = (document["measure"], words(name))
+            axes = (document.measure, words(name))
             yield dots(f"groups-{slug(name)}", f"Scores by {words(name)}", axes, rows, of=name)
 
 
-def _answers(document: Document) -> Section:
-    part = ("provenance", "Provenance") if document["task"] == COLD_START_MODE else ("part", "Part")
+def _answers(document: Any) -> Section:
+    part = "provenance" if document.task == COLD_START_MODE else "part"
     rows = [
         {
             "unit": unit_text(row),
-            "part": row[part[0]],
-            "value": as_text(row["value"]),
-            "outcome": row["outcome"],
-            **{side: _outcome(row[side]) for side in "ab"},
+            "part": getattr(row, part),
+            "value": row.value if document.task == COLD_START_MODE else in_short(row.value),
+            "outcome": row.outcome,
+            "a": _outcome(row.a),
+            "b": _outcome(row.b),
         }
-        for row in document["answers"]
+        for row in document.answers
     ]
-    unit = unit_name(document["task"]).capitalize()
-    columns = headed(unit=unit, part=part[1], value="Value", outcome="Outcome", a="A", b="B")
-    table = table_of("answers", "Answers side by side", columns, rows, is_small=False)
-    about = Text("Those that fared differently, side by side.")
-    return Section("side-by-side", "Answers", (about, _counts(document["outcomes"]), table))
+    unit = unit_of(document.task).capitalize()
+    heads = {"unit": unit, "part": part.capitalize(), "value": "Value", "outcome": "Outcome", "a": "A", "b": "B"}
+    found = tables(layout_of("answers", "Answers side by side", rows, **heads), document, is_small=False)
+    about = Text("Those that counted differently, side by side.")
+    return Section("side-by-side", "Answers", (about, _counts(document.outcomes), *found))
 
 
-def _counts(counted: Mapping[str, int] | list[Document]) -> Facts:
+def _counts(counted: Any) -> Facts:
     """How many there are of each outcome; of evidence, of each part."""
     if isinstance(counted, Mapping):
         return Facts([(name, str(count), "") for name, count in counted.items()])
-    return Facts([(f"{row['part']}: {row['outcome']}", str(row["count"]), "") for row in counted if row["count"]])
+    return Facts([(f"{row.part}: {row.outcome}", str(row.count), "") for row in counted if row.count])
 
 
-def _outcome(answer: Document | None) -> str:
+def _outcome(answer: Any) -> str:
     """What an answer counted as in a run."""
     if answer is None:
         return "not given"
-    if "judgment" in answer:
-        return f"{'right' if answer['right'] else 'wrong'}: {answer['judgment']}"
-    of_class = "" if answer["class"] is None else f", {answer['class']}"
-    return f"{answer['label']}: {answer['category']}{of_class} ({answer['file']}:{answer['line']})"
+    if hasattr(answer, "judgment"):
+        return f"{'right' if answer.right else 'wrong'}: {answer.judgment}"
+    of_class = "" if answer.class_name is None else f", {answer.class_name}"
+    return f"{answer.label}: {answer.category}{of_class} ({answer.file}:{answer.line})"
 
 
-CHARTS: Final[Mapping[str, Callable[[Document], Iterable[Drawing]]]] = {
+CHARTS: Final[Mapping[str, Callable[[Any], Iterable[Drawing]]]] = {
     "contributions": _contribution_charts,
     "groups": _group_charts,
 }

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cs_score.analysis.coldstart.analysis import Analysis
-from cs_score.analysis.coldstart.difference import Difference
-from cs_score.analysis.evidence import documents as of_evidence
 from cs_score.base import documents
-from cs_score.base.documents import record_in
+from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
 from cs_score.report import analysis, batch, difference
 from cs_score.report.drawing import Drawing
-from cs_score.report.html import html, require_templates
-from cs_score.report.model import Document, Page
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.report.page import Page, page_html, require_templates
+from cs_score.tasks import TASKS
 
 
 class Kind(Record):
     """What is made of a kind of documents: its page, its charts."""
 
-    page: Callable[[Document], Page]
-    charts: Mapping[str, Callable[[Document], Iterable[Drawing]]]
+    page: Callable[[Any], Page]
+    charts: Mapping[str, Callable[[Any], Iterable[Drawing]]]
 
 
 _KINDS: Final = {
@@ -41,41 +36,39 @@ CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for c
 _REMEDY: Final = "analyze -o FILE.json, diff -o FILE.json and batch write what is wanted here"
 
 
-def read_document(name: str) -> Document:
-    """An analysis, a difference or the overview of a batch, from its file. Raises InputError for anything else."""
+def read_document(name: str) -> Any:
+    """An analysis, a difference or what a batch says, from its file. Raises InputError for anything else."""
     return checked(documents.read_document(name), name)
 
 
-def document_of(value: Mapping[str, object]) -> Document:
-    """What this package has made, as it would be read from its file, so that a page has the same bytes either way."""
-    document: Document = json.loads(json.dumps(value))
-    return document
-
-
-def page_of(document: Document) -> str:
+def page_of(document: Any) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return html(_KINDS[document["kind"]].page(document))
+    return page_html(_kind_of(document).page(document))
 
 
-def page_maker() -> Callable[[Mapping[str, object]], str]:
+def page_from(value: Mapping[str, Any]) -> str:
+    """The page of a document as it is written as JSON. Raises MissingExtraError without jinja2."""
+    return page_of(document_record(value, str(value["kind"])))
+
+
+def page_maker() -> Callable[[Mapping[str, Any]], str]:
     """What makes pages, for a job that makes some at its end. Raises MissingExtraError without jinja2, at once."""
     require_templates()
     return page_from
 
 
-def page_from(value: Mapping[str, object]) -> str:
-    """The page of a document that was not written into a file. Raises MissingExtraError without jinja2."""
-    return page_of(document_of(value))
+def _kind_of(document: Any) -> Kind:
+    return _KINDS[document.__struct_config__.tag]
 
 
-def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
+def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     """The chart of a kind; of several that called `name`, such as the dimension of groups, else the first.
 
     Raises UsageError for a kind or a name that there is not, InputError where there is nothing to draw.
     """
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
-    charts = _KINDS[document["kind"]].charts
+    charts = _kind_of(document).charts
     drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
@@ -86,21 +79,15 @@ def chart_of(document: Document, kind: str, name: str | None = None) -> Drawing:
     return drawings[name]
 
 
-def checked(value: object, name: str) -> Document:
-    """What JSON from a file of that name holds. Raises InputError for anything but what a page is made of."""
+def checked(value: object, name: str) -> Any:
+    """The document that JSON from a file of that name holds. Raises InputError for anything but what a page shows."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or value.get("task") not in TASKS or kind not in _RECORDS:
+    if not isinstance(value, dict) or value.get("task") not in TASKS or kind not in (*_KINDS,):
         raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
-    record = _RECORDS[kind] if value["task"] == COLD_START or kind == "batch" else _OF_EVIDENCE[kind]
-    record_in(value, record, name)
-    faults = _misplaced(value) if record is Overview else _misnumbered(value.get("explanations", {}))
-    for place, problem in faults:
+    document = document_record(value, name)
+    for place, problem in _misplaced(document) if kind == "batch" else _misnumbered(value.get("explanations", {})):
         raise InputError(problem, file=name, place=place or None, remedy=_REMEDY)
-    return value
-
-
-_RECORDS: Final[Mapping[Any, Any]] = {"analysis": Analysis, "difference": Difference, "batch": Overview}
-_OF_EVIDENCE: Final[Mapping[Any, Any]] = {"analysis": of_evidence.Analysis, "difference": of_evidence.Difference}
+    return document
 
 
 def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -112,20 +99,20 @@ def _misnumbered(explanations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield (f"/explanations/{kind}/{at}/steps", f"there is no text {number}")
 
 
-def _misplaced(batch: Document) -> Iterator[tuple[str, str]]:
+def _misplaced(batch: Overview) -> Iterator[tuple[str, str]]:
     """Places of runs, and lists by run, that do not fit the runs, which no schema can say."""
-    size, policies = len(batch["runs"]), batch["policies"]
+    size, policies = len(batch.runs), batch.policies
     for key, by_run in {"queries": "scores", "answers": "only"}.items():
-        for at, row in enumerate(batch[key]):
-            if len(row[by_run]) != size:
+        for at, row in enumerate(getattr(batch, key)):
+            if len(getattr(row, by_run)) != size:
                 yield (f"/{key}/{at}/{by_run}", f"must have an entry for each of {size} runs")
-    places = [pair[side] for row in batch["agreement"] for pair in row["pairs"] for side in ("a", "b")]
-    places += [place for row in batch["stability"]["first"] for place in row["runs"]]
+    places = [getattr(pair, side) for row in batch.agreement for pair in row.pairs for side in ("a", "b")]
+    places += [place for row in batch.stability.first for place in row.runs]
     if max(places, default=-1) >= size:
         yield ("", f"there is no run {max(places)}")
     for key in ("leaderboard", "queries", "answers", "agreement"):
-        for at, row in enumerate(batch[key]):
-            if row["policy"] not in policies:
+        for at, row in enumerate(getattr(batch, key)):
+            if row.policy not in policies:
                 yield (f"/{key}/{at}/policy", "is no policy of the batch")
-    if not policies or not all(row["found_by"] for row in batch["answers"]):
+    if not policies or not all(row.found_by for row in batch.answers):
         yield ("", "there are no policies, or no numbers of runs")

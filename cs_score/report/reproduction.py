@@ -4,46 +4,51 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
+from cs_score.base.records import asdict
+from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.model import Block, Code, Document, Section, Text, headed, table_of
+from cs_score.report.page import Block, Code, Section, Text, layout_of, tables
 
 _SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
 """The switches of tasks of evidence for options; the others are no choice."""
 
-_INPUT: Final = headed(role="Role", name="File", sha256="SHA-256 of the content")
+_INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
 
 
-def analysis_origin(document: Document) -> Section:
+def analysis_origin(document: Any) -> Section:
     """How the page of one run can be made again."""
-    origin = document["origin"]
-    options = [{"name": name, "value": _shown(value)} for name, value in origin["options"].items()]
+    origin = document.origin
+    options = [{"name": name, "value": _shown(value)} for name, value in origin.options.items()]
+    inputs = layout_of("inputs", "Inputs", map(asdict, origin.inputs), **_INPUT)
+    chosen = layout_of("options", "Options", options, name="Option", value="Value")
     return _section(
         (
-            Text(f"cs-score {origin['version']}, from these files and under these options:"),
-            table_of("inputs", "Inputs", _INPUT, origin["inputs"], is_small=True),
-            table_of("options", "Options", headed(name="Option", value="Value"), options, is_small=True),
+            Text(f"cs-score {origin.version}, from these files and under these options:"),
+            *tables(inputs, document, is_small=True),
+            *tables(chosen, document, is_small=True),
             Text("with these commands:"),
             Code(list(_analysis_commands(document, origin))),
-            Code([document["signature"]]),
+            Code([document.signature]),
         )
     )
 
 
-def difference_origin(document: Document) -> Section:
+def difference_origin(document: Any) -> Section:
     """How the page of two runs can be made again: by a command where both have the same gold and options."""
-    one, other = (document["origins"][side] for side in "ab")
-    rows = [{"side": side, **given} for side, origin in (("A", one), ("B", other)) for given in origin["inputs"]]
+    one, other = (document.origins[side] for side in "ab")
+    rows = [{"side": side, **asdict(given)} for side, origin in (("A", one), ("B", other)) for given in origin.inputs]
+    inputs = layout_of("inputs", "Inputs", rows, side="Of", **_INPUT)
     blocks: list[Block] = [
-        Text(f"cs-score {one['version']}, from these files:"),
-        table_of("inputs", "Inputs", (*headed(side="Of"), *_INPUT), rows, is_small=True),
+        Text(f"cs-score {one.version}, from these files:"),
+        *tables(inputs, document, is_small=True),
     ]
-    gold = [[given for given in origin["inputs"] if given["role"] != "run"] for origin in (one, other)]
-    if one["options"] == other["options"] and gold[0] == gold[1]:
-        words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document["measure"]]
-        words += [*_top(document), *_resampling(document["resampling"])]
+    gold = [[given for given in origin.inputs if given.role != "run"] for origin in (one, other)]
+    if one.options == other.options and gold[0] == gold[1]:
+        words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document.measure]
+        words += [*_top(document), *_resampling(document.resampling and asdict(document.resampling))]
         call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} -o diff.json", "cs-score report diff.json -o page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
@@ -70,31 +75,31 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _analysis_commands(document: Document, origin: Document) -> Iterator[str]:
+def _analysis_commands(document: Any, origin: Origin) -> Iterator[str]:
     runs = _named(origin, "run")
     words = _task_words(origin, runs)
-    if origin["task"] != COLD_START_MODE:
+    if origin.task != COLD_START_MODE:
         words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
-    if "run" in document:
-        words = ["--run", document["run"], *words]
-    words += ["--measure", document["measure"], *_top(document)]
-    for dimensions in document.get("groups", ()):
+    else:
+        words = ["--run", document.run, *words]
+    words += ["--measure", document.measure, *_top(document)]
+    for dimensions in document.groups:
         if "," in dimensions:
             words += ["--by", dimensions]
-    for policy in document.get("policies", ()):
-        if policy["name"] not in PRESETS:
-            parts = ",".join(f"{part}={text}" for part, text in policy["policy"].items())
-            words += ["--also-policy", f"{policy['name']}:{parts}"]
-    words += _resampling(origin["options"].get("bootstrap"))
+    for policy in getattr(document, "policies", ()):
+        if policy.name not in PRESETS:
+            parts = ",".join(f"{part}={text}" for part, text in policy.policy.items())
+            words += ["--also-policy", f"{policy.name}:{parts}"]
+    words += _resampling(origin.options.get("bootstrap"))
     yield shlex.join(["cs-score", "analyze", *words, "-o", "analysis.json"])
     yield "cs-score report analysis.json -o page.html"
 
 
-def _top(document: Document) -> list[str]:
-    return ["--top", str(document["top"])] if "top" in document else []
+def _top(document: Any) -> list[str]:
+    return ["--top", str(document.top)] if document.top else []
 
 
-def _resampling(settings: Document | None) -> Iterator[str]:
+def _resampling(settings: Any) -> Iterator[str]:
     if settings is None:
         return
     keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
@@ -103,10 +108,10 @@ def _resampling(settings: Document | None) -> Iterator[str]:
         yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
-def _task_words(origin: Document, runs: Sequence[str]) -> list[str]:
+def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """The words behind the name of a command: options in force and files, `runs` among them, last for evidence."""
-    options = origin["options"]
-    if origin["task"] == COLD_START_MODE:
+    options: Any = origin.options
+    if origin.task == COLD_START_MODE:
         words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
         for name in ("justifications", "discipline", "expand", "queries", "samples"):
             if options.get(name) is not None:
@@ -114,12 +119,12 @@ def _task_words(origin: Document, runs: Sequence[str]) -> list[str]:
         if options["runids"] is not None:
             words += ["-runids", ":".join(options["runids"])]
         return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
-    words = [origin["task"], *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+    words = [origin.task, *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
     for name, switch in _SWITCHES.items():
         if options.get(name):
             words += [switch, *([] if options[name] is True else [str(options[name])])]
     return [*words, *runs]
 
 
-def _named(origin: Document, role: str) -> list[str]:
-    return [given["name"] for given in origin["inputs"] if given["role"] == role]
+def _named(origin: Origin, role: str) -> list[str]:
+    return [given.name for given in origin.inputs if given.role == role]

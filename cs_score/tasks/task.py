@@ -11,7 +11,7 @@ from cs_score.base.signing.origin import Origin
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
-from cs_score.tables.layout import Table
+from cs_score.tables.layout import Layout, Table
 
 if TYPE_CHECKING:  # it brings numpy
     from cs_score.statistics.arithmetic import ColumnMeasures
@@ -59,6 +59,9 @@ class Task(Protocol):
 
     def headers(self, kind: str) -> Mapping[str, Sequence[str]]:
         """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
+
+    def layouts(self, document: Any) -> Sequence[Layout]:
+        """What the tables of a document are, those for people and those for files."""
 
     def tables(self, document: Any) -> Sequence[Table]:
         """The tables of a document."""

@@ -9,6 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
+from lxml import html
+
 from cs_score.base.display import one_line
 from tests.coldstart.command import Outcome, score_in
 
@@ -166,7 +168,7 @@ def _explanations(rows: list[dict[str, Any]], text: str) -> dict[str, Any]:
 
 def told_in(page: bytes) -> dict[str, Any]:
     """What opens on a page, unpacked."""
-    (packed,) = re.findall(rb'<script type="application/octet-stream" id="told">([A-Za-z0-9+/=]*)</script>', page)
+    (packed,) = re.findall(rb'<script type="application/octet-stream" id="openings">([A-Za-z0-9+/=]*)</script>', page)
     found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(packed)))
     return found
 
@@ -184,6 +186,26 @@ def _group(name: str, at: int) -> dict[str, Any]:
         "group": name, "counts": {"right": at, "wrong": 4 - at}, "precision": at / 4, "recall": at / 5, "f1": at / 6,
         "mistakes": 10 * at, "share": at / 10,
     }  # fmt: skip
+
+
+def parsed(data: bytes) -> Any:
+    return html.document_fromstring(data.decode())
+
+
+def column(page: Any, table: str, key: str) -> list[Any]:
+    """The cells of a column of a table of a page, by its key."""
+    found = page.get_element_by_id(table)
+    at = found.xpath(".//th/@data-key").index(key)
+    return [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
+
+
+def exact(page: Any, table: str, key: str) -> list[float | None]:
+    """The exact numbers of a column; None for an empty cell."""
+    return [float(cell.get("data-exact")) if cell.get("data-exact") else None for cell in column(page, table, key)]
+
+
+def texts(page: Any, table: str, key: str) -> list[str]:
+    return [cell.text_content() for cell in column(page, table, key)]
 
 
 def write(folder: Path, value: object, name: str = "analysis.json") -> None:

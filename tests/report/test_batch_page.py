@@ -8,10 +8,9 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from lxml import html
 
 from tests.coldstart.command import score_in
-from tests.report.analyses import HOSTILE, SHOWN, done, write
+from tests.report.analyses import HOSTILE, SHOWN, column, done, exact, parsed, texts, write
 from tests.report.batches import UNITS, batch
 
 SECTIONS = ["leaderboard", "heatmap", "difficulty", "agreement", "stability", "origin"]
@@ -23,17 +22,7 @@ def page_in(folder: Path, value: object) -> Any:
     write(folder, value, "batch.json")
     (folder / "index.html").unlink(missing_ok=True)
     data = done(score_in(folder, ["report", "batch.json", "-o", "index.html"])).files["index.html"]
-    return html.document_fromstring(data.decode())
-
-
-def column(page: Any, table: str, key: str) -> list[Any]:
-    found = page.get_element_by_id(table)
-    at = found.xpath(".//th/@data-key").index(key)
-    return [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
-
-
-def exact(cell: Any) -> float | None:
-    return float(cell.get("data-exact")) if cell.get("data-exact") else None
+    return parsed(data)
 
 
 def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
@@ -41,24 +30,24 @@ def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
     page = page_in(tmp_path, value)
     assert page.xpath("//section/@id") == SECTIONS
     board = value["leaderboard"]
-    assert [exact(cell) for cell in column(page, "runs", "score")] == [row["score"] for row in board]
-    assert [exact(cell) for cell in column(page, "runs", "p_above")] == [row["p_above"] for row in board]
+    assert exact(page, "runs", "score") == [row["score"] for row in board]
+    assert exact(page, "runs", "p_above") == [row["p_above"] for row in board]
     for key in ("low", "high"):
         limits = [None if row["interval"] is None else row["interval"][key] for row in board]
-        assert [exact(cell) for cell in column(page, "runs", key)] == limits
+        assert exact(page, "runs", key) == limits
     for at in range(3):
         scores = [row["scores"][at] for row in value["queries"]]
-        assert [exact(cell) for cell in column(page, "units", f"r{at}")] == scores
+        assert exact(page, "units", f"r{at}") == scores
     means = [
         sum(known) / len(known) for row in value["queries"] if (known := [x for x in row["scores"] if x is not None])
     ]
-    assert [exact(cell) for cell in column(page, "units", "mean")] == pytest.approx(means)
+    assert exact(page, "units", "mean") == pytest.approx(means)
     pairs = [pair for row in value["agreement"] for pair in row["pairs"]]
-    assert [exact(cell) for cell in column(page, "pairs", "right")] == [pair["right"] for pair in pairs]
+    assert exact(page, "pairs", "right") == [pair["right"] for pair in pairs]
     counts = [count for row in value["answers"] for count in row["found_by"]]
-    assert [int(cell.text_content()) for cell in column(page, "found", "count")] == counts
+    assert list(map(int, texts(page, "found", "count"))) == counts
     taus = [pair["tau"] for pair in value["stability"]["pairs"]]
-    assert [exact(cell) for cell in column(page, "rankings", "tau")] == taus
+    assert exact(page, "rankings", "tau") == taus
 
 
 def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_path: Path) -> None:

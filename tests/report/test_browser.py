@@ -191,7 +191,7 @@ def told(browser: Any, table: str) -> Any:
     """What has opened in a table, once it is there."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(browser, 10).until(lambda driver: find(driver, f"#{table} tr.opened .told"))
+    return WebDriverWait(browser, 10).until(lambda driver: find(driver, f"#{table} tr.opened .steps"))
 
 
 def test_a_place_opens_what_explain_tells_and_the_address_keeps_it(page: Any) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.evidence.test_command import files
-from tests.report.analyses import HOSTILE, SHOWN, done, write
+from tests.report.analyses import HOSTILE, SHOWN, done, exact, parsed, write
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,13 +41,12 @@ def test_a_member_that_nobody_knows_is_passed_over(extra: object, difference: di
 def page_in(folder: Path, value: object) -> Any:
     write(folder, value, "diff.json")
     data = done(score_in(folder, ["report", "diff.json", "-o", "diff.html"])).files["diff.html"]
-    return html.document_fromstring(data.decode())
+    return parsed(data)
 
 
 def test_contributions_and_answers_are_those_of_the_json(difference: dict[str, Any], tmp_path: Path) -> None:
     page = page_in(tmp_path, difference)
-    contributions = page.xpath("//*[@id='units']//tbody/tr/td[4]/@data-exact")
-    assert [float(each) for each in contributions] == [row["contribution"] for row in difference["units"]]
+    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
     rows = page.xpath("//*[@id='answers']//tbody/tr")
     assert [row[3].text_content() for row in rows] == [row["outcome"] for row in difference["answers"]]
     for row, answer in zip(rows, difference["answers"]):
@@ -69,8 +67,7 @@ def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
     difference = json.loads((tmp_path / "diff.json").read_bytes())
     page = page_in(tmp_path, difference)
     assert page.xpath("//section/@id") == ["scores", "contributions", "groups", "side-by-side", "classes", "origin"]
-    contributions = [float(each) for each in page.xpath("//*[@id='units']//tbody/tr/td[4]/@data-exact")]
-    assert contributions == [row["contribution"] for row in difference["units"]]
+    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
     rows = page.xpath("//*[@id='answers']//tbody/tr")
     assert [row[2].text_content() for row in rows] == [row["value"] for row in difference["answers"]]
     given = [row["a"] for row in difference["answers"]]

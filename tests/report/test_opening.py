@@ -9,27 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.evidence.test_command import EXAMPLES, files
-from tests.report.analyses import HOSTILE, SHOWN, analysis, done, page_in, told_in
+from tests.report.analyses import HOSTILE, SHOWN, analysis, column, done, page_in, parsed, told_in
 
 RUN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
 
 
-def openings(page: bytes, table: str, column: str) -> list[tuple[str, str | None]]:
+def openings(page: bytes, table: str, key: str) -> list[tuple[str, str | None]]:
     """The texts of a column, each with the number of what it opens."""
-    document: Any = html.document_fromstring(page.decode())
-    found = document.get_element_by_id(table)
-    at = found.xpath(".//th/@data-key").index(column)
-    cells = [row.xpath("./td")[at] for row in found.xpath(".//tbody/tr")]
-    return [(cell.text_content(), cell.get("data-open")) for cell in cells]
+    return [(cell.text_content(), cell.get("data-open")) for cell in column(parsed(page), table, key)]
 
 
 def texts_of(told: dict[str, Any], number: int) -> list[str]:
-    return [told["texts"][step] for step in told["things"][number][1]]
+    return [told["texts"][step] for step in told["entries"][number][1]]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +66,7 @@ def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
     shown = dict(openings(page, "units", "unit"))
     assert set(shown) == {query["query"] for query in explanations["queries"]}
     for query in explanations["queries"]:
-        head, _, groups, svg = told["things"][int(shown[query["query"]] or "")]
+        head, _, groups, svg = told["entries"][int(shown[query["query"]] or "")]
         assert head == query["query"]
         members = dict(groups)
         own = [line for line in explanations["lines"] if line["query"] == query["query"]]
@@ -104,5 +99,5 @@ def test_hostile_text_is_packed_as_people_are_to_see_it(tmp_path: Path) -> None:
     told = told_in(page_in(tmp_path, value))
     everything = json.dumps(told, ensure_ascii=False)
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x07]", everything)
-    heads = {head for head, *_ in told["things"]}
+    heads = {head for head, *_ in told["entries"]}
     assert f"wrong (INCORRECT): {SHOWN}, {SHOWN} line 1" in heads

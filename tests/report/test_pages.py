@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
 
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
-from tests.report.analyses import HOSTILE, SHOWN, analysis, page_in, write
+from tests.report.analyses import HOSTILE, SHOWN, analysis, exact, page_in, parsed, texts, write
 
 SECTIONS = [
     "scores",
@@ -31,59 +30,39 @@ SECTIONS = [
 ]
 
 
-def parsed(data: bytes) -> Any:
-    return html.document_fromstring(data.decode())
-
-
-def cells(table: Any, column: str) -> list[Any]:
-    """The cells of a column of a table, by its key."""
-    at = table.xpath(".//th/@data-key").index(column)
-    return [row.xpath("./td")[at] for row in table.xpath(".//tbody/tr")]
-
-
-def exact(cell: Any) -> float | None:
-    return float(cell.get("data-exact")) if cell.get("data-exact") else None
-
-
 def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
     value = analysis()
     page = parsed(page_in(tmp_path, value))
-    mistakes, budget, scores = (page.get_element_by_id(name) for name in ("mistakes", "budget", "measures"))
-    assert [exact(cell) for cell in cells(mistakes, "gain")] == [row["gain"] for row in value["mistakes"]]
-    shown = [cell.text_content() for cell in cells(mistakes, "gain")]
-    assert shown == ["" if row["gain"] is None else f"{row['gain']:+.4f}" for row in value["mistakes"]]
+    assert exact(page, "mistakes", "gain") == [row["gain"] for row in value["mistakes"]]
+    assert texts(page, "mistakes", "gain") == [
+        "" if row["gain"] is None else f"{row['gain']:+.4f}" for row in value["mistakes"]
+    ]
     for key in ("gain", "score", "cumulated"):
-        assert [exact(cell) for cell in cells(budget, key)] == [row[key] for row in value["budget"]]
-    assert [int(cell.text_content()) for cell in cells(budget, "count")] == [row["count"] for row in value["budget"]]
-    by_hop = {"all": "", "hop0": "@0", "hop1": "@1"}
-    for column, hop in by_hop.items():
-        told = {name.text_content(): exact(cell) for name, cell in zip(cells(scores, "measure"), cells(scores, column))}
-        assert {f"{name}{hop}": score for name, score in told.items() if score is not None} == {
-            name: score
-            for name, score in value["scores"].items()
-            if name.partition("@")[1:] == tuple(hop.partition("@")[1:])
-        }
-    groups = page.get_element_by_id("by-slot")
-    assert [exact(cell) for cell in cells(groups, "f1")] == [row["f1"] for row in value["groups"]["slot"]]
+        assert exact(page, "budget", key) == [row[key] for row in value["budget"]]
+    assert texts(page, "budget", "count") == [str(row["count"]) for row in value["budget"]]
+    shown: dict[str, float] = {}
+    for key, hop in {"all": "", "hop0": "@0", "hop1": "@1"}.items():
+        rows = zip(texts(page, "measures", "measure"), exact(page, "measures", key))
+        shown |= {f"{name}{hop}": score for name, score in rows if score is not None}
+    assert shown == value["scores"]
+    assert exact(page, "by-slot", "f1") == [row["f1"] for row in value["groups"]["slot"]]
 
 
 def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     value = analysis()
     page = parsed(page_in(tmp_path, value))
-    confusions = value["confusions"]
-    for table, rows in (("categories", confusions["slots"]), ("wrong-values", confusions["wrong_values"])):
-        shown = cells(page.get_element_by_id(table), "count")
-        assert [int(cell.text_content()) for cell in shown] == [row["count"] for row in rows]
-    near = page.get_element_by_id("near")
-    assert [int(cell.text_content()) for cell in cells(near, "same_value")] == [2]
-    unassessed = page.get_element_by_id("unassessed")
-    assert [exact(cell) for cell in cells(unassessed, "share")] == [row["share"] for row in value["scenarios"]["slots"]]
-    bins = page.get_element_by_id("bins")
-    assert [exact(cell) for cell in cells(bins, "right")] == [row["right"] for row in value["reliability"]["bins"]]
-    problems = page.get_element_by_id("problem")
-    assert [int(cell.text_content()) for cell in cells(problems, "count")] == [2]
-    policies = page.get_element_by_id("policy")
-    assert [cell.text_content() for cell in cells(policies, "right")] == ["CORRECT", "CORRECT"]
+    assert page.xpath("//section/@id") == SECTIONS
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    confusions, scenarios = value["confusions"], value["scenarios"]
+    assert texts(page, "confused", "INCORRECT") == [str(row["count"]) for row in confusions["slots"]]
+    assert texts(page, "wrong-values", "count") == [str(row["count"]) for row in confusions["wrong_values"]]
+    assert texts(page, "near-misses", "same_value") == ["2"]
+    assert exact(page, "unassessed", "share") == [row["share"] for row in scenarios["slots"]]
+    assert exact(page, "reliability-judgments", "right") == [row["right"] for row in value["reliability"]["bins"]]
+    assert texts(page, "problem", "count") == ["2"]
+    assert texts(page, "policy", "right") == ["CORRECT", "CORRECT"]
+    assert exact(page, "policy-kb", "score") == [0.4375]
 
 
 def test_hostile_text_is_text_wherever_it_stands(tmp_path: Path) -> None:
@@ -95,7 +74,7 @@ def test_hostile_text_is_text_wherever_it_stands(tmp_path: Path) -> None:
         name for element in plain.iter() for name in element.attrib
     }
     assert page.findtext(".//h1") == SHOWN
-    assert cells(page.get_element_by_id("mistakes"), "value")[0].text_content() == SHOWN
+    assert texts(page, "mistakes", "value")[0] == SHOWN
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f]", data.decode())
 
 
@@ -163,7 +142,7 @@ def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], compla
 
 
 def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cs_score.report.html import require_templates
+    from cs_score.report.page import require_templates
 
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     require_templates.__globals__["_template"].cache_clear()

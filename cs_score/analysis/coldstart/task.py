@@ -53,12 +53,15 @@ class ColdStartTask:
         layouts = LAYOUTS if kind == "analysis" else OF_DIFFERENCE
         return {f"{layout.name}.tsv": layout.keys for layout in layouts}
 
+    def layouts(self, document: Any) -> Sequence[Layout]:
+        """What the tables of a document are."""
+        if isinstance(document, Analysis | Difference):
+            return LAYOUTS if isinstance(document, Analysis) else OF_DIFFERENCE
+        return (STEPS,)
+
     def tables(self, document: Any) -> list[Table]:
         """The tables of a document."""
-        layouts: Sequence[Layout] = (STEPS,)
-        if isinstance(document, Analysis | Difference):
-            layouts = LAYOUTS if isinstance(document, Analysis) else OF_DIFFERENCE
-        return [layout.table(document) for layout in layouts]
+        return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         """A document for people."""

@@ -17,7 +17,7 @@ from cs_score.base.records import Record
 from cs_score.evidence.result import Mode, Result, scores_at
 from cs_score.measures.registry import find, usual
 from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import Table
+from cs_score.tables.layout import Layout, Table
 from cs_score.tasks.task import Progress, Statistics
 
 if TYPE_CHECKING:  # it brings numpy
@@ -84,9 +84,13 @@ class EvidenceTask(Record):
         layouts = layouts_of(self.mode)[Analysis if kind == "analysis" else Difference]
         return {f"{layout.name}.tsv": layout.keys for layout in layouts if layout.is_file}
 
+    def layouts(self, document: Any) -> Sequence[Layout]:
+        """What the tables of a document are."""
+        return layouts_of(self.mode)[type(document)]
+
     def tables(self, document: Any) -> list[Table]:
         """The tables of a document."""
-        return [layout.table(document) for layout in layouts_of(self.mode)[type(document)]]
+        return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         """A document for people."""

@@ -139,6 +139,7 @@ def _groups(found: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
     for dimension, groups in found.groups.items():
         for group in groups:
             values = asdict(group)
+            values["score"] = values.pop("scores", {}).get(found.measure)  # pages show it
             counts = {count_column(name): count for name, count in values.pop("counts", {}).items()}
             yield {"dimension": dimension, **values, **counts}
 

@@ -22,11 +22,11 @@
     try { history.replaceState(null, "", address); } catch { location.replace(address); }
   }
 
-  // What opens: packed texts, and things of a head, numbers of texts, groups of other things, and a chart.
+  // What opens: packed texts, and entries of a head, numbers of texts, groups of other entries, and a chart.
   let unpacked;
-  function told() {
+  function openings() {
     return unpacked ??= (async () => {
-      const bytes = Uint8Array.from(atob(document.getElementById("told").textContent), (each) => each.charCodeAt(0));
+      const bytes = Uint8Array.from(atob(document.getElementById("openings").textContent), (each) => each.charCodeAt(0));
       return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
     })();
   }
@@ -49,9 +49,9 @@
     return top;
   }
 
-  function tell(data, number) {
-    const [, steps, groups, svg] = data.things[number];
-    const box = make("div", "", { class: "told" });
+  function explained(data, number) {
+    const [, steps, groups, svg] = data.entries[number];
+    const box = make("div", "", { class: "steps" });
     if (svg) box.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
     const texts = steps.map((step) => data.texts[step]);
     if (texts.length) box.append(data.trees ? tree(texts) : make("pre", texts.join("\n")));
@@ -59,9 +59,9 @@
       box.append(make("p", title + " (" + members.length + ")"));
       for (const member of members) {
         const details = make("details", "");
-        details.append(make("summary", data.things[member][0]));
+        details.append(make("summary", data.entries[member][0]));
         details.addEventListener("toggle", () => {
-          if (details.open && details.childElementCount === 1) details.append(tell(data, member));
+          if (details.open && details.childElementCount === 1) details.append(explained(data, member));
         });
         box.append(details);
       }
@@ -156,8 +156,8 @@
       this.back.disabled = page === 1;
       this.on.disabled = page === last;
       const among = rows.length < this.rows.length ? " (of " + this.rows.length + ")" : "";
-      const told = rows.length ? "Rows " + (first + 1) + " to " + (first + shown.length) + " of " + rows.length : "No rows";
-      this.status.textContent = this.isLarge ? told + among : "";
+      const counted = rows.length ? "Rows " + (first + 1) + " to " + (first + shown.length) + " of " + rows.length : "No rows";
+      this.status.textContent = this.isLarge ? counted + among : "";
       const sort = this.get("sort");
       this.heads.forEach((head) => {
         const key = head.dataset.key;
@@ -184,7 +184,7 @@
           row.opened = make("tr", "", { class: "opened" });
           const box = make("td", "", { colspan: this.heads.length });
           row.opened.append(box);
-          told().then((data) => box.append(tell(data, number)));
+          openings().then((data) => box.append(explained(data, number)));
         }
       }
     }

@@ -1,0 +1,268 @@
+"""A page as sections of facts, charts, tables and texts, and as one HTML file. Every text is escaped on its way there:
+by the template, or by the renderer of tables."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from cs_score.analysis.evidence.text import unit_name
+from cs_score.base.display import cell, terminal_safe
+from cs_score.base.errors import MissingExtraError
+from cs_score.base.records import Record, asdict, field, replace
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.report import BEGINNING, MOST_ROWS
+from cs_score.report.drawing import Drawing, chart_style
+from cs_score.tables.layout import Column, Format, Layout, Row
+from cs_score.tables.renderers import Cell, html, words
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+# ---- What a page is made of
+
+
+class Entry(Record):
+    """What opens: `head` names it, `steps` are numbers of texts, `groups` other entries below it by their keys.
+
+    `drawing` is shown beside the steps.
+    """
+
+    head: str
+    steps: Sequence[int]
+    groups: Sequence[tuple[str, Sequence[str]]] = ()
+    drawing: Drawing | None = None
+
+
+class Openings:
+    """The entries of a page by their keys, and the texts of their steps: trees, a line for each step, indented by two
+    spaces, or lines that stay as they are.
+    """
+
+    def __init__(
+        self, texts: Sequence[str] = (), *, are_trees: bool = True, entries: Mapping[str, Entry] | None = None
+    ) -> None:
+        self.texts = texts
+        self.are_trees = are_trees
+        self.entries = entries or {}
+        self.numbers = {key: number for number, key in enumerate(self.entries)}
+
+    def opening(self, text: str, key: str) -> Cell | str:
+        """A cell below which the entry of that key opens; the text alone where there is none."""
+        return Cell(text, attributes=f' data-open="{self.numbers[key]}"') if key in self.numbers else text
+
+
+class Table(Record):
+    """A table as markup, with the `name` by which an address calls it. `is_small` has neither paging nor filters."""
+
+    name: str
+    caption: str
+    markup: str
+    left_out: int
+    is_small: bool
+    block: ClassVar[str] = "table"
+
+
+class Charts(Record):
+    """Charts side by side, where there is room."""
+
+    drawings: Sequence[Drawing]
+    block: ClassVar[str] = "charts"
+
+
+class Facts(Record):
+    """Numbers or texts with what they are, `main` ones in large figures; the third text stands below."""
+
+    items: Sequence[tuple[str, str, str]]
+    is_main: bool = False
+    block: ClassVar[str] = "facts"
+
+
+class Text(Record):
+    """A paragraph."""
+
+    text: str
+    block: ClassVar[str] = "text"
+
+
+class Code(Record):
+    """Lines that stay lines, such as commands."""
+
+    lines: Sequence[str]
+    block: ClassVar[str] = "code"
+
+
+Block: TypeAlias = Table | Charts | Facts | Text | Code
+
+
+class Section(Record):
+    """A part of a page: the anchor, the heading, and what stands there."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
+class Page(Record):
+    """All of a page."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    openings: Openings = field(default_factory=Openings)
+
+
+# ---- Tables and their cells
+
+
+def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | None = None) -> Iterator[Table]:
+    """The table of a document, or one for each value of the column `by`, of as many rows as a page keeps.
+
+    It is called as the layout unless `name` says, and small where it has few rows, unless `is_small` says. One that is
+    not small stands there without rows, too: links lead to it.
+    """
+    for part in layout.table(document).parts():
+        if not part.rows and is_small is not False:
+            continue
+        value = part.rows[0][part.keys.index(layout.by)] if layout.by else ""
+        caption = layout.title.replace("%", words(str(value))).removesuffix(":")
+        left_out = max(part.total, len(part.rows)) - min(len(part.rows), MOST_ROWS)
+        markup = "\n".join(html(replace(part, rows=part.rows[:MOST_ROWS]), caption=caption))
+        small = len(part.rows) <= 25 if is_small is None else is_small
+        yield Table("-".join(filter(None, (name or layout.name, slug(str(value))))), caption, markup, left_out, small)
+
+
+def with_cells(
+    layout: Layout, *more: Column, shown: Sequence[str] = (), **cells: Callable[[Mapping[str, Any], int], object]
+) -> Layout:
+    """A layout with `more` columns, and cells that are made of a row and its number; all columns unless `shown`."""
+
+    def rows(document: Any) -> Iterator[Row]:
+        for at, row in enumerate(layout.rows(document)):
+            values = row if isinstance(row, Mapping) else asdict(row)
+            yield {**values, **{key: made(values, at) for key, made in cells.items()}}
+
+    return replace(layout, columns=(*layout.columns, *more), rows=rows, shown=tuple(shown))
+
+
+def layout_of(name: str, title: str, rows: Iterable[Mapping[str, Any]], /, **headings: str) -> Layout:
+    """A table that only a page has: its rows, and the headings of its columns by key."""
+    formats = {"largest": Format.GAIN, "p_above": Format.P}
+    heads = (Column(key, text, formats.get(key, Format.PLAIN)) for key, text in headings.items())
+    return Layout(name, title, tuple(heads), lambda _: rows)
+
+
+def link(value: str | int, table: str, column: str, wanted: str) -> Cell:
+    """A cell that opens a table with only the rows whose column `column` is `wanted`."""
+    target = f'data-column="{escape(column)}" data-value="{escape(cell(wanted))}"'
+    return Cell(value, f'<a href="#{escape(table)}" {target}>', "</a>")
+
+
+def away(value: str | float, address: str, shade: int | None = None) -> Cell:
+    """A cell that leads to another page of the same folder; nowhere without an address. `shade` colours it."""
+    kind = "" if shade is None else f"shade{shade}"
+    return Cell(value, f'<a href="{escape(address)}">', "</a>", kind=kind) if address else Cell(value, kind=kind)
+
+
+def details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
+    """A cell that opens: `summary` is what is shown of it, `items` are names with texts."""
+    rows = "".join(f"<dt>{escape(cell(name))}</dt><dd>{escape(cell(text))}</dd>" for name, text in items)
+    return Cell("", f"<details><summary>{escape(cell(summary))}</summary><dl>{rows}</dl></details>")
+
+
+# ---- How units and keys are called on a page
+
+
+def unit_of(task: str) -> str:
+    """What a unit of a task is called: a query, claim, instance or question."""
+    return {COLD_START_MODE: "query", "r4c": "instance", "hotpotqa": "question"}.get(task, "claim")
+
+
+def unit_text(record: Any) -> str:
+    """The query or the unit that a record is about, as text; repetitions of an id are told apart."""
+    return str(record.query) if hasattr(record, "query") else unit_name(record)
+
+
+def slug(key: str) -> str:
+    """A key as a part of an address."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in key)
+
+
+# ---- The file
+
+
+def page_html(page: Page) -> str:
+    """The page as one file. Raises MissingExtraError without jinja2."""
+    style, script = f"{chart_style()}{_resource('page.css')}", _resource("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    trusted = {"beginning": BEGINNING, "style": style, "script": script, "policy": policy, "newline": "\n"}
+    trusted["packed"] = _packed(page.openings) if page.openings.entries else ""
+    return _template().render(page=page, **{name: _markup(text) for name, text in trusted.items()})
+
+
+def require_templates() -> None:
+    """Raises MissingExtraError without jinja2, before anything is computed for a page."""
+    _template()
+
+
+@cache
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ModuleNotFoundError:
+        raise MissingExtraError("jinja2", "report") from None
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"svg": lambda drawing: _markup(drawing.svg()), "markup": _markup}
+    return environment.from_string(_resource("page.html"))
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _shown(value: object) -> object:
+    """Any text that reaches the page, its controls and direction overrides written as escapes."""
+    return cell(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _packed(openings: Openings) -> str:
+    """What opens as JSON, deflated, in Base64, which no text of an input can break out of: it is large, repeats itself,
+    and is wanted one entry after the other.
+
+    Of each entry: its head, the numbers of its texts, groups of other entries by number, and its chart as SVG.
+    """
+    entries = [
+        [
+            cell(entry.head),
+            list(entry.steps),
+            [[title, [openings.numbers[key] for key in keys]] for title, keys in entry.groups],
+            "" if entry.drawing is None else entry.drawing.svg(),
+        ]
+        for entry in openings.entries.values()
+    ]
+    value = {"trees": openings.are_trees, "texts": list(map(terminal_safe, openings.texts)), "entries": entries}
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return base64.b64encode(zlib.compress(data, 6)).decode()
+
+
+def _resource(name: str) -> str:
+    return (files("cs_score.report") / "templates" / name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """The hash by which a Content-Security-Policy allows this very text."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
