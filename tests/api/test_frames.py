@@ -24,7 +24,7 @@ def result(inputs: Inputs) -> cs.RunResult:
     """A run with a line that is not assessed, a follow-on, a query without answers, and a problem."""
     inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
     inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
-    odd = replace(BO, value="<b>", document="N_ENG_2", node=None, confidence="2e-1", span="N_ENG_2:1-2")
+    odd = replace(BO, value="<b>", docid="N_ENG_2", node=None, confidence="2e-1", span="1-2")
     inputs.run(BO, BO.child(), replace(odd, node=":E2"))
     return cs.score(inputs.folder / "queries.xml", inputs.folder / "run.tab", inputs.folder / "pool.tab", expand="CSX")
 

@@ -18,7 +18,7 @@ from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, Line, query_xml, sf_query
 from tests.documents import ROOT
 
-BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")
 
 

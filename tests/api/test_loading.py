@@ -25,7 +25,7 @@ def result(inputs: Inputs) -> cs.RunResult:
     """Two runs with a follow-on, a response that is not assessed, odd characters, and problems."""
     inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
     inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
-    odd = Line("\U0001f600 \u2028 \x7f", "N_ENG_2", ":E2", "2e-1", span="N_ENG_2:1-2,N_ENG_3:1-2")
+    odd = Line("\U0001f600 \u2028 \x7f", "N_ENG_2", "2e-1", ":E2", span="N_ENG_2:1-2,N_ENG_3:1-2")
     inputs.run(BO, BO.child(), odd)
     return _score(inputs)
 
@@ -68,7 +68,7 @@ def test_a_loaded_result_is_that_which_was_stored(result: cs.RunResult, tmp_path
 
 def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
-    inputs.run(BO, replace(BO, run_id="runB", document="N_ENG_2", node=":E2"))
+    inputs.run(BO, replace(BO, run_id="runB", docid="N_ENG_2", node=":E2"))
     inputs.write("samples", f"1 CSX_0001:{BO.query}")
     own = cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT",), ignore=())
     options: list[dict[str, Any]] = [

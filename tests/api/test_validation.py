@@ -19,7 +19,7 @@ BO = Line()
 def sf_queries(inputs: Inputs) -> Inputs:
     """Slot-filling queries and a run with a line beyond the limits and a confidence without point."""
     inputs.queries(query_xml().replace("CSX_0001", BO.query))
-    inputs.run(BO, replace(BO, confidence="0.5"), Line("Cy", "N_ENG_2", ":E2", "1"))
+    inputs.run(BO, replace(BO, confidence="0.5"), Line("Cy", "N_ENG_2", "1", ":E2"))
     return inputs
 
 

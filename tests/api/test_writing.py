@@ -18,7 +18,7 @@ BO = Line()
 def result(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> cs.RunResult:
     inputs.pool(BO.judged("1"))
     inputs.run(BO)
-    inputs.write("samples", f"1 CSX_0001:{BO.query}", f"2 CSX_0001:{BO.query}")
+    inputs.write("samples", f"1 CSX_0001:{BO.query}\n2 CSX_0001:{BO.query}\n")
     monkeypatch.chdir(inputs.folder)
     return cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", samples="samples", policy="sf")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.queries import follow_on_id, slot_filling_id
+from cs_score.coldstart.queries import slot_filling_id
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.worlds import Row, Scored, score
+from tests.coldstart.worlds import Row, Scored, follow_on_hash, score
 
 CHILDREN: Final = "per:children"
 SCHOOLS: Final = "per:schools_attended"
@@ -29,55 +29,74 @@ def sf_query(slots: tuple[str, ...] = LISTS, docid: str = "N_ENG_Q", language: s
 
 
 class Line(Record):
-    """A run line; its answer stands at characters 3 to 5 of `document`. Without node it has eight columns."""
+    """A run line; its answer stands at `span` of its document, which may name further spans. Without node it has eight
+    columns."""
 
     value: str = "Bo"
-    document: str = "N_ENG_1"
-    node: str | None = ":E1"
+    docid: str = "N_ENG_1"
     confidence: str = "0.9"
+    node: str | None = ":E1"
     query: str = Q
     slot: str = CHILDREN
     run_id: str = "runA"
+    span: str = "3-5"
+    type: str = "PER"
     relation: str = ""
-    span: str = ""
 
     @property
-    def _places(self) -> tuple[str, str]:
-        return self.relation or f"{self.document}:1-20", self.span or f"{self.document}:3-5"
+    def provenance(self) -> str:
+        return f"{self.docid}:{self.span}"
 
     @property
     def follow_on(self) -> str:
         """Full id of the query that the answer makes."""
-        return f"{self.query}_{follow_on_id(self.query, self.value, self._places[1])}"
+        return f"{self.query}_{follow_on_hash(f'{self.query}:{self.value}:{self.provenance}')}"
 
     def child(self, value: str = "Sch", node: str | None = ":C1", slot: str = SCHOOLS) -> Line:
         """An answer about this one, in the same document."""
-        return replace(self, value=value, query=self.follow_on, slot=slot, node=node, relation="", span="")
+        return replace(self, value=value, query=self.follow_on, slot=slot, node=node, relation="", span="3-5")
 
     def text(self) -> str:
-        relation, span = self._places
-        columns = [self.query, self.slot, self.run_id, relation, self.value, "PER", span, self.confidence]
-        return "\t".join([*columns, *([] if self.node is None else [self.node])])
+        relation = self.relation or f"{self.docid}:1-20"
+        columns = [self.query, self.slot, self.run_id, relation, self.value, self.type, self.provenance]
+        return "\t".join([*columns, self.confidence, *([] if self.node is None else [self.node])])
 
     def judged(self, ec: str = "0", code: str = "", mention: str = "NAM", ec_mention: str = "NAM") -> str:
         """An assessment of this answer; `ec` without the query's id. Correct if it has a class, else wrong."""
-        relation, span = self._places
-        name = "0" if ec == "0" else f"{_base(self.query)}:{ec}"
-        code = code or ("W" if ec == "0" else "C")
-        ec_mention = "0" if ec == "0" else ec_mention
-        answer = (f"{self.query}:{self.slot}", relation, self.value, span)
-        return "\t".join(("a1", *answer, code, mention, "C", name, ec_mention))
+        name = "0" if ec == "0" else f"{'_'.join(self.query.split('_')[:3])}:{ec}"
+        return self.assessed(name, code or ("W" if ec == "0" else "C"), mention, "0" if ec == "0" else ec_mention)
+
+    def assessed(self, value_class: str, code: str, mention: str, class_mention: str, id: str = "a1") -> str:
+        """An assessment of this answer, ten columns as given."""
+        answer = (f"{self.query}:{self.slot}", self.relation or f"{self.docid}:1-20", self.value, self.provenance)
+        return "\t".join((id, *answer, code, mention, "C", value_class, class_mention))
 
 
-def _base(query: str) -> str:
-    return "_".join(query.split("_")[:3])
+class AskedQuery(Record):
+    """A query of a query file: one with an entry point, at its offsets in each of the documents."""
+
+    id: str = "CSX_0001"
+    slots: tuple[str, ...] = LISTS
+    name: str = ""
+    docids: tuple[str, ...] = ("N_ENG_Q",)
+    begin: str = "5"
+    end: str = "9"
+    enttype: str = "per"
+    more: str = ""
+    has_tags: bool = True
+
+    def xml(self) -> str:
+        name = f"<name>{self.name}</name>" * bool(self.name)
+        points = [f"{name}<docid>{each}</docid><beg>{self.begin}</beg><end>{self.end}</end>" for each in self.docids]
+        if self.has_tags:
+            points = ["<mentions>", *(f"<mention>{point}</mention>" for point in points), "</mentions>"]
+        slots = "".join(f"<slot{hop}>{slot}</slot{hop}>" for hop, slot in enumerate(self.slots))
+        return f'<query id="{self.id}">{"".join(points)}<enttype>{self.enttype}</enttype>{self.more}{slots}</query>\n'
 
 
 def query_xml(number: int = 1, slots: tuple[str, ...] = LISTS, docids: tuple[str, ...] = ("N_ENG_Q",)) -> str:
     """An LDC query whose entry points stand at characters 5 to 9 of their documents."""
-    mentions = "".join(f"<mention><docid>{d}</docid><beg>5</beg><end>9</end></mention>" for d in docids)
-    tags = "".join(f"<slot{hop}>{slot}</slot{hop}>" for hop, slot in enumerate(slots))
-    return f'<query id="CSX_{number:04d}"><mentions>{mentions}</mentions><enttype>per</enttype>{tags}</query>'
+    return AskedQuery(f"CSX_{number:04d}", slots, docids=docids).xml()
 
 
 class Block(NamedTuple):
@@ -102,26 +121,41 @@ class Ranked(Record):
     value: str
 
 
-class Inputs(Record):
-    """The files of an evaluation. What is there of pool and run is scored, in this order, unless files are named."""
+class Written(Protocol):
+    """What stands in a file as a line."""
+
+    def text(self) -> str: ...
+
+
+class Folder(Record):
+    """A folder with the inputs of a program."""
 
     folder: Path
+
+    def write(self, name: str, text: str) -> str:
+        (self.folder / name).write_bytes(text.encode())
+        return name
+
+    def lines(self, *lines: str | Written, name: str = "run.tab") -> str:
+        """Write a run or assessments."""
+        texts = (line if isinstance(line, str) else line.text() for line in lines)
+        return self.write(name, "".join(f"{text}\n" for text in texts))
+
+
+class Inputs(Folder):
+    """The files of an evaluation. What is there of pool and run is scored, in this order, unless files are named."""
 
     def _written(self) -> list[str]:
         return [name for name in ("pool.tab", "run.tab") if (self.folder / name).exists()]
 
-    def write(self, name: str, *lines: str | Line) -> None:
-        texts = [line if isinstance(line, str) else line.text() for line in lines]
-        (self.folder / name).write_bytes("".join(f"{text}\n" for text in texts).encode())
-
     def queries(self, *queries: str) -> None:
-        self.write("queries.xml", "<query_set>", *(queries or (query_xml(),)), "</query_set>")
+        self.lines("<query_set>", *(queries or (query_xml(),)), "</query_set>", name="queries.xml")
 
     def pool(self, *lines: str) -> None:
-        self.write("pool.tab", *lines)
+        self.lines(*lines, name="pool.tab")
 
     def run(self, *lines: str | Line, name: str = "run.tab") -> None:
-        self.write(name, *lines)
+        self.lines(*lines, name=name)
 
     def score(self, *switches: str, files: tuple[str, ...] = (), status: int = 0) -> Scored:
         """Score with all outputs in files, which must be there."""

@@ -83,7 +83,7 @@ def test_nodes_and_limits_are_refused_in_2016_with_the_reason(inputs: Inputs) ->
 
 
 def test_a_pool_without_types_scores_nothing_and_says_both_ways_out(inputs: Inputs) -> None:
-    inputs.write("pool.tab", *without_types(ANN.judged("1")).splitlines())
+    inputs.write("pool.tab", without_types(ANN.judged("1")))
     inputs.run(ANN)
     scored = inputs.score()
     assert row(scored, ANN.query).scores[2] == 0

@@ -19,7 +19,7 @@ from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, query_xml, sf_query
 
-BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
+BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")
 OPTIONS = Options(expand="CSX")
 
@@ -113,10 +113,15 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
 
 
 @pytest.mark.parametrize(
-    ("column", "text"), [("span", "N_ENG_2:3-5"), ("relation", "N_ENG_1:7-20,N_ENG_1:1-5"), ("span", "N_ENG_1:3-2")]
+    "change",
+    [
+        {"docid": "N_ENG_2", "relation": "N_ENG_1:1-20"},
+        {"relation": "N_ENG_1:7-20,N_ENG_1:1-5"},
+        {"span": "3-2"},
+    ],
 )
-def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(inputs: Inputs, column: str, text: str) -> None:
-    line = replace(BO, **{column: text})
+def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(inputs: Inputs, change: dict[str, str]) -> None:
+    line = replace(BO, **change)
     inputs.pool(line.judged("1"))
     inputs.run(line, CY)
     found = _over(_gold(inputs.folder), inputs.folder, "run.tab")
@@ -167,7 +172,7 @@ def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(i
     slots = (CHILDREN, AGE)
     inputs.queries(query_xml(slots=slots))
     parent = replace(BO, query=sf_query(slots))
-    second = replace(parent, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
+    second = replace(parent, value="Bo Q", confidence="0.5", span="7-9")
     inputs.run(parent, second, second.child("41", slot=AGE))
     gold = open_gold([inputs.folder / "queries.xml"], OPTIONS)
     assert _codes(gold, inputs.folder, "run.tab") == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
@@ -182,9 +187,9 @@ def test_a_line_below_an_answer_that_was_discarded_with_an_earlier_file_is_disca
     slots = (AGE, SCHOOLS)
     inputs.queries(query_xml(slots=slots))
     kept = replace(BO, value="41", query=sf_query(slots), slot=AGE)
-    lost = replace(kept, value="42", confidence="0.5", span="N_ENG_1:7-9", node=":E2")
+    lost = replace(kept, value="42", confidence="0.5", span="7-9", node=":E2")
     inputs.run(kept, lost)
-    inputs.write("second.tab", lost.child())
+    inputs.lines(lost.child(), name="second.tab")
     gold = open_gold([inputs.folder / "queries.xml"], OPTIONS)
     assert _codes(gold, inputs.folder, "run.tab", "second.tab") == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
     # One below an answer that the run does not give, though the assessments know it: no node has too many lines.

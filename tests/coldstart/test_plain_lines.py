@@ -68,7 +68,7 @@ def runs(draw: st.DrawFn) -> list[str]:
             replace(
                 line,
                 value=draw(st.sampled_from(_VALUES)),
-                document=draw(st.sampled_from(_FOUND)),
+                docid=draw(st.sampled_from(_FOUND)),
                 node=draw(st.sampled_from((":E1", ":E2", "0", " "))),
             )
         )

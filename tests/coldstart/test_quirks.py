@@ -28,8 +28,8 @@ from tests.coldstart.handmade import (
     sf_query,
 )
 
-BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
-BO_AGAIN = replace(BO, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
+BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
+BO_AGAIN = replace(BO, value="Bo Q", confidence="0.5", span="7-9")
 CLEAN = "No warnings encountered\n"
 BOTH = ("pool.tab", "run.tab", "second.tab")
 
@@ -97,7 +97,7 @@ def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> No
 
 
 def test_quirk_12_runs_of_eight_columns_have_no_average_precision_and_one_group(inputs: Inputs) -> None:
-    lines = [Line(f"V{n}", f"N_ENG_{n}", None, f"0.{9 - n}") for n in range(1, 5)]
+    lines = [Line(f"V{n}", f"N_ENG_{n}", f"0.{9 - n}", None) for n in range(1, 5)]
     inputs.pool(*(line.judged(str(n), mention="NOM" if n < 4 else "NAM") for n, line in enumerate(lines, 1)))
     inputs.run(*lines)
     scored = inputs.score()

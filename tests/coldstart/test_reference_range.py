@@ -46,10 +46,9 @@ def _world(chance: random.Random, inputs: Inputs, *, has_nodes: bool) -> None:
         for query in (sf_query(slots, docid) for docid in documents):
             for answer in range(chance.randint(0, 3)):
                 document += 1
-                parent = Line(
-                    f"v{document}", f"N_ENG_{document}", f":E{chance.randint(1, 2)}" if has_nodes else None,
-                    f"0.{chance.randint(1, 9)}", query, slots[0],
-                )  # fmt: skip
+                node = f":E{chance.randint(1, 2)}" if has_nodes else None
+                confidence = f"0.{chance.randint(1, 9)}"
+                parent = Line(f"v{document}", f"N_ENG_{document}", confidence, node, query, slots[0])
                 mention = chance.choice(("NAM", "NOM"))
                 pool.append(parent.judged(str(answer + 1), chance.choice("CCCX"), mention))
                 if chance.random() < 0.7:

@@ -20,8 +20,8 @@ from tests.coldstart.handmade import (
     sf_query,
 )
 
-BO, CY = Line(), Line("Cy", "N_ENG_2", ":E2", "0.8")
-DI = Line("Di", "N_ENG_3", ":E3", "0.7")
+BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
+DI = Line("Di", "N_ENG_3", "0.7", ":E3")
 TWO_FILES = ("pool.tab", "run.tab", "second.tab")
 
 
@@ -75,7 +75,7 @@ def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs
     assert ranking(scored)[0].value == "0.5000"
     for second, is_discarded in (
         (replace(astray, node=":E1"), False),
-        (replace(CY, node=":E1", span="N_ENG_1:7-9"), True),
+        (replace(CY, node=":E1", docid="N_ENG_1", span="7-9", relation="N_ENG_2:1-20"), True),
     ):
         inputs.run(BO, second)
         assert ("discarded" in report(inputs.score(status=255))) is is_discarded
@@ -137,7 +137,7 @@ def test_rule_12_missing_values_stand_with_zeros_in_the_order_of_the_samples(inp
     inputs.run(BO, second)
     zero, absent = f"CSX_0001:{Q}", f"CSX_0002:{other}"
     for groups, low, high in (((zero, absent), "0.0000", "0.0000"), ((absent, zero), "", "")):
-        inputs.write("samples.txt", *(f"{number} {group}" for number, group in enumerate(groups, 1)))
+        inputs.lines(*(f"{number} {group}" for number, group in enumerate(groups, 1)), name="samples.txt")
         text = inputs.score("-samples", "samples.txt").outcome.files["out.confidence"].decode()
         (line,) = (line for line in text.split("\n") if line.startswith("ALLEP_SLOTFLG_Mi_1_F "))
         cells = line.split(" ")
@@ -149,7 +149,7 @@ def test_rule_15_of_discarded_nodes_the_one_with_the_first_line_is_kept(inputs: 
     inputs.queries(query_xml(slots=(CHILDREN, "per:age")))
     query = sf_query((CHILDREN, "per:age"))
     parent = replace(BO, query=query)
-    second = replace(parent, value="Bo Q", confidence="0.5", span="N_ENG_1:7-9")
+    second = replace(parent, value="Bo Q", confidence="0.5", span="7-9")
     first_age, other_age = (second.child(value, node, "per:age") for value, node in (("41", ":Z"), ("42", ":A")))
     inputs.run(parent, second, first_age, other_age)
     said = report(inputs.score())

@@ -96,9 +96,9 @@ def test_canonical_provenance(text: str, canonical: str, codes: list[str]) -> No
 
 
 def test_b1_correct_and_incorrect_parent(inputs: Inputs) -> None:
-    bo, cy = Line(), Line("Cy", "N_ENG_2", ":E2", "0.6")
-    below_bo = replace(bo.child(node=":E9"), span="N_ENG_1:8-10", confidence="0.7")
-    below_cy = replace(cy.child(node=":E9"), span="N_ENG_2:8-10", confidence="0.5")
+    bo, cy = Line(), Line("Cy", "N_ENG_2", "0.6", ":E2")
+    below_bo = replace(bo.child(node=":E9"), span="8-10", confidence="0.7")
+    below_cy = replace(cy.child(node=":E9"), span="8-10", confidence="0.5")
     assert (bo.follow_on, cy.follow_on) == (f"{Q}_ab6cc6881ef7", f"{Q}_2706f59418fc")
     inputs.pool(bo.judged("1"), cy.judged(), below_bo.judged("1:1"))
     inputs.run(bo, below_bo, cy, below_cy)
@@ -140,9 +140,9 @@ def test_b1_correct_and_incorrect_parent(inputs: Inputs) -> None:
 def test_b2_limits_and_the_value_of_nodes(
     limits: str, first: tuple[str, str], second: str, expected: float, inputs: Inputs
 ) -> None:
-    four = [Line(f"V{n}", f"N_ENG_{n}", ":E1", f"0.{10 - n}") for n in range(1, 5)]
-    other = Line("W", "N_ENG_5", ":E2", "0.5")
-    fifth = Line("V5", "N_ENG_6", ":E2", "0.4")
+    four = [Line(f"V{n}", f"N_ENG_{n}", f"0.{10 - n}", ":E1") for n in range(1, 5)]
+    other = Line("W", "N_ENG_5", "0.5", ":E2")
+    fifth = Line("V5", "N_ENG_6", "0.4", ":E2")
     inputs.pool(*(line.judged("1") for line in (*four, fifth)), other.judged("2"))
     inputs.run(*four, other, fifth)
     scored = inputs.score("-justifications", limits)
@@ -154,7 +154,7 @@ def test_b2_limits_and_the_value_of_nodes(
 
 
 def test_b3_of_classes_with_equal_value_the_later_one_wins(inputs: Inputs) -> None:
-    first, second = Line(), Line("Cy", "N_ENG_2", ":E1", "0.8")
+    first, second = Line(), Line("Cy", "N_ENG_2", "0.8", ":E1")
     inputs.pool(first.judged("1"), second.judged("2"))
     inputs.run(first, second)
     assert [(node.mapped, node.value) for node in ranking(inputs.score())] == [(f"{Q}:2", "1.0000")]
@@ -166,7 +166,7 @@ def test_b4_a_single_valued_second_slot_has_one_answer_per_class(inputs: Inputs)
     query = sf_query((CHILDREN, AGE))
     assert query == "CSX_ENG_0897791932"
     inputs.queries(query_xml(slots=(CHILDREN, AGE)))
-    children = [Line(f"V{n}", f"N_ENG_{n}", f":E{n}", f"0.{10 - n}", query=query) for n in range(1, 4)]
+    children = [Line(f"V{n}", f"N_ENG_{n}", f"0.{10 - n}", f":E{n}", query=query) for n in range(1, 4)]
     ages = [children[0].child(value, ":A1", AGE) for value in ("41", "42")]
     pool = [*(child.judged(str(n)) for n, child in enumerate(children, 1))]
     inputs.pool(*pool, ages[0].judged("1:1"), ages[1].judged("1:2"))
@@ -203,7 +203,7 @@ def test_b5_a_nominal_answer_is_ignored_unless_its_class_is_nominal(
 def test_b5_a_name_saves_its_node(
     limits: str, node: str, named: str, after: list[str], duplicates: int, values: list[str], inputs: Inputs
 ) -> None:
-    first, second = Line(), Line("Cy", "N_ENG_2", node, "0.8")
+    first, second = Line(), Line("Cy", "N_ENG_2", "0.8", node)
     inputs.pool(first.judged("1", mention="NOM"), second.judged("1" if named == "C" else "0", named))
     inputs.run(first, second)
     scored = inputs.score("-justifications", limits)
@@ -236,7 +236,7 @@ def test_b6_policies(
     inputs.queries(query_xml(slots=(BIRTHPLACE,)))
     # The inexact line has a node of its own, which the last example needs.
     nodes = (":E1", ":E2", ":E2")
-    lines = [Line(f"V{n}", f"N_ENG_{n}", node, "0.9", query, BIRTHPLACE) for n, node in enumerate(nodes, 1)]
+    lines = [Line(f"V{n}", f"N_ENG_{n}", "0.9", node, query, BIRTHPLACE) for n, node in enumerate(nodes, 1)]
     inputs.pool(*(line.judged("1", code) for line, code in zip(lines, "XCC")))
     inputs.run(*lines)
     scored = inputs.score(*switches)

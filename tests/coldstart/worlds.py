@@ -63,8 +63,7 @@ class Answer(Record):
 
     def follow_on(self) -> str:
         """Full id of the query that this answer makes."""
-        text = json.dumps(f"{self.query}:{self.value}:{self.span}", ensure_ascii=False)[1:-1]
-        return f"{self.query}_{_name_hash(text.encode().decode('latin-1'), 12)}"
+        return f"{self.query}_{follow_on_hash(f'{self.query}:{self.value}:{self.span}')}"
 
 
 class Assessment(Record):
@@ -125,6 +124,11 @@ class World(Record):
 
 def _name_hash(text: str, digits: int) -> str:
     return hashlib.md5(bytes(16) + text.encode()).hexdigest()[-digits:]
+
+
+def follow_on_hash(answer: str) -> str:
+    """The last part of the id of a query about an answer: query, value and provenance."""
+    return _name_hash(json.dumps(answer, ensure_ascii=False)[1:-1].encode().decode("latin-1"), 12)
 
 
 def _query_xml(query: Query) -> str:

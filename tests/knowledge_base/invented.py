@@ -28,7 +28,7 @@ FAMILY: Final = (
     ':String_1\tcanonical_mention\t"boss"\tENG_1:30-33',
     ':Entity_1\tper:title\t:String_1\tENG_1:30-33;ENG_1:6-33\t0.8',
 )  # fmt: skip
-ANN: Final = AskedQuery("CSX_ENG_e2b374da95", ("per:children", "per:title"), docid="ENG_1", begin="6", end="8")
+ANN: Final = AskedQuery("CSX_ENG_e2b374da95", ("per:children", "per:title"), docids=("ENG_1",), begin="6", end="8")
 
 
 class Inputs(Struct):
@@ -95,6 +95,6 @@ def random_kb(seed: int, documents: int = 3, people: int = 5) -> list[str]:
 def asked_of(people: Iterable[int], slots: Sequence[str]) -> list[AskedQuery]:
     """A query for each person, at the mention in the first document."""
     return [
-        AskedQuery(f"CSX_ENG_{one:010x}", tuple(slots), docid="ENG_0", begin=str(20 * one), end=str(20 * one + 3))
+        AskedQuery(f"CSX_ENG_{one:010x}", tuple(slots), docids=("ENG_0",), begin=str(20 * one), end=str(20 * one + 3))
         for one in people
     ]

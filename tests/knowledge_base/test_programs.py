@@ -87,8 +87,8 @@ def test_the_explanation_shows_what_was_met_and_what_is_near(inputs: Inputs) -> 
     inputs.validate("-output", "tac")
     inputs.queries(
         ANN,
-        AskedQuery("CSX_ENG_0000000001", docid="ENG_1", begin="23", end="25"),
-        AskedQuery("CSX_ENG_0000000002", docid="ENG_2", begin="1", end="2"),
+        AskedQuery("CSX_ENG_0000000001", docids=("ENG_1",), begin="23", end="25"),
+        AskedQuery("CSX_ENG_0000000002", docids=("ENG_2",), begin="1", end="2"),
     )
     assert inputs.resolve("--explain", "why.tsv").status == 0
     header, *rows = (line.split("\t") for line in inputs.lines("why.tsv"))

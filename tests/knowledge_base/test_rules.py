@@ -263,7 +263,7 @@ def _answers(inputs: Inputs, *asked: AskedQuery) -> list[list[str]]:
 
 
 def _at_ann(*slots: str, id: str = ASKED.id, more: str = "") -> AskedQuery:
-    return AskedQuery(id, slots, docid="ENG_1", begin="6", end="8", more=more)
+    return AskedQuery(id, slots, docids=("ENG_1",), begin="6", end="8", more=more)
 
 
 def test_17_2_answers_that_come_together_come_in_the_order_of_the_queries(inputs: Inputs) -> None:
@@ -282,7 +282,7 @@ def test_18_9_answers_below_two_justifications_of_one_answer_come_twice(inputs: 
 
 def test_18_8_the_justification_below_an_event_begins_with_a_comma(inputs: Inputs) -> None:
     inputs.kb(*TYPED, *EVENT, ":Event_1\tvictim.actual\t:Entity_1\tD:400-424;D:1-1;NIL")
-    asked = AskedQuery("CSX_ENG_97402d448d", ("life.die:victim",), docid="D", begin="418", end="424")
+    asked = AskedQuery("CSX_ENG_97402d448d", ("life.die:victim",), docids=("D",), begin="418", end="424")
     assert _answers(inputs, asked)[0][3] == ",D:400-424"
 
 
@@ -327,7 +327,7 @@ def test_16_2_only_lower_case_predicates_without_generic_realis_count(inputs: In
         ":Entity_1\tper:children.actual\t:Entity_2\tD:6-9\t0.5\n:Entity_1\tper:children.generic\t:Entity_2\tD:6-9\t0.5\n"
         ":Entity_2\ttype\tper\t\n:Entity_2\ttype\tGpe\n",
     )  # fmt: skip
-    inputs.queries(AskedQuery(ASKED.id, ("per:children",), docid="D", begin="6", end="8"))
+    inputs.queries(AskedQuery(ASKED.id, ("per:children",), docids=("D",), begin="6", end="8"))
     assert inputs.resolve().status == 0
     (line,) = inputs.lines("run.tab")
     assert line.split("\t")[3:] == ["D:6-9", "B", "Gpe", "D:3-4", "0.5", ":Entity_2"]

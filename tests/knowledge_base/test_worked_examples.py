@@ -91,9 +91,9 @@ def test_repairs(inputs: Inputs) -> None:
 def test_answers(inputs: Inputs) -> None:
     inputs.write("kb.tac.valid", RESOLVABLE)
     inputs.queries(
-        AskedQuery("CSX_ENG_e2b374da95", ("per:children", "per:life.die_victim"), docid="N_ENG_1"),
-        AskedQuery("CSX_ENG_961288ffc7", ("per:title",), docid="N_ENG_1", begin="6", end="8"),
-        AskedQuery("CSX_ENG_97402d448d", ("life.die:victim",), docid="N_ENG_1", begin="47", end="50"),
+        AskedQuery("CSX_ENG_e2b374da95", ("per:children", "per:life.die_victim"), docids=("N_ENG_1",)),
+        AskedQuery("CSX_ENG_961288ffc7", ("per:title",), docids=("N_ENG_1",), begin="6", end="8"),
+        AskedQuery("CSX_ENG_97402d448d", ("life.die:victim",), docids=("N_ENG_1",), begin="47", end="50"),
     )
     assert inputs.resolve().status == 0
     assert (inputs.folder / "run.tab").read_text() == ANSWERS

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.handmade import SCHOOLS
 from tests.coldstart.test_hostile import ESCAPE, MUTATIONS
-from tests.preparation.invented import OTHER, SCHOOLS, AskedQuery, Inputs, Judged, RunLine
+from tests.preparation.invented import OTHER, AskedQuery, Inputs, Judged, RunLine
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

@@ -8,18 +8,8 @@ import pytest
 
 from benchmarks.generate import follow_on_id
 from cs_score.base.records import replace
-from tests.preparation.invented import (
-    CHILDREN,
-    QUERY,
-    SCHOOLS,
-    AskedQuery,
-    Inputs,
-    Judged,
-    RunLine,
-    column,
-    report_lines,
-    written,
-)
+from tests.coldstart.handmade import CHILDREN, SCHOOLS
+from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
 
 VALUE, NODE = 4, 8
 
@@ -161,7 +151,7 @@ def test_quirk_22_discarded_lines_generate_queries(inputs: Inputs) -> None:
 
 
 def test_quirk_23_no_report_file_of_the_first_round(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(docid="NW_1"))
+    inputs.queries(AskedQuery(docids=("NW_1",)))
     outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml")
     assert (outcome.status, outcome.files["log"], outcome.stderr) == (0, b"", b"")
     assert b"Unable to infer language" in inputs.call("generate-queries", "q.xml", "out2.xml").stderr

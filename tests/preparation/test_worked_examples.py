@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from tests.preparation.invented import (
-    CHILDREN,
-    QUERY,
-    SCHOOLS,
-    AskedQuery,
-    Inputs,
-    Judged,
-    RunLine,
-    column,
-    report_lines,
-    written,
-)
+from tests.coldstart.handmade import CHILDREN, SCHOOLS
+from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
 
 
 def _first_example(inputs: Inputs) -> None:
@@ -55,7 +45,7 @@ def test_a_1_with_comments_and_with_limits(inputs: Inputs) -> None:
 
 
 def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(docid="ENG_A"))
+    inputs.queries(AskedQuery(docids=("ENG_A",)))
     inputs.write("docs", "ENG_A\t6\nENG_1\t4\n")
     inputs.lines(RunLine())
     outcome = inputs.validate("-docs", "docs")
@@ -183,7 +173,7 @@ def test_7_2_the_language_of_a_follow_on_query_is_that_of_the_first_line_that_le
     parent, late = Judged(docid="CMN_1", value_class="0", code="W"), RunLine(docid="CMN_1").child()
     child = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="CMN_5", value_class=f"{QUERY}:1:1", id="a2")
     other = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="ENG_5", value_class=f"{QUERY}:1:2", id="a3")
-    inputs.queries(AskedQuery(docid="CMN_A"))
+    inputs.queries(AskedQuery(docids=("CMN_A",)))
     inputs.lines(parent, child, other, name="qrel")
     outcome = inputs.call("validate-assessments", "-output_file", "out", "q.xml", "qrel")
     assert outcome.status == 0
