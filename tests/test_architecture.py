@@ -14,7 +14,9 @@ TEXT = "".join(
     (ROOT / "docs" / "development" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "recipes")
 )
 PACKAGE = Path(cs_score.__file__).parent
-SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+SOURCE = "\n".join(
+    path.read_text(encoding="utf-8") for path in (*sorted(PACKAGE.rglob("*.py")), ROOT / "docs" / "generate.py")
+)
 SPANS = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))
 
 
