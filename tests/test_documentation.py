@@ -125,7 +125,7 @@ def test_every_switch_with_its_default() -> None:
     described = {name: row for row in table(section("Switches"), "switch") for name in spans(row["switch"])}
     options = load("").options
     assert set(described) == {*(option.long for option in options), "-h", "--version"}
-    defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95", "--interval": "percentile"}
+    defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95"}
     for option in options:
         row = described[option.long]
         # What is no value but words, such as "all runs", stands there as words.

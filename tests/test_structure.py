@@ -32,7 +32,7 @@ ROOMS: Final = {
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(1925, 10),  # plan: 2300, 13
+    "statistics": Budget(2145, 10),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(647, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
@@ -46,9 +46,9 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2581, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9002, 42),  # plan: 5000, 22
+    "analysis": Budget(9011, 42),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2495, 10),  # plan: 1500, 9
+    "batch": Budget(2533, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1653, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
@@ -56,9 +56,9 @@ ROOMS: Final = {
     # the page: templates, charts
     "report": Budget(2061, 10),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2216, 12),  # plan: 900, 6
+    "api": Budget(2235, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4857, 12),  # plan: 1900, 11
+    "cli": Budget(4910, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-from msgspec import UNSET
-
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import ANY_MEASURE, Origin, short_digest
+from cs_score.base.signing.origin import Origin, short_digest
 from cs_score.base.sources import Input, name_of
-from cs_score.measures.registry import chosen, headline
+from cs_score.measures.registry import chosen, find, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
@@ -29,20 +27,26 @@ def compare(
     resampling: Resampling | None = None,
     *,
     measures: Sequence[str] = (),
+    primary: str | None = None,
     common: bool = False,
     equivalence: float | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
-    `measures` are names or patterns (`*_f1`) of the task's measures, all if none is given. Systems must have the same
+    `measures` are names or patterns (`*_f1`) of the task's measures, all if none is given. `primary` is the one that
+    decides, the first headline measure among them unless given; all others are exploratory. Systems must have the same
     units unless `common`, which compares them on the units that all have; `equivalence` is the margin within which they
     are tested to be equal. Raises UsageError for fewer than two systems, an unknown measure and a margin that is no
     number above 0; InputError for a system that answers no unit of gold, and for different units.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
-    compared = chosen(task.measures(results.values()), measures)
+    known = task.measures(results.values())
+    if primary is not None:
+        [primary] = chosen(known, [find(primary, known) or primary])
+    compared = chosen(known, [*measures, primary] if measures and primary else measures)
+    primary = primary or next((each for each in headline(task.name) if each in compared), compared[0])
     systems = {name: task.statistics(result, compared) for name, result in results.items()}
     for name, system in systems.items():
         require_gold_units(name, system.answered, system.known)
@@ -53,26 +57,24 @@ def compare(
         replace(resampling or Resampling(can_grow=True), unit=next(iter(systems.values())).unit),
         common=common,
         equivalence=equivalence,
+        primary=primary,
         executor=executor,
     )
     origins = {name: system.origin for name, system in systems.items()}
     if found.dropped:
         origins = {name: _on_common_units(each, found.units, found.dropped[name]) for name, each in origins.items()}
-    measure = compared[0] if len(compared) == 1 else ANY_MEASURE
-    origins = {name: replace(origin, measure=measure) for name, origin in origins.items()}
+    origins = {name: replace(origin, measure=primary) for name, origin in origins.items()}
     return replace(
         found,
         task=task.name,
-        measure=measure if len(compared) == 1 else UNSET,
         signatures={name: str(origin.signature) for name, origin in origins.items()},
         origins=origins,
     )
 
 
 def first_measure(found: Comparison) -> Comparison:
-    """A comparison under the first headline measure alone, which is what people are shown first."""
-    first = [each for measure in headline(found.task) for each in found.measures if each.measure == measure]
-    return replace(found, measures=tuple((first or list(found.measures))[:1]))
+    """A comparison under the primary measure alone, which is what people are shown first."""
+    return replace(found, measures=(found.primary,))
 
 
 def system_names(files: Sequence[Input]) -> list[str]:

@@ -105,7 +105,7 @@ def sides_of(
 ) -> dict[str, Any]:  # fmt: skip
     """The fields that all differences have; `compared` as `compared_units` gives it."""
     first, second = scores
-    pair = None if compared is None else compared.measures[0].pairs[0]
+    pair = None if compared is None else compared.primary.pairs[0]
     own = {side: replace(origin, measure=measure) for side, origin in zip("ab", origins)}
     return {
         "measure": measure,
@@ -113,8 +113,8 @@ def sides_of(
         "b": second,
         "difference": second - first,
         "names": dict(zip("ab", names)),
-        "interval": None if pair is None else pair.difference,
-        "p": None if pair is None else Significance(pair.randomisation.raw, pair.bootstrap.raw),
+        "interval": None if pair is None else pair.interval,
+        "p": None if pair is None else Significance(pair.p, pair.p_bootstrap),
         "resampling": None if compared is None else compared.resampling,
         "notes": notes,
         "signatures": {side: str(origin.signature) for side, origin in own.items()},
@@ -141,7 +141,7 @@ def compared_units(
         found = compare_tables({"a": a, "b": b}, [measure], ColumnFormula(formula), settings)
     except InputError as error:
         return None, (*notes, Note("NO_UNITS", f"no interval: {error.problem}"))
-    return found, (*notes, *found.notes, *found.measures[0].pairs[0].difference.notes)
+    return found, (*notes, *found.notes, *found.primary.notes, *found.primary.pairs[0].notes)
 
 
 def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float | None]:

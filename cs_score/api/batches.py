@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
+from msgspec import UNSET
+
 from cs_score.api.arguments import Files, Limits, file_of, files_of, held, policy_of, policy_words, query_choice
 from cs_score.api.documents import Leaderboard
 from cs_score.api.runs import other_switches, words_of
@@ -19,7 +21,7 @@ from cs_score.coldstart.options import Justifications, NamedPolicy, Options, Pol
 from cs_score.coldstart.outputs import Layout
 from cs_score.measures.registry import find
 from cs_score.report.documents import page_maker
-from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.statistics.options import Correction, IntervalMethod, Resampling
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.
@@ -44,7 +46,9 @@ def batch(
     bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    interval: IntervalMethod = "percentile",
+    interval: IntervalMethod | None = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
     force: bool = False,
 ) -> Leaderboard:
     """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
@@ -53,8 +57,8 @@ def batch(
     is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
     `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
     and index.html over all; `force` replaces files of others. With `bootstrap` scores have bootstrap intervals, and
-    rows tiers and p-values, with `seed`, `confidence` (a percentage) and `interval` (`percentile` or `bca`). Other
-    arguments are those of `prepare`.
+    rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
+    `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
 
     Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
     where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
@@ -75,6 +79,10 @@ def batch(
     name = "" if not also else policy if isinstance(policy, str) else "given"
     if name in (each.name for each in also):
         raise UsageError(f"also_policy {name} is the policy in force already")
+    resampling = None
+    if bootstrap is not None:
+        family = {"correction": correction or UNSET, "baseline": baseline or UNSET}
+        resampling = Resampling(bootstrap, seed, confidence, interval or UNSET, **family)  # type: ignore[arg-type]
     layout = Layout()
     plan = ColdStartPlan(
         queries=tuple(map(held, files_of(queries, "queries"))),
@@ -86,7 +94,7 @@ def batch(
         folder=os.getcwd(),
         query_list=_existing(options.queries),
         samples=_existing(options.samples),
-        resampling=None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval),
+        resampling=resampling,
         validates=validate,
         page=page,
     )

@@ -21,7 +21,7 @@ from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list, read_policies
 from cs_score.report.documents import checked
-from cs_score.statistics.options import DEFAULT_RESAMPLES, IntervalMethod, Resampling
+from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import scores_in
 
@@ -42,7 +42,7 @@ def analyze(
     bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    interval: IntervalMethod = "percentile",
+    interval: IntervalMethod | None = None,
 ) -> Analysis:
     """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
@@ -66,7 +66,7 @@ def analyze(
         settings = {
             "policies": read_policies(policy_words(also_policy), options, scored.policy.texts()),
             "by": [by] if isinstance(by, str) else list(by),
-            "resampling": None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval),
+            "resampling": None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval or UNSET),
         }
     elif policy is not None or policy_words(also_policy) or list(by) or run is not None or bootstrap is not None:
         raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
@@ -86,7 +86,7 @@ def diff(
     bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    interval: IntervalMethod = "percentile",
+    interval: IntervalMethod | None = None,
 ) -> Difference:
     """Why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
 
@@ -126,10 +126,10 @@ def _check_top(top: int | None) -> None:
         raise UsageError(f"top takes a number from 1, not {top!r}")
 
 
-def _resampling(bootstrap: int | None, seed: int, confidence: float, interval: IntervalMethod) -> Resampling:
+def _resampling(bootstrap: int | None, seed: int, confidence: float, interval: IntervalMethod | None) -> Resampling:
     """The settings of a comparison: as many resamples as significance needs unless their number is given."""
     count = DEFAULT_RESAMPLES if bootstrap is None else bootstrap
-    return Resampling(count, seed, confidence, interval, can_grow=bootstrap is None or UNSET)
+    return Resampling(count, seed, confidence, interval or UNSET, can_grow=bootstrap is None or UNSET)
 
 
 def compare(
@@ -139,9 +139,12 @@ def compare(
     bootstrap: int | None = None,
     seed: int = 0,
     confidence: float = 95.0,
-    interval: IntervalMethod = "percentile",
+    interval: IntervalMethod | None = None,
     common: bool = False,
     equivalence: float | None = None,
+    primary: str | None = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
 ) -> Comparison:
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
@@ -149,6 +152,8 @@ def compare(
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
     `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
     same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
+    `primary` is the measure that decides, the headline one unless given; `correction` (`hsd`, `holm` or `none`) is that
+    of the tests, HSD from six systems on unless given; with `baseline` only the pairs with this system are tested.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
@@ -163,7 +168,10 @@ def compare(
     task = _task_of("compare", *given.values())
     scored = {name: result._to_compare() for name, result in given.items()}
     settings = _resampling(bootstrap, seed, confidence, interval)
-    found = compare_systems(task, scored, settings, measures=wanted, common=common, equivalence=equivalence)
+    settings = replace(settings, correction=correction or UNSET, baseline=baseline or UNSET)
+    found = compare_systems(
+        task, scored, settings, measures=wanted, primary=primary, common=common, equivalence=equivalence
+    )
     return Comparison(found, is_chosen=bool(wanted))
 
 

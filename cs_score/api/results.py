@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
+
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.shown import Report, Shown
 from cs_score.base.records import to_builtins
@@ -46,7 +48,7 @@ class AnyResult(Shown):
         *,
         seed: int = 0,
         confidence: float = 95.0,
-        interval: IntervalMethod = "percentile",
+        interval: IntervalMethod | None = None,
     ) -> list[dict[str, Any]]:
         """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
@@ -54,7 +56,7 @@ class AnyResult(Shown):
         many resamples are undefined; `note` is what a reader must know of it. Raises UsageError for impossible
         arguments, several runs and a result that was loaded from JSON, InputError where there is no unit.
         """
-        return self._intervals(Resampling(bootstrap, seed, confidence, interval))
+        return self._intervals(Resampling(bootstrap, seed, confidence, interval or UNSET))
 
     def report(self, measure: str | None = None) -> Report:
         """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.

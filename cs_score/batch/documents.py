@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -10,7 +11,7 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
 from cs_score.problems.occurrences import Occurrence
-from cs_score.statistics.options import Note, Resampling
+from cs_score.statistics.options import Family, Note, Resampling
 from cs_score.statistics.results import ScoreIntervals
 
 State: TypeAlias = Literal["ok", "errors", "failed"]
@@ -91,7 +92,8 @@ class Row(Record, kw_only=True):
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
     run has no such score. `tier` groups rows that do not differ significantly from the first one of the group, and
-    `p_above` is the p-value of the difference from the row above, both corrected for all pairs of rows.
+    `p_above` is the p-value of the difference from the row above; `p_baseline` takes their place where the pairs with a
+    baseline alone are tested. All are corrected as the family of tests says.
     """
 
     rank: int | None = None
@@ -101,6 +103,7 @@ class Row(Record, kw_only=True):
     edition: str | UnsetType = UNSET
     tier: int | UnsetType | None = UNSET
     p_above: float | UnsetType | None = UNSET
+    p_baseline: float | UnsetType | None = UNSET
     errors: int
     warnings: int
     state: State
@@ -120,13 +123,14 @@ class Row(Record, kw_only=True):
 
 class Leaderboard(Document, kw_only=True, tag="leaderboard"):
     """Runs by policy and rank. `measures` are all measures that any row has, the one that ranks first; `headline` are
-    those that readable tables show; `notes` are on the tests of rows.
+    those that readable tables show; `families` are the tests of rows by policy, `notes` are on them.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     measure: str
     measures: tuple[str, ...]
     headline: tuple[str, ...]
+    families: dict[str, Family] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     rows: tuple[Row, ...]
 
@@ -142,6 +146,14 @@ class Leaderboard(Document, kw_only=True, tag="leaderboard"):
     def has_intervals(self) -> bool:
         """Whether resampling was asked for."""
         return any(row.intervals for row in self.rows)
+
+
+def family_lines(families: Mapping[str, Family], measure: str) -> list[str]:
+    """What the tests of each policy are, in words."""
+    return [
+        f"Tests{f' ({policy})' if len(families) > 1 else ''}: {family.words(measure)}."
+        for policy, family in families.items()
+    ]
 
 
 class Limits(Record):
@@ -162,6 +174,7 @@ class RankedRow(Record):
     interval: Limits | None
     tier: int | None
     p_above: float | None
+    p_baseline: float | UnsetType | None = UNSET
 
 
 class UnitScores(Record):
@@ -259,12 +272,13 @@ class Overview(Document, kw_only=True, tag="batch"):
     `unit_measure` is the measure of `queries`; `pages` says that runs have pages.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     measure: str
     unit: str
     unit_measure: str
     policies: tuple[str, ...]
     bootstrap: Resampling | None
+    families: dict[str, Family] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     pages: bool
     runs: tuple[System, ...]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from cs_score.analysis.many.findings import findings_of
-from cs_score.analysis.many.resampled import standings
+from cs_score.analysis.many.resampled import TestedRow, row_tests
 from cs_score.analysis.many.stability import measured
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
-from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores
-from cs_score.statistics.options import Note, sentences
+from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines
+from cs_score.statistics.options import Family, Note, sentences
 from cs_score.tables.layout import Column, Format, Layout
 from cs_score.tables.renderers import latex, markdown, text, tsv
 
@@ -37,23 +38,31 @@ def make_leaderboard(
     several: then nothing is tested.
     """
     rows: list[Row] = []
+    families: dict[str, Family] = {}
     known = dict.fromkeys([_mixed(editions)] if editions else [])
     for policy in dict.fromkeys(outcome.policy for outcome in outcomes):
         ranked = _ranked([outcome for outcome in outcomes if outcome.policy == policy], measure)
         tested = [(row, found) for row, found in ranked if row.rank is not None and row.intervals and found.findings]
-        places = {}
+        tests: dict[int, TestedRow] = {}
         if tested and not editions:
             tables = [findings_of(found.findings or {}).table for _, found in tested]
+            names = labels_of([(row.run, row.run_id) for row, _ in tested])
             intervals = tested[0][0].intervals
             assert intervals
-            places_of, of_tests = standings(tables, measured(task, [measure]), intervals.resampling)
+            found_rows, family, of_tests = row_tests(names, tables, measured(task, [measure]), intervals.resampling)
             known.update(dict.fromkeys(of_tests))
-            places = {id(row): each for (row, _), each in zip(tested, places_of)}
+            families |= {} if family is None else {policy: family}
+            tests = {id(row): each for (row, _), each in zip(tested, found_rows)}
+        has_intervals = any(row.intervals for row, _ in ranked)
         for row, _ in ranked:
-            place = places.get(id(row))
-            tier, p_above = (None, None) if place is None else (place.tier, place.p_above)
-            row = replace(row, edition=editions[row.run]) if editions else row
-            rows.append(replace(row, tier=tier, p_above=p_above) if any(of.intervals for of, _ in ranked) else row)
+            test = tests.get(id(row), TestedRow())
+            if editions:
+                row = replace(row, edition=editions[row.run])
+            if policy in families and families[policy].baseline:
+                row = replace(row, p_baseline=test.p_baseline)
+            elif has_intervals:
+                row = replace(row, tier=test.tier, p_above=test.p_above)
+            rows.append(row)
     shown = dict.fromkeys([measure, *headline])
     measures = dict.fromkeys([*shown, *(name for row in rows for name in row.scores)])
     return Leaderboard(
@@ -61,9 +70,30 @@ def make_leaderboard(
         measure=measure,
         measures=tuple(measures),
         headline=tuple(shown),
+        families=families,
         notes=tuple(known),
         rows=tuple(rows),
     )
+
+
+def labels_of(systems: Sequence[tuple[str, str]]) -> list[str]:
+    """What tables call each run, given by name and run id: its name, with the run id where a file holds several; no
+    two alike.
+    """
+    often = Counter(run for run, _ in systems)
+    names = [run if often[run] == 1 else f"{run} ({run_id})" for run, run_id in systems]
+    taken = set(names)
+    seen: Counter[str] = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        label = name
+        while seen[name] > 1 and label in taken:
+            label = f"{name} ({seen[name]})"
+            seen[name] += 1
+        taken.add(label)
+        labels.append(label)
+    return labels
 
 
 def _mixed(editions: Mapping[str, str]) -> Note:
@@ -108,7 +138,11 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
         for measure in board.measures
         for part, heading in (("", ""), (":low", "Low"), (":high", "High"))[: 3 if board.has_intervals else 1]
     ]
-    tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)] if board.has_intervals else []
+    tests: list[Column] = []
+    if any(family.baseline for family in board.families.values()):
+        tests = [Column("p_baseline", "p (baseline)", Format.P)]
+    elif board.has_intervals:
+        tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
     after = [*tests, *(Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature"))]
     hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
     if all(row.run_id in ("", row.run) for row in board.rows):
@@ -159,7 +193,11 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
     narrow = replace(layout, columns=columns, shown=tuple(key for key in layout.shown if key not in hidden))
     lines = [*text(narrow.table(board), most, SCREEN)][1:]
     failures = failure_lines(board)
-    below = [*sentences(board.notes), *(one_line(line, 300) for line in failures[:most])]
+    below = [
+        *family_lines(board.families, board.measure),
+        *sentences(board.notes),
+        *(one_line(line, 300) for line in failures[:most]),
+    ]
     lines += [part for line in below for part in wrapped(line)]
     if len(failures) > most:
         lines.append(f"... and {len(failures) - most} more that failed")
@@ -193,10 +231,9 @@ def interval_lines(board: Leaderboard) -> list[str]:
         lines.update(dict.fromkeys(sentences(found.notes)))
         lines[
             "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
-            f"difference from the row above. Randomisation with Holm's correction over all pairs of rows, level "
-            f"{settings.level:g}."
+            f"difference from the row above or the baseline, by randomisation; level {settings.level:g}."
         ] = None
-    return [*lines, *sentences(board.notes)]
+    return [*lines, *family_lines(board.families, board.measure), *sentences(board.notes)]
 
 
 def failure_lines(board: Leaderboard) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -24,11 +23,13 @@ from cs_score.batch.documents import (
     RankedRow,
     Ranking,
     RankingPair,
+    Row,
     Stability,
     System,
     Union,
     UnitScores,
 )
+from cs_score.batch.leaderboard import labels_of
 from cs_score.problems.occurrences import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
 from cs_score.tables.layout import Column, Layout, Table, columns
@@ -51,24 +52,6 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     resampling = next((row.intervals.resampling for row in board.rows if row.intervals), None)
     policies = list(dict.fromkeys(outcome.policy for outcome in outcomes))
     return many.overview(evaluation, systems, policies, scored, board.headline, resampling)
-
-
-def labels_of(systems: Sequence[many.System]) -> list[str]:
-    """What tables call each run: by its name, with the run id where a file holds several; no two alike."""
-    often = Counter(system.run for system in systems)
-    names = [system.run if often[system.run] == 1 else f"{system.run} ({system.run_id})" for system in systems]
-    taken = set(names)
-    seen: Counter[str] = Counter()
-    labels = []
-    for name in names:
-        seen[name] += 1
-        label = name
-        while seen[name] > 1 and label in taken:
-            label = f"{name} ({seen[name]})"
-            seen[name] += 1
-        taken.add(label)
-        labels.append(label)
-    return labels
 
 
 _ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
@@ -166,22 +149,11 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Ove
         unit_measure=evaluation.measure,
         policies=tuple(each.policy for each in found.policies),
         bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
+        families=board.families,
         notes=board.notes,
         pages=pages,
         runs=tuple(System(*system) for system in found.systems),
-        leaderboard=tuple(
-            RankedRow(
-                row.policy,
-                row.rank,
-                row.run,
-                row.run_id,
-                row.scores.get(board.measure),
-                Limits(*row.limits(board.measure)) if row.intervals and board.measure in row.scores else None,
-                row.tier or None,
-                row.p_above if isinstance(row.p_above, float) else None,
-            )
-            for row in board.rows
-        ),
+        leaderboard=tuple(_ranked(row, board.measure) for row in board.rows),
         queries=tuple(
             UnitScores(each.policy, unit, tuple(values)) for each in found.policies for unit, values in each.units
         ),
@@ -213,6 +185,20 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Ove
                 FirstPlace(*ranking.by, tuple(ranking.first), ranking.changes) for ranking in found.stability.rankings
             ),
         ),
+    )
+
+
+def _ranked(row: Row, measure: str) -> RankedRow:
+    return RankedRow(
+        row.policy,
+        row.rank,
+        row.run,
+        row.run_id,
+        row.scores.get(measure),
+        Limits(*row.limits(measure)) if row.intervals and measure in row.scores else None,
+        row.tier or None,
+        row.p_above or None,
+        row.p_baseline,
     )
 
 

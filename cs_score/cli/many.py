@@ -31,6 +31,7 @@ from cs_score.cli.options import (
     ALSO,
     EXAMPLE,
     EXAMPLE_OF_TWO,
+    FAMILY,
     FILES,
     INTERVALS,
     OF_A_BATCH,
@@ -56,6 +57,7 @@ from cs_score.cli.options import (
     positive_number,
     read_measures,
     read_resampling,
+    read_tests,
     task_command,
     whole_number,
 )
@@ -95,6 +97,7 @@ BATCH_OPTIONS: Final = (
     Option("--jobs", "N", "Processes on this machine", "the number of processors"),
     Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
     Option("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
+    *FAMILY,
     Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
     Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
 )
@@ -321,7 +324,7 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -
         folder=os.getcwd(),
         query_list=_option_file(options.queries),
         samples=_option_file(options.samples),
-        resampling=read_resampling(line),
+        resampling=read_tests(line),
         validates="--validate" in line.switches,
         records="--problems" in line.switches,
         page=page_maker_if("--html" in line.switches),
@@ -375,7 +378,7 @@ def _batch_predictions(task: str, line: Line) -> int:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     if [gold, *predictions, line.switches.get("--runs-from")].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
-    resampling = read_resampling(line)
+    resampling = read_tests(line)
     choices = choices_of(line, predictions, (gold,), whole_number(line, "--jobs", MOST_JOBS))
     plan = EvidencePlan(
         task=task,
@@ -391,7 +394,15 @@ def comparison_options(task: str) -> tuple[Option, ...]:
     """The options of a comparison in a task."""
     return (
         *INTERVALS,
+        *FAMILY,
         measure_option(task),
+        Option(
+            "--primary",
+            "NAME",
+            "The measure that decides; all others are exploratory",
+            "the headline measure",
+            measure_option(task).choices,
+        ),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
         Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
         ALL,
@@ -403,11 +414,11 @@ def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
     from cs_score.tables.comparison import WRITERS, comparison_screen
 
-    resampling, measures = read_resampling(line, always=True), read_measures(line)
+    resampling, measures = read_tests(line, always=True), read_measures(line)
     given = named_by(name, line, fewest=2, most=None)
     found = compare_systems(
-        task_named(name), given.several(), resampling, measures=measures, common="--common" in line.switches,
-        equivalence=positive_number(line, "--equivalence"),
+        task_named(name), given.several(), resampling, measures=measures, primary=line.switches.get("--primary"),
+        common="--common" in line.switches, equivalence=positive_number(line, "--equivalence"),
     )  # fmt: skip
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         found = first_measure(found)
@@ -433,7 +444,7 @@ def gate_options(task: str) -> tuple[Option, ...]:
     """The options of a check in a task."""
     measures = measure_option(task).choices
     return (
-        Option("--baseline", "FILE.json", "An earlier result to compare with, as -o FILE.json wrote it"),
+        Option("--baseline", "FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
         Option(
             "--max-drop",
             "MEASURE=N",

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
@@ -36,7 +36,15 @@ from cs_score.coldstart.options import (
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem
-from cs_score.statistics.options import DEFAULT_RESAMPLES, INTERVAL_METHODS, IntervalMethod, Resampling
+from cs_score.statistics.options import (
+    CORRECTIONS,
+    DEFAULT_RESAMPLES,
+    FEWEST_FOR_HSD,
+    INTERVAL_METHODS,
+    Correction,
+    IntervalMethod,
+    Resampling,
+)
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -83,7 +91,25 @@ INTERVALS: Final = (
     Option("--bootstrap", "N", "Bootstrap resamples of intervals and tests; comparisons always have some", _COMPARED),
     Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
     Option("--confidence", "PERCENT", "Confidence of the intervals, 50 to 99.99", "95"),
-    Option("--interval", "METHOD", f"Interval method, {_METHODS}", "percentile", tuple(INTERVAL_METHODS)),
+    Option(
+        "--interval",
+        "METHOD",
+        f"Interval method, {_METHODS}",
+        "percentile, below 20 units bca",
+        tuple(INTERVAL_METHODS),
+    ),
+)
+FAMILY: Final = (
+    Option(
+        "--correction",
+        "NAME",
+        f"Correction of the tests of all pairs: {', '.join(CORRECTIONS)}",
+        f"hsd, below {FEWEST_FOR_HSD} systems holm",
+        tuple(CORRECTIONS),
+    ),
+    Option(
+        "--baseline", "RUN", "What to compare with: the run whose pairs alone are tested, by its name in the result"
+    ),
 )
 PROBLEMS: Final = Option(
     "--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"
@@ -179,7 +205,7 @@ def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
                 raise UsageError(f"{option.long} is about intervals: give --bootstrap N, too")
         return None
     resamples, seed = line.text("--bootstrap", str(DEFAULT_RESAMPLES)), line.text("--seed", "0")
-    confidence, method = line.text("--confidence", "95"), line.text("--interval", "percentile")
+    confidence, method = line.text("--confidence", "95"), line.switches.get("--interval")
     whole = re.compile(r"[0-9]{1,100}")
     if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
         raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
@@ -187,12 +213,28 @@ def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
         raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
     if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{0,15})?", confidence):
         raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
-    if method not in INTERVAL_METHODS:
+    if method is not None and method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {_METHODS}, not {method}")
     return Resampling(
-        int(resamples), int(seed), float(confidence), cast(IntervalMethod, method),
+        int(resamples),
+        int(seed),
+        float(confidence),
+        cast(IntervalMethod, method) if method else UNSET,
         can_grow=True if "--bootstrap" not in line.switches else UNSET,
-    )  # fmt: skip
+    )
+
+
+def read_tests(line: Line, *, always: bool = False) -> Resampling | None:
+    """What `read_resampling` reads, with the family of tests that the options ask for. Raises UsageError."""
+    found, correction = read_resampling(line, always=always), line.switches.get("--correction")
+    if correction is not None and correction not in CORRECTIONS:
+        raise UsageError(f"--correction takes {', '.join(CORRECTIONS)}, not {correction}")
+    if found is None:
+        for option in (each.long for each in FAMILY if each.long in line.switches):
+            raise UsageError(f"{option} is about tests: give --bootstrap N, too")
+        return None
+    baseline = line.switches.get("--baseline") or UNSET
+    return replace(found, correction=cast(Correction, correction) if correction else UNSET, baseline=baseline)
 
 
 def measure_option(task: str) -> Option:

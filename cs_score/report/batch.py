@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.batch.documents import Limits, Overview, Ranking
+from cs_score.batch.documents import Limits, Overview, Ranking, family_lines
 from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, limits, lines, shade
 from cs_score.report.drawing import Drawing, Scale
@@ -82,10 +82,9 @@ def _leaderboard(document: Overview) -> Section:
         about += (
             f" Intervals of {settings.confidence:g} % ({settings.method} bootstrap of {settings.resamples} "
             f"resamples of {settings.unit}, seed {settings.seed}). The runs of a tier do not differ "
-            "significantly from its first; p is that of the difference to the run above. Randomisation, with Holm's "
-            "correction over all pairs of runs."
+            "significantly from its first; p is that of the difference to the run above, by randomisation."
         )
-    about = " ".join([about, *sentences(document.notes)])
+    about = " ".join([about, *family_lines(document.families, document.measure), *sentences(document.notes)])
     headings = {"rank": "Rank", "policy": "Policy", "run": "Run", "run_id": "Run id", "score": "Score", **_LIMITS}
     places = _places(document)
     rows = []
@@ -94,9 +93,10 @@ def _leaderboard(document: Overview) -> Section:
         name: object = row.run
         if place is not None and document.pages and row.score is not None:
             name = away(row.run, _page_of_run(document, row.policy, place))
-        rows.append({**asdict(row), "run": name, **_limits(row.interval)})
+        rows.append({**asdict(row), "run": name, **_limits(row.interval), "p_baseline": row.p_baseline or None})
     charts = Charts(list(_interval_charts(document)))
-    layout = layout_of("runs", "Leaderboard", rows, **headings, tier="Tier", p_above="p against the run above")
+    tests = {"tier": "Tier", "p_above": "p against the run above", "p_baseline": "p against the baseline"}
+    layout = layout_of("runs", "Leaderboard", rows, **headings, **tests)
     return Section("leaderboard", "Leaderboard", (Text(about), charts, *tables(layout, document)))
 
 

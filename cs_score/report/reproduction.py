@@ -104,8 +104,8 @@ def _resampling(settings: Any) -> Iterator[str]:
         return
     keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
     for name, key in keys.items():
-        value = settings[key]
-        yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
+        if (value := settings.get(key)) is not None:
+            yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Sized
-from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
 from cs_score.base.late import Late
-from cs_score.base.records import Record, asdict
+from cs_score.base.records import Record, asdict, replace
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
 from cs_score.statistics.intervals import interval, jackknife_for
-from cs_score.statistics.options import (
-    PAIRED_TESTS,
-    PairedTest,
-    Resampling,
-    common_only,
-    is_enumerated,
-    never_significant,
-    notes_of,
-)
+from cs_score.statistics.options import Resampling, common_only, governed, never_significant, notes_of
 from cs_score.statistics.paired_tests import (
+    FamilyTests,
     Pair,
-    holm,
+    family_pairs,
+    family_tests,
     paired_bootstrap_p,
-    randomisation_p,
     rank_ranges,
     ranks,
     tiers,
@@ -36,15 +28,7 @@ from cs_score.statistics.paired_tests import (
 )
 from cs_score.statistics.planning import effect_of, equivalences
 from cs_score.statistics.resampling import bootstrap_scores, point_scores, unit_ratios
-from cs_score.statistics.results import (
-    Comparison,
-    Equivalence,
-    Interval,
-    MeasureComparison,
-    PairedSystems,
-    PValues,
-    RankedSystem,
-)
+from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.statistics.units import UnitTable, common_units, same_units
 
 if TYPE_CHECKING:
@@ -66,59 +50,66 @@ def compare(
     scores: Formula,
     resampling: Resampling | None = None,
     *,
-    test: PairedTest = "randomisation",
+    primary: str | None = None,
+    has_signs: bool = False,
     equivalence: float | None = None,
     dropped: Mapping[str, tuple[str, ...]] | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
-    `scores` gives one column per name in `measures`; a higher score is better. `dropped` are units of systems that are
+    `scores` gives one column per name in `measures`; a higher score is better. `primary` is the measure that is not
+    exploratory, the first unless given; `has_signs` is as in `family_tests`. `dropped` are units of systems that are
     not among `units`, `equivalence` the margin of that test. The executor spreads the resampling.
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
-    Raises UsageError for fewer than two systems, an unknown test and a margin that is no number above 0, InputError
-    where statistics cannot be resampled.
+    Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError where statistics
+    cannot be resampled.
     """
-    _check(systems, test, equivalence)
+    _check(systems, equivalence)
     statistics = exact_statistics(list(systems.values()))
-    if statistics.units != len(units):
-        raise ValueError(f"{len(units)} units for matrices of {statistics.units} rows")
+    size = statistics.units
+    if size != len(units):
+        raise ValueError(f"{len(units)} units for matrices of {size} rows")
     points = point_scores(statistics, scores)
     if len(measures) != points.shape[1]:
         raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
-    pairs = list(combinations(range(len(systems)), 2))
-    settings = (resampling or Resampling(can_grow=True)).enough_for(len(pairs), _MOST_SCORES // points.size)
+    settings = (resampling or Resampling(can_grow=True)).for_size(size)
+    pairs = family_pairs(list(systems), settings)
+    corrected = len(pairs) if settings.correction_of(len(systems)) == "holm" else 1
+    settings = settings.enough_for(corrected, _MOST_SCORES // points.size)
     found = _Found(
         tuple(systems),
         settings,
-        test,
         equivalence,
         pairs,
         points,
         jackknife_for(settings, statistics, scores),
         unit_ratios(statistics, scores),
         bootstrap_scores(statistics, scores, settings, executor=executor),
-        randomisation_p(statistics, scores, pairs, settings, executor=executor),
+        family_tests(statistics, scores, pairs, settings, has_signs=has_signs, executor=executor),
     )
-    compared = []
-    for column, measure in enumerate(measures):
-        of_pairs = _pairs(found, column)
-        compared.append(MeasureComparison(measure, _ranked(found, column, of_pairs), of_pairs))
+    primary = primary or measures[0]
     return Comparison(
         task="",
+        measure=primary,
         systems=found.names,
-        units=len(units),
+        units=size,
         resampling=settings,
-        test=test,
-        enumerated=is_enumerated(len(units), settings.resamples),
         notes=(
-            *(() if dropped is None else (common_only(len(units), dropped),)),
-            *never_significant(test, len(units), len(systems), settings),
-            *notes_of(len(units), settings),
+            *(() if dropped is None else (common_only(size, dropped),)),
+            *never_significant(found.tested.family, size, settings.level),
+            *notes_of(size, settings),
         ),
         dropped=UNSET if dropped is None else dropped,
-        measures=tuple(compared),
+        measures=tuple(_compared(found, column, name, primary) for column, name in enumerate(measures)),
     )
+
+
+def _compared(found: _Found, column: int, measure: str, primary: str) -> MeasureComparison:
+    pairs, level = _pairs(found, column), found.resampling.level
+    notes = governed([f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(level)])
+    ranked = _ranked(found, column, pairs)
+    return MeasureComparison(measure, measure != primary, found.tested.family, ranked, pairs, notes)
 
 
 def compare_tables(
@@ -128,7 +119,8 @@ def compare_tables(
     resampling: Resampling | None = None,
     *,
     common: bool = False,
-    test: PairedTest = "randomisation",
+    primary: str | None = None,
+    has_signs: bool = False,
     equivalence: float | None = None,
     executor: Executor | None = None,
 ) -> Comparison:
@@ -137,30 +129,21 @@ def compare_tables(
     With `common` the systems are compared on the units that all have; otherwise systems with different units are
     refused. Raises InputError, naming units, and what `compare` raises.
     """
-    _check(tables, test, equivalence)
+    _check(tables, equivalence)
     aligned = common_units(tables) if common else same_units(tables)
     dropped = aligned.dropped if common else None
     return compare(
-        aligned.rows,
-        aligned.ids,
-        measures,
-        scores,
-        resampling,
-        test=test,
+        aligned.rows, aligned.ids, measures, scores, resampling, primary=primary, has_signs=has_signs,
         equivalence=equivalence,
-        dropped=dropped,
-        executor=executor,
-    )
+        dropped=dropped, executor=executor,
+    )  # fmt: skip
 
 
-def _check(systems: Sized, test: PairedTest, equivalence: float | None) -> None:
-    """Raises UsageError for fewer than two systems, an unknown test, and a margin that is no number above 0."""
+def _check(systems: Sized, equivalence: float | None) -> None:
     if equivalence is not None and not 0 < equivalence < math.inf:
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
-    if test not in PAIRED_TESTS:
-        raise UsageError(f"no paired test called {test}; there are {', '.join(PAIRED_TESTS)}")
 
 
 class _Found(Record):
@@ -168,14 +151,13 @@ class _Found(Record):
 
     names: tuple[str, ...]
     resampling: Resampling
-    test: PairedTest
     equivalence: float | None
     pairs: list[Pair]
     points: Floats
     jackknife: Floats
     unit: Ratio
     resampled: Floats
-    randomisation: list[list[float]]
+    tested: FamilyTests
 
     def ratio(self, system: int, column: int) -> Ratio:
         """What each unit adds to either side of a score."""
@@ -184,62 +166,53 @@ class _Found(Record):
 
 def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
     units = len(found.unit.denominator)
-    differences: list[Interval] = []
-    bootstrap: list[float] = []
-    for first, second in found.pairs:
+    compared = []
+    for place, (first, second) in enumerate(found.pairs):
         resampled = found.resampled[column, second] - found.resampled[column, first]
         jackknife = found.jackknife[:, second, column] - found.jackknife[:, first, column]
         one, other = found.points[[first, second], column].tolist()
         counted = np.count_nonzero(found.unit.denominator[:, [first, second], column].any(axis=1))
-        scale = max(abs(one), abs(other))
-        differences.append(
-            interval(other - one, resampled, jackknife, units, found.resampling, counted=int(counted), scale=scale)
+        limits = interval(
+            other - one, resampled, jackknife, units, found.resampling, counted=int(counted),
+            scale=max(abs(one), abs(other)),
+        )  # fmt: skip
+        record = unit_record(found.ratio(second, column), found.ratio(first, column))
+        effect = effect_of(found.ratio(first, column), found.ratio(second, column), record)
+        compared.append(
+            PairedSystems(
+                a=found.names[first],
+                b=found.names[second],
+                difference=limits.point,
+                **_limits(limits),
+                p=found.tested.p[column][place],
+                p_adjusted=found.tested.p_adjusted[column][place],
+                p_bootstrap=paired_bootstrap_p(other, one, resampled, units),
+                wins=record[0],
+                ties=record[1],
+                losses=record[2],
+                **asdict(effect),
+            )
         )
-        bootstrap.append(paired_bootstrap_p(other, one, resampled, units))
-    randomisation = [of_measures[column] for of_measures in found.randomisation]
-    records = [unit_record(found.ratio(second, column), found.ratio(first, column)) for first, second in found.pairs]
-    effects = [
-        effect_of(found.ratio(first, column), found.ratio(second, column), record)
-        for (first, second), record in zip(found.pairs, records)
-    ]
-    equal: Sequence[Equivalence | None] = [None] * len(effects)
     if found.equivalence is not None:
-        sizes = [difference.point for difference in differences]
-        deviations = [effect.standard_deviation for effect in effects]
+        sizes, deviations = [pair.difference for pair in compared], [pair.standard_deviation for pair in compared]
         equal = equivalences(sizes, deviations, units, found.equivalence, found.resampling.level)
-    return tuple(
-        PairedSystems(
-            found.names[first],
-            found.names[second],
-            difference,
-            PValues(*of_randomisation),
-            PValues(*of_bootstrap),
-            record[0],
-            record[1],
-            record[2],
-            effect.standard_deviation,
-            effect.effect_size,
-            effect.superiority,
-            equivalence,
-        )
-        for (first, second), difference, of_randomisation, of_bootstrap, record, effect, equivalence in zip(
-            found.pairs,
-            differences,
-            zip(randomisation, holm(randomisation)),
-            zip(bootstrap, holm(bootstrap)),
-            records,
-            effects,
-            equal,
-        )
-    )
+        compared = [replace(pair, equivalence=each) for pair, each in zip(compared, equal)]
+    return tuple(compared)
+
+
+def _limits(found: Interval) -> dict[str, Any]:
+    """All of an interval but what it is the interval of."""
+    return {name: value for name, value in asdict(found).items() if name != "point"}
 
 
 def _ranked(found: _Found, column: int, pairs: tuple[PairedSystems, ...]) -> tuple[RankedSystem, ...]:
     level, points = found.resampling.level, found.points[:, column]
-    adjusted = {frozenset(pair): entry.p_values(found.test).holm for pair, entry in zip(found.pairs, pairs)}
     rank = ranks(points).tolist()
     order = sorted(range(len(points)), key=rank.__getitem__)  # equal systems as they were given
-    tier = tiers(order, lambda best, system: adjusted[frozenset((best, system))] <= level)
+    tier: Mapping[int, int | None] = dict.fromkeys(order)
+    if not found.resampling.baseline:
+        adjusted = {frozenset(pair): entry.p_adjusted for pair, entry in zip(found.pairs, pairs)}
+        tier = tiers(order, lambda best, system: adjusted[frozenset((best, system))] <= level)
     ranges = rank_ranges(found.resampled[column], level)
     ranked = []
     for system in order:
@@ -254,8 +227,9 @@ def _ranked(found: _Found, column: int, pairs: tuple[PairedSystems, ...]) -> tup
         low, high = ranges[system]
         ranked.append(
             RankedSystem(
-                **asdict(score),
-                system=found.names[system],
+                name=found.names[system],
+                score=score.point,
+                **_limits(score),
                 rank=rank[system],
                 rank_low=low,
                 rank_high=high,

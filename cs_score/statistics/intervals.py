@@ -67,8 +67,9 @@ def score_intervals(
 
     The executor spreads the resamples and changes no number. Raises InputError where there is no unit.
     """
-    found = bootstrap_intervals(table.rows, ColumnFormula(formula), resampling, executor=executor) if measures else ()
     units = len(table.ids)
+    resampling = resampling.for_size(units)
+    found = bootstrap_intervals(table.rows, ColumnFormula(formula), resampling, executor=executor) if measures else ()
     return ScoreIntervals(resampling, units, dict(zip(measures, found)), notes_of(units, resampling))
 
 
@@ -83,8 +84,8 @@ def bootstrap_intervals(
 
     Raises InputError where there is no unit or a statistic is not a finite number.
     """
-    settings = resampling or Resampling()
     exact = exact_statistics([statistics])
+    settings = (resampling or Resampling()).for_size(exact.units)
     points = point_scores(exact, formula)[0]
     jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
     resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]

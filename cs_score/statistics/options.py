@@ -13,20 +13,26 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import Record, asdict, force_setattr, replace
+from cs_score.base.records import Record, force_setattr, replace, to_builtins
 from cs_score.statistics.units import named_units
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
-PairedTest: TypeAlias = Literal["randomisation", "bootstrap"]
+Correction: TypeAlias = Literal["hsd", "holm", "none"]
 
 INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
-PAIRED_TESTS: Final[tuple[str, ...]] = get_args(PairedTest)
+CORRECTIONS: Final[tuple[str, ...]] = get_args(Correction)
+
+FEWEST_FOR_HSD: Final = 6
+"""Systems from which on HSD is the usual correction; Holm's below."""
 
 DEFAULT_RESAMPLES: Final = 10_000
 
 LEAST_CONFIDENCE: Final = 50.0
 MOST_CONFIDENCE: Final = 99.99
 """Below, an interval says less than its absence; above, no affordable number of resamples reaches."""
+
+MOST_NAMED: Final = 5
+"""Pairs that a note names before it only counts."""
 
 FEW: Final = 20
 """Units below which the bootstrap's intervals are too narrow, and its p-values too small, to be taken at their word."""
@@ -36,29 +42,43 @@ class Resampling(Record):
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
     `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage from 50
-    to 99.99, `unit` the name of what is drawn ("claim"). With `can_grow` nobody has asked for just that
-    number, and a comparison of many systems draws as many as significance needs. Raises UsageError for anything else.
+    to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones, below 20
+    units BCa. With `can_grow` nobody has asked for just that number, and a comparison of many systems draws as many as
+    significance needs. `correction` is that of families of tests (`correction_of`), `baseline` the system whose pairs
+    alone are the family. Raises UsageError for anything else.
     """
 
     resamples: int = DEFAULT_RESAMPLES
     seed: int = 0
     confidence: float = 95.0
-    method: IntervalMethod = "percentile"
+    method: IntervalMethod | UnsetType = UNSET
     unit: str = "unit"
     can_grow: Literal[True] | UnsetType = UNSET
+    correction: Correction | UnsetType = UNSET
+    baseline: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         # The checked value replaces a numpy number, which JSON cannot print.
         force_setattr(self, "resamples", _whole_number(self.resamples, "the number of resamples", at_least=1))
         force_setattr(self, "seed", _whole_number(self.seed, "the seed", at_least=0))
         force_setattr(self, "confidence", _percentage(self.confidence))
-        if self.method not in INTERVAL_METHODS:
+        if self.method and self.method not in INTERVAL_METHODS:
             raise UsageError(f"no interval method called {self.method}; there are {', '.join(INTERVAL_METHODS)}")
+        if self.correction and self.correction not in CORRECTIONS:
+            raise UsageError(f"no correction called {self.correction}; there are {', '.join(CORRECTIONS)}")
 
     @property
     def level(self) -> float:
         """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
         return round(1 - self.confidence / 100, 12)  # 0.001, not 0.00099999..., for 99.9
+
+    def correction_of(self, systems: int) -> Correction:
+        """The correction in force: HSD from six systems on, Holm's below, unless one was named."""
+        return self.correction or ("hsd" if systems >= FEWEST_FOR_HSD else "holm")
+
+    def for_size(self, units: int) -> Resampling:
+        """The settings with the method of intervals that holds for so many units: BCa below 20."""
+        return self if self.method else replace(self, method="percentile" if units >= FEW else "bca")
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
         """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to.
@@ -70,7 +90,7 @@ class Resampling(Record):
 
     def as_json(self) -> dict[str, object]:
         """The settings as the options of an origin have them."""
-        return {name: value for name, value in asdict(self).items() if name != "can_grow"}
+        return {name: value for name, value in to_builtins(self).items() if name != "can_grow"}
 
 
 def add_one(extreme: int, resamples: int) -> float:
@@ -83,11 +103,41 @@ def is_enumerated(units: int, resamples: int) -> bool:
     return units < resamples.bit_length()  # 2^units <= resamples
 
 
-def smallest_p(test: PairedTest, units: int, resamples: int) -> float:
-    """The smallest p that a test can give. Of all exchanges at least two are extreme: none, and that of all units."""
-    if test == "randomisation" and is_enumerated(units, resamples):
-        return 2.0 ** (1 - units)
-    return add_one(0, resamples)
+class Family(Record):
+    """The tests that are corrected together.
+
+    `test` decides about each pair; `permutations` are those that were made, with `exact` all that there are. Of units
+    that are drawn in `clusters` (None: each by itself) this is their number. With `baseline` the pairs with this system
+    alone are the family.
+    """
+
+    correction: Correction
+    pairs: int
+    permutations: int
+    clusters: int | None
+    systems: int
+    test: Literal["randomisation", "sign"]
+    exact: bool
+    baseline: str | UnsetType = UNSET
+
+    def words(self, measure: str) -> str:
+        """The family in words: `HSD over 20 systems, 190 pairs, 10,000 permutations, SF-AP`."""
+        name = {"hsd": "HSD", "holm": "Holm's correction", "none": "no correction"}[self.correction]
+        pairs = f"{self.pairs:,} pair{'s' if self.pairs != 1 else ''}"
+        made = "exact sign test" if self.test == "sign" else f"{'all ' * self.exact}{self.permutations:,} permutations"
+        parts = [f"{name} over {self.systems} systems", f"{pairs} with {self.baseline}" if self.baseline else pairs]
+        parts += [made, *([] if self.clusters is None else [f"{self.clusters:,} clusters"]), measure]
+        return ", ".join(parts)
+
+    def smallest_p(self, units: int) -> float:
+        """The smallest p that the family leaves. Some permutations of all are as extreme as the best one: those that
+        treat all units alike, of which there are two for a pair, and n! for n systems.
+        """
+        if self.correction == "hsd":
+            alike = math.factorial(self.systems)
+            return alike / self.permutations if self.exact else add_one(0, self.permutations)
+        smallest = 2.0 ** (1 - units) if self.exact else add_one(0, self.permutations)
+        return smallest * (self.pairs if self.correction == "holm" else 1)
 
 
 class Note(Record):
@@ -159,25 +209,33 @@ def notes_of(units: int, resampling: Resampling) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def never_significant(test: PairedTest, units: int, systems: int, resampling: Resampling) -> tuple[Note, ...]:
-    """A note where no p-value over all pairs of systems could be small enough after correction; none otherwise."""
-    pairs, level = math.comb(systems, 2), resampling.level
-    smallest = smallest_p(test, units, resampling.resamples)
-    if smallest * pairs <= level:
+def never_significant(family: Family, units: int, level: float) -> tuple[Note, ...]:
+    """A note where no p-value of a family could be small enough after correction; none otherwise."""
+    smallest = family.smallest_p(units)
+    if smallest <= level:
         return ()
-    resamples = math.ceil(pairs / level)
-    can_help = resamples > resampling.resamples and smallest_p(test, units, resamples) * pairs <= level
+    factor = family.pairs if family.correction == "holm" else 1
+    resamples = math.ceil(factor / level)
+    can_help = not family.exact and not is_enumerated(units, resamples)
     remedy = (
         f"that takes {resamples} resamples (--bootstrap {resamples})"
         if can_help
         else f"{units} units are too few for that, whatever the number of resamples"
     )
-    corrected = f" x {pairs} pairs (Holm) = {min(1.0, pairs * smallest):.3g}" if pairs > 1 else ""
+    corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (
-        f"no difference could have been significant here, however large: the smallest possible p is {smallest:.3g}"
-        f"{corrected}, above the level of {level:g}; {remedy}"
+        f"no difference could have been significant here, however large: the smallest possible p is "
+        f"{smallest / factor:.3g}{corrected}, above the level of {level:g}; {remedy}"
     )
     return (Note("NEVER_SIGNIFICANT", text),)
+
+
+def governed(pairs: Sequence[str]) -> tuple[Note, ...]:
+    """A note on pairs whose interval and corrected test disagree; none where there are none."""
+    if not pairs:
+        return ()
+    names = ", ".join(pairs[:MOST_NAMED]) + (f" and {len(pairs) - MOST_NAMED} more" if len(pairs) > MOST_NAMED else "")
+    return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: the test governs"),)
 
 
 def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:

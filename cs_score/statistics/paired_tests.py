@@ -1,4 +1,4 @@
-"""Is one system better than another on the same units? Two paired tests, Holm's correction, ranks, tiers.
+"""Is one system better than another on the same units? Paired tests, corrections of families, ranks, tiers.
 
 Both tests are two-sided, both count a resample whose difference is *at least as* extreme as the observed one, and of N
 random resamples both report (1 + count) / (1 + N) (Phipson and Smyth 2010). A system tested against its own copy
@@ -13,28 +13,43 @@ extreme ones: exact, whatever the seed. A score of 0/0 is 0 here as everywhere; 
 systems give differences d* scattered around d as d around its expectation; extreme is |d* - d| >= |d|. Resamples in
 which a score is 0/0 are left out. With one unit, or too few resamples left, nothing can be concluded: p = 1.
 
+*HSD*, the randomised test of the honestly significant difference (Tukey 1953; randomised by Carterette 2012): if no
+system differs from another, the rows of a unit could stand in any order. Every resample permutes them within each unit
+and computes the largest difference of two scores; the p of a pair is the share of permutations (add-one) in which that
+reaches the difference of the pair. So the probability of any false rejection is the level. With a baseline the largest
+difference is that from the baseline. Where all permutations are no more than N, each is made once.
+
+*Sign test* (McNemar): for units that are right or wrong, of the units in which two systems differ either side has half.
+
 Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from cs_score.base.errors import UsageError
 from cs_score.base.late import Late
+from cs_score.base.nearest import nearest
+from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
-from cs_score.statistics.options import Resampling, add_one, is_enumerated
+from cs_score.statistics.options import Family, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import (
     CHUNK_CELLS,
     all_swaps,
     defined,
     digit_sums,
     over_resamples,
+    permuted_sums,
     point_scores,
     scores_of,
     swap_flags,
+    unit_ratios,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +122,98 @@ def _swap_task(
             limit = np.abs(observed[first] - observed[second]) - noise(observed[first], observed[second])
             extreme[row] += np.count_nonzero(np.abs(scores[0] - scores[1]) >= limit, axis=0)
     return extreme
+
+
+class FamilyTests(Record):
+    """A family of tests: the p-values of each measure in the order of the pairs, as they are and corrected."""
+
+    family: Family
+    p: list[list[float]]
+    p_adjusted: list[list[float]]
+
+
+def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
+    """The pairs of a family: all, or those with the baseline. Raises UsageError for a baseline that is no system."""
+    places = range(len(systems))
+    if not resampling.baseline:
+        return list(combinations(places, 2))
+    if resampling.baseline not in systems:
+        known = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
+        raise UsageError(f"the baseline {resampling.baseline} is none of the systems{known}")
+    base = systems.index(resampling.baseline)
+    return [(base, place) for place in places if place != base]
+
+
+def family_tests(
+    statistics: ExactStatistics,
+    formula: Formula,
+    pairs: Sequence[Pair],
+    resampling: Resampling,
+    *,
+    has_signs: bool = False,
+    executor: Executor | None = None,
+) -> FamilyTests:
+    """Test all pairs of a family under each measure, and correct the p-values for their number.
+
+    `has_signs`: two systems whose units are right or wrong get the exact sign test. `executor` is as in
+    `bootstrap_scores`.
+    """
+    systems, units = statistics.digits.shape[1], statistics.units
+    correction = resampling.correction_of(systems)
+    signs = signs_p(unit_ratios(statistics, formula)) if has_signs and systems == 2 else None
+    if signs is not None:
+        exact, permutations, raw = True, 0, [[p] for p in signs]
+    else:
+        exact = is_enumerated(units, resampling.resamples)
+        permutations = 2**units if exact else resampling.resamples
+        found = randomisation_p(statistics, formula, pairs, resampling, executor=executor)
+        raw = [list(of_measure) for of_measure in zip(*found)]
+    if correction == "hsd":
+        exact = units * math.log(math.factorial(systems)) <= math.log(resampling.resamples) + 1e-9
+        permutations = math.factorial(systems) ** units if exact else resampling.resamples
+        adjusted = _hsd_p(statistics, formula, pairs, permutations, None if exact else resampling.seed)
+    else:
+        adjusted = [holm(each) for each in raw] if correction == "holm" else raw
+    family = Family(
+        correction, len(pairs), permutations, None, systems, "randomisation" if signs is None else "sign", exact,
+        resampling.baseline,
+    )  # fmt: skip
+    return FamilyTests(family, raw, adjusted)
+
+
+def _hsd_p(
+    statistics: ExactStatistics, formula: Formula, pairs: Sequence[Pair], permutations: int, seed: int | None
+) -> list[list[float]]:
+    """The p-values of HSD: per measure, per pair; without a seed from all permutations."""
+    observed = point_scores(statistics, formula)
+    first, second = np.array(pairs).T
+    limits = np.abs(observed[first] - observed[second]) - noise(observed[first], observed[second])
+    is_star = len(pairs) < math.comb(len(observed), 2)
+    extreme = np.zeros(limits.shape, dtype=np.int64)
+    for sums in permuted_sums(statistics, permutations, seed):
+        scores = scores_of(formula, statistics.values(sums))
+        if is_star:
+            largest = np.abs(scores - scores[:, first[:1]]).max(axis=1)
+        else:
+            largest = scores.max(axis=1) - scores.min(axis=1)
+        largest.sort(axis=0)
+        for measure in range(limits.shape[1]):
+            extreme[:, measure] += len(largest) - np.searchsorted(largest[:, measure], limits[:, measure])
+    shares = extreme / permutations if seed is None else (1 + extreme) / (1 + permutations)
+    return [list(map(float, of_measure)) for of_measure in shares.T]
+
+
+def signs_p(of_units: Ratio) -> list[float] | None:
+    """The exact two-sided p-values of the sign test for two systems, by measure; None where units are no 0 or 1."""
+    values = of_units.numerator
+    if not ((values == 0) | (values == 1)).all() or not (of_units.denominator == 1).all():
+        return None
+    found = []
+    for differences in (values[:, 1] - values[:, 0]).T:
+        more, less = int((differences > 0).sum()), int((differences < 0).sum())
+        below = sum(math.comb(more + less, count) for count in range(min(more, less) + 1))
+        found.append(min(1.0, 2 * below / 2 ** (more + less)))
+    return found
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

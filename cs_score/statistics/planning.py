@@ -28,7 +28,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
-from cs_score.measures.registry import chosen, headline
+from cs_score.measures.registry import chosen
 from cs_score.statistics.arithmetic import Floats, contributions, noise
 from cs_score.statistics.paired_tests import holm
 from cs_score.statistics.results import Comparison, Equivalence
@@ -239,10 +239,9 @@ def of_comparison(
     Raises UsageError for a measure that was not compared, InputError where the differences of no pair vary.
     """
     names = [each.measure for each in comparison.measures]
-    ranking = [each for each in headline(comparison.task) if each in names] if comparison.task else []
-    wanted = [*ranking, *names][0] if measure is None else chosen(names, [measure])[0]
+    wanted = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
     pairs = comparison.measures[names.index(wanted)].pairs
-    deviations = {(pair.first, pair.second): pair.standard_deviation for pair in pairs if pair.standard_deviation}
+    deviations = {(pair.a, pair.b): pair.standard_deviation for pair in pairs if pair.standard_deviation}
     if not deviations:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")

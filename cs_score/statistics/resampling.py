@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from functools import partial
+from itertools import permutations as permutations_of
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from cs_score.base.late import Late
@@ -56,6 +57,7 @@ _SUM_CELLS: Final = 1 << 21
 class _Purpose(IntEnum):
     BOOTSTRAP = 0
     SWAPS = 1
+    PERMUTATIONS = 2
 
 
 _Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
@@ -214,6 +216,62 @@ def digit_sums(statistics: ExactStatistics, draws: Iterable[tuple[int, Counts]])
                 filled = 0
     if filled:
         yield statistics.weighted(weights[:filled])
+
+
+_AT_ONCE: Final = 1 << 14
+"""Permutations whose sums are held in memory at the same time. Part of the meaning of a seed, like the next two."""
+
+_DRAWN: Final = 1 << 18
+"""Permutations of single units that are drawn, but at least 256 for each unit."""
+
+_GROUPS: Final = 64
+"""Groups that the units are divided into, as far as there are so many."""
+
+
+def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | None) -> Iterator[Floats]:
+    """The digit sums (N, systems, digits) of the systems where each unit's rows are permuted among them at random.
+
+    Without a seed all systems! ** units permutations are made once, which must be `permutations`. Otherwise consecutive
+    units form some 64 groups; for each group joint permutations are drawn, at least 256 and the more the fewer units
+    there are, of which each permutation of all units takes one. So each is uniform, and two have hardly anything in
+    common.
+    """
+    systems = statistics.digits.shape[1]
+    varying = np.flatnonzero((statistics.digits != statistics.digits[:, :1]).any(axis=(0, 1)))
+    rows = statistics.digits[..., varying]
+    largest = int(np.abs(rows).max(initial=0)) * statistics.units
+    rows = np.ascontiguousarray(rows, dtype=np.min_scalar_type(-largest - 1))  # small numbers are moved faster
+    for first in range(0, permutations, _AT_ONCE):
+        numbers = np.arange(first, min(first + _AT_ONCE, permutations), dtype=np.int64)
+        sums = np.zeros((len(numbers), systems, len(varying)), dtype=rows.dtype)
+        for table, chosen in _permuted_groups(rows, numbers, seed):
+            sums += np.take(table, chosen, axis=0, mode="clip")  # none is out of range, and need not be checked
+        for start in range(0, len(sums), _TASK):
+            part = np.repeat(statistics.total()[np.newaxis], len(sums[start : start + _TASK]), axis=0)
+            part[..., varying] = sums[start : start + _TASK]
+            yield part
+
+
+def _permuted_groups(
+    rows: NDArray[Any], numbers: NDArray[np.int64], seed: int | None
+) -> Iterator[tuple[NDArray[Any], NDArray[np.integer[Any]]]]:
+    """For each group of units the sums of its permuted rows, and which of them each permutation takes."""
+    units, systems, _ = rows.shape
+    if seed is None:
+        every = np.array(list(permutations_of(range(systems))))
+        for unit in range(units):
+            yield rows[unit][every], numbers // len(every) ** unit % len(every)
+        return
+    sequence = np.random.SeedSequence(seed, spawn_key=(_Purpose.PERMUTATIONS, int(numbers[0])))
+    generator = np.random.Generator(np.random.PCG64(sequence))
+    pool = max(256, min(_DRAWN // units, len(numbers)))
+    some = generator.permuted(np.tile(np.arange(systems), (4 * pool, 1)), axis=1)
+    size = max(1, units // _GROUPS)
+    for first in range(0, units, size):
+        table = np.zeros((pool, *rows.shape[1:]), dtype=rows.dtype)
+        for row in rows[first : first + size]:
+            table += np.take(row, some[generator.integers(0, len(some), pool)], axis=0, mode="clip")
+        yield table, generator.integers(0, pool, len(numbers))
 
 
 def over_resamples(

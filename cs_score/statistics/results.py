@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import Origin
-from cs_score.statistics.options import Note, PairedTest, Resampling, never_significant
+from cs_score.statistics.options import Family, Note, Resampling
 
 
 class Interval(Record, omit_defaults=True):
@@ -42,25 +42,26 @@ class ScoreIntervals(Record):
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
 
-class RankedSystem(Interval, frozen=True, kw_only=True):
-    """One system under one measure, with its score.
+class RankedSystem(Record, kw_only=True, omit_defaults=True):
+    """One system under one measure: its score with the interval, as `Interval` has them.
 
     `rank` counts from 1, equal systems sharing the better rank; `rank_low` to `rank_high` is the range of the rank
-    over the resamples, without the extremes (`paired_tests.rank_ranges`); `tier` is explained in `paired_tests.tiers`.
+    over the resamples, without the extremes (`paired_tests.rank_ranges`); `tier` is explained in `paired_tests.tiers`,
+    None where the pairs with a baseline alone were tested.
     """
 
-    system: str
+    name: str
+    score: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
     rank: int
     rank_low: int
     rank_high: int
-    tier: int
-
-
-class PValues(Record):
-    """The p-value of one pair by one test, as it is and after Holm's correction over all pairs of the measure."""
-
-    raw: float = field(name="p")
-    holm: float = field(name="p_holm")
+    tier: int | None
+    undefined_resamples: int = 0
+    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 class Equivalence(Record):
@@ -76,19 +77,24 @@ class Equivalence(Record):
     equivalent: bool
 
 
-class PairedSystems(Record):
-    """Two systems under one measure: `difference` is the score of `second` minus that of `first`.
+class PairedSystems(Record, kw_only=True):
+    """Two systems under one measure: `difference` is the score of `b` minus that of `a`, with its interval.
 
-    `wins` are the units that speak for `second`, `ties` those for neither, `losses` those for `first`: None where one
-    of the scores is undefined (0/0). `standard_deviation`, `effect_size` and `superiority` are explained in
-    `planning.Effect`; `equivalence` is None unless it was asked for.
+    `p` is that of randomisation (or of the sign test), `p_adjusted` what the correction of the family makes of it, and
+    `p_bootstrap` that of the paired bootstrap, uncorrected. `wins` are the units that speak for `b`, `ties` those for
+    neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation`,
+    `effect_size` and `superiority` are explained in `planning.Effect`; `equivalence` is None unless it was asked for.
     """
 
-    first: str
-    second: str
-    difference: Interval
-    randomisation: PValues
-    bootstrap: PValues
+    a: str
+    b: str
+    difference: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    p: float
+    p_adjusted: float
+    p_bootstrap: float
     wins: int | None
     ties: int | None
     losses: int | None
@@ -96,34 +102,49 @@ class PairedSystems(Record):
     effect_size: float | None = None
     superiority: float | None = None
     equivalence: Equivalence | None = None
+    undefined_resamples: int = 0
+    note: str = ""
+    notes: tuple[Note, ...] = ()
 
-    def p_values(self, test: PairedTest) -> PValues:
-        return self.randomisation if test == "randomisation" else self.bootstrap
+    @property
+    def interval(self) -> Interval:
+        """The difference as a score with its interval."""
+        limits = (self.low, self.high, self.standard_error)
+        return Interval(self.difference, *limits, self.undefined_resamples, self.note, self.notes)
+
+    def disagrees(self, level: float) -> bool:
+        """Whether the interval says otherwise than the corrected test."""
+        if self.low is None or self.high is None:
+            return False
+        return (not self.low <= 0 <= self.high) != (self.p_adjusted <= level)
 
 
 class MeasureComparison(Record):
-    """All systems under one measure from best to worst, and all pairs in the order in which the systems were given."""
+    """All systems under one measure from best to worst, and all pairs of the family in the order of the systems.
+
+    A measure that is not the primary one is `exploratory`; `notes` are on the pairs.
+    """
 
     measure: str
+    exploratory: bool
+    family: Family
     systems: tuple[RankedSystem, ...]
     pairs: tuple[PairedSystems, ...]
+    notes: tuple[Note, ...] = ()
 
 
 class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     """Two or more systems on the same units.
 
-    `test` is the one that decides about the tiers, at the level 1 - confidence, after Holm's correction; `enumerated`
-    says that randomisation has made every exchange of units, so that its p-values are exact. `dropped` are the units
-    of each system that were left out to compare all on the same. `signatures` and `origins` are by system; `task` is
-    empty where it is known to nobody.
+    `measure` is the primary one, by which a ranking is decided; all others are exploratory. Tiers follow the corrected
+    tests at the level 1 - confidence. `dropped` are the units of each system that were left out to compare all on the
+    same. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     systems: tuple[str, ...]
     units: int
     resampling: Resampling
-    test: PairedTest
-    enumerated: bool
     notes: tuple[Note, ...]
     dropped: Mapping[str, tuple[str, ...]] | UnsetType = UNSET
     measures: tuple[MeasureComparison, ...]
@@ -131,6 +152,6 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
-    def can_be_significant(self) -> bool:
-        """Whether any difference could have been called significant by the test that decides about the tiers."""
-        return not never_significant(self.test, self.units, len(self.systems), self.resampling)
+    def primary(self) -> MeasureComparison:
+        """What is said of the primary measure."""
+        return next(each for each in self.measures if not each.exploratory)

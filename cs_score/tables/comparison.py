@@ -19,31 +19,22 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for entry in measure.systems:
             ranks = f"{entry.rank_low}-{entry.rank_high}"
-            yield {
-                **asdict(entry),
-                "measure": measure.measure,
-                "score": entry.point,
-                "ranks": ranks,
-                "note": entry.note or None,
-            }
+            yield {**asdict(entry), "measure": _title(measure), "ranks": ranks, "note": entry.note or None}
 
 
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for pair in measure.pairs:
-            yield {
-                **asdict(pair),
-                **asdict(pair.difference),
-                "difference": pair.difference.point,
-                "measure": measure.measure,
-                "note": pair.difference.note or None,
-                "p_randomisation": pair.randomisation.raw,
-                "p_randomisation_holm": pair.randomisation.holm,
-                "p_bootstrap": pair.bootstrap.raw,
-                "p_bootstrap_holm": pair.bootstrap.holm,
-                "p_equivalence": pair.equivalence and pair.equivalence.p,
-                "p_equivalence_holm": pair.equivalence and pair.equivalence.p_adjusted,
-            }
+            equal = (
+                {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
+                if (pair.equivalence)
+                else {}
+            )
+            yield {**asdict(pair), **equal, "measure": _title(measure), "note": pair.note or None}
+
+
+def _title(measure: MeasureComparison) -> str:
+    return f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
 
 
 SYSTEMS: Final = Layout(
@@ -54,7 +45,7 @@ SYSTEMS: Final = Layout(
         Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
         Column("rank", "Rank"),
         Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
-        Column("system", "System"),
+        Column("name", "System"),
         Column("score", "Score"),
         Column("low", "Low"),
         Column("high", "High"),
@@ -69,22 +60,21 @@ SYSTEMS: Final = Layout(
 
 PAIRS: Final = Layout(
     "pairs",
-    "%, second minus first",
+    "%, B minus A",
     (
         Column("measure"),
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("difference", "Difference", Format.GAIN, "the score of the second minus that of the first"),
+        Column("a", "A"),
+        Column("b", "B"),
+        Column("difference", "B - A", Format.GAIN, "the score of B minus that of A"),
         Column("low", "Low", Format.GAIN),
         Column("high", "High", Format.GAIN),
-        Column("p_randomisation", "p (rand.)", Format.P),
-        Column("p_randomisation_holm", "Holm", Format.P),
-        Column("p_bootstrap", "p (boot.)", Format.P),
-        Column("p_bootstrap_holm", "Holm", Format.P),
+        Column("p", "p", Format.P, "of the difference, by randomisation"),
+        Column("p_adjusted", "adjusted", Format.P, "corrected for all tests of the family"),
+        Column("p_bootstrap", "p (boot.)", Format.P, "of the difference, by the paired bootstrap"),
         Column("p_equivalence", "p (equiv.)", Format.P),
-        Column("p_equivalence_holm", "Holm", Format.P),
+        Column("p_equivalence_adjusted", "Holm", Format.P),
         Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
-        Column("superiority", "Superior", meaning="the share of units that speak for the second, ties counting half"),
+        Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
         Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
         Column("ties", "Ties"),
         Column("losses", "Losses"),
@@ -98,57 +88,61 @@ PAIRS: Final = Layout(
 
 
 def _whole(comparison: Comparison) -> Iterator[Row]:
-    """Per measure a row for each system and for each pair; last notes, and signatures in the column of notes."""
+    """Per measure its family, a row for each system and for each pair; last notes, and signatures in their column."""
     for measure in comparison.measures:
-        yield from ({**row, "kind": "system"} for row in _systems([measure]))
-        yield from ({**row, "kind": "difference", "system": row["first"]} for row in _pairs([measure]))
+        own = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+        yield {**own, "kind": "family", **asdict(measure.family), "note": measure.family.words(measure.measure)}
+        yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
+        yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
+        yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
     yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
     for system, signature in comparison.signatures.items():
-        yield {"kind": "signature", "system": system, "note": signature}
+        yield {"kind": "signature", "name": system, "note": signature}
 
 
 WHOLE: Final = Layout(
     "comparison",
     "",
     columns(
-        *("measure", "kind", "system", "second", "point", "low", "high", "standard_error", "rank", "rank_low"),
-        *("rank_high", "tier", "p_randomisation", "p_randomisation_holm", "p_bootstrap", "p_bootstrap_holm"),
-        *("p_equivalence", "p_equivalence_holm", "effect_size", "superiority", "wins", "ties", "losses", "note"),
+        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high", "standard_error"),
+        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
+        *("effect_size", "superiority", "p_equivalence", "p_equivalence_adjusted", "wins", "ties", "losses"),
+        *("correction", "pairs", "permutations", "clusters", "note"),
     ),
     _whole,
 )
-"""All of it: `kind` is `system`, `difference` (`second` minus `system`), `note` or `signature`."""
+"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `note` or `signature`."""
 
 
 def explanation(comparison: Comparison) -> tuple[str, ...]:
     """The sentences that a reader of the tables needs, each unescaped."""
-    resampling = comparison.resampling
+    resampling, primary = comparison.resampling, comparison.primary
     confidence = f"{resampling.confidence:g} %"
-    exact = f"exact randomisation (all 2^{comparison.units} exchanges)"
-    names = {
-        "randomisation": exact if comparison.enumerated else "approximate randomisation",
-        "bootstrap": "the paired bootstrap",
-    }
+    never = any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes)
     tier = (
-        f"systems that do not differ significantly from the best of the tier by {names[comparison.test]} "
-        f"(p after Holm's correction above {resampling.level:g})."
-        if comparison.can_be_significant
-        else "one for all, since no difference could have been significant; it says nothing about the systems."
+        "one for all, since no difference could have been significant; it says nothing about the systems."
+        if never
+        else "systems that do not differ significantly from the best of the tier "
+        f"(corrected p above {resampling.level:g})."
     )
-    method = {"percentile": "percentile", "bca": "BCa"}[resampling.method]
+    method = {"percentile": "percentile", "bca": "BCa"}[str(resampling.method)]
+    test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
     return (
         f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
         f"Low and High: {confidence} {method} bootstrap interval, "
         f"{resampling.resamples} resamples, seed {resampling.seed}.",
         f"Ranks: central {confidence} of the ranks over the resamples.",
-        f"Tier: {tier}",
-        f"Difference: second minus first. p: two-sided, by {names['randomisation']} and by {names['bootstrap']}, each "
-        "also with Holm's correction over the pairs of the measure. Wins, Ties, Losses: units that speak for the "
-        "second, for neither, for the first.",
-        "Effect: the difference over the standard deviation of the units' differences. Superior: the share of units "
-        "that speak for the second, those that speak for neither counting half.",
+        *([] if resampling.baseline else [f"Tier: {tier}"]),
+        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {_family(primary)}. Wins, Ties, Losses: units "
+        "that speak for B, for neither, for A.",
+        "Effect: B - A over the standard deviation of the units' differences. Superior: the share of units that speak "
+        "for B, those that speak for neither counting half.",
         *_of_equivalence(comparison),
     )
+
+
+def _family(measure: MeasureComparison) -> str:
+    return one_line(measure.family.words(measure.measure))
 
 
 def _of_equivalence(comparison: Comparison) -> list[str]:
@@ -166,6 +160,7 @@ def comparison_text(comparison: Comparison) -> str:
     for measure in comparison.measures:
         for layout in (SYSTEMS, PAIRS):
             lines += text(layout.table([measure]))
+        lines += [f"Tests: {_family(measure)}.", *map(one_line, sentences(measure.notes))]
     lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
     signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
     lines += ["", *signatures] if signatures else []
@@ -174,20 +169,21 @@ def comparison_text(comparison: Comparison) -> str:
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
-    p = f"p_{comparison.test}_holm"
     level = comparison.resampling.level
-    systems = replace(SYSTEMS, shown=("tier", "rank", "system", "score", "low", "high"), most="top")
-    pairs = replace(PAIRS, shown=("first", "second", "difference", "low", "high", p), most="top")
+    systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
+    pairs = replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p", "p_adjusted"), most="top")
     differing = replace(
         pairs,
-        title="%, second minus first, pairs that differ significantly:",
-        rows=lambda measures: [row for row in _pairs(measures) if row[p] is not None and row[p] <= level],
+        title="%, B minus A, pairs that differ significantly:",
+        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
     )
     lines: list[str] = []
     for measure in comparison.measures:
         lines += text(systems.table([measure]), top, SCREEN)
         shown = [*text((pairs if len(measure.pairs) == 1 else differing).table([measure]), top, SCREEN)]
-        lines += shown or ["", "No pair differs significantly."]
+        lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
+        lines += wrapped(f"Tests: {_family(measure)}.")
+        lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
     first, how, *_ = explanation(comparison)
     rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."
     for sentence in (f"{first} {how}", *sentences(comparison.notes), rest):
@@ -201,10 +197,11 @@ def comparison_markdown(comparison: Comparison) -> str:
     """A heading and two CommonMark tables per measure, then the explanation as a list."""
     lines: list[str] = []
     for measure in comparison.measures:
-        lines += [f"### {escape_markdown(measure.measure)}", ""]
+        lines += [f"### {escape_markdown(_title(measure))}", ""]
         for layout in (SYSTEMS, PAIRS):
             lines += [*markdown(layout.table([measure])), ""]
-    lines += [f"- {one_line(sentence)}" for sentence in explanation(comparison)]
+        lines += [f"- {escape_markdown(note)}" for note in (f"Tests: {_family(measure)}.", *sentences(measure.notes))]
+    lines += [f"- {escape_markdown(sentence)}" for sentence in explanation(comparison)]
     lines += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
     lines += [f"- {escape_markdown(name)}: `{signature}`" for name, signature in comparison.signatures.items()]
     return "\n".join(lines) + "\n"
@@ -214,9 +211,10 @@ def comparison_latex(comparison: Comparison) -> str:
     """Two `tabular` environments per measure for the package booktabs, then the explanation as a paragraph."""
     lines = [r"% \usepackage{booktabs}"]
     for measure in comparison.measures:
-        lines += [rf"\paragraph{{{escape_latex(measure.measure)}}}", ""]
+        lines += [rf"\paragraph{{{escape_latex(_title(measure))}}}", ""]
         for layout in (SYSTEMS, PAIRS):
             lines += [*latex(layout.table([measure])), ""]
+        lines += map(escape_latex, (f"Tests: {_family(measure)}.", *sentences(measure.notes)))
     lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
     for system, signature in comparison.signatures.items():
         lines += ["", escape_latex(f"{system}: {signature}")]

@@ -218,7 +218,7 @@ class Gate(Record):
             compared = compare_tables(tables, measures, ColumnFormula(formula), settings)
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        return {each.measure: each.pairs[0].randomisation.raw for each in compared.measures}, compared.notes
+        return {each.measure: each.pairs[0].p for each in compared.measures}, compared.notes
 
 
 def _minimum(run: Measured, measure: str, limit: Decimal) -> Check:

@@ -43,7 +43,7 @@ def main(out: Path) -> None:
     gull = gold.score("submissions/gull-sf.tab.txt", policy="sf")
     compared: cs.Comparison = cs.compare({"tide": strict, "gull": gull}, measure="LDC-MEAN-*", bootstrap=50)
     best, pair = compared.rows("systems")[0], compared.rows("pairs")[0]
-    print(best["system"], best["rank"], pair["first"], pair["second"], compared.units, len(compared.to_text("tsv")))
+    print(best["name"], best["rank"], pair["a"], pair["b"], compared.units, len(compared.to_text("tsv")))
     interval = run.intervals(20, seed=1)[0]
     print(interval["measure"], interval["score"])
 

@@ -36,7 +36,7 @@ def test_a_comparison_is_that_of_the_command(world: Path, results: dict[str, cs.
     assert isinstance(again, cs.Comparison)
     assert (str(again), again.rows("pairs")) == (str(compared), compared.rows("pairs"))
     assert [row["score"] for row in compared.rows()] == [
-        system["point"] for measure in told["measures"] for system in measure["systems"]
+        system["score"] for measure in told["measures"] for system in measure["systems"]
     ]
     assert repr(compared).startswith("<comparison of alpha.tab.txt, beta.tab.txt, gamma.tab.txt: ")
 

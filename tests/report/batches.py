@@ -16,7 +16,7 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
     interval = {"low": 0.25, "high": 0.75}
     return {
         "kind": "batch",
-        "schema_version": 2,
+        "schema_version": 3,
         "task": "coldstart",
         "measure": MEASURE,
         "unit": "LDC query",

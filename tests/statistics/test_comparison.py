@@ -13,7 +13,7 @@ from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare, compare_tables
 from cs_score.statistics.intervals import bootstrap_intervals
-from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, IntervalMethod, Resampling, smallest_p
+from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, Family, IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import holm
 from cs_score.statistics.results import Comparison, Interval, RankedSystem
 from cs_score.statistics.units import UnitTable
@@ -32,7 +32,7 @@ def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how:
 
 
 def score_of(entry: RankedSystem) -> Interval:
-    return Interval(*(getattr(entry, name) for name in Interval.__struct_fields__))
+    return Interval(*(getattr(entry, "score" if name == "point" else name) for name in Interval.__struct_fields__))
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -40,7 +40,7 @@ def test_intervals_are_those_of_each_system_alone(method: IntervalMethod) -> Non
     settings = replace(SETTINGS, method=method)
     compared = comparison(systems(), settings)
     for name, matrix in systems().items():
-        entries = [entry for measure in compared.measures for entry in measure.systems if entry.system == name]
+        entries = [entry for measure in compared.measures for entry in measure.systems if entry.name == name]
         assert bootstrap_intervals(matrix, FORMULA, settings) == tuple(map(score_of, entries))
 
 
@@ -49,36 +49,36 @@ def test_everything_about_the_measures() -> None:
     assert (compared.systems, compared.units) == (("good", "poor", "poorer"), 60)
     assert [measure.measure for measure in compared.measures] == list(MEASURES)
     for measure in compared.measures:
-        score = {entry.system: entry.point for entry in measure.systems}
+        score = {entry.name: entry.score for entry in measure.systems}
         for pair in measure.pairs:
-            assert pair.difference.point == score[pair.second] - score[pair.first]
-            assert present(pair.difference.low) < pair.difference.point < present(pair.difference.high)
-        for test in ("randomisation", "bootstrap"):
-            p_values = [pair.p_values(test) for pair in measure.pairs]
-            assert [p.holm for p in p_values] == holm([p.raw for p in p_values])
+            assert pair.difference == score[pair.b] - score[pair.a]
+            assert present(pair.low) < pair.difference < present(pair.high)
+        assert [pair.p_adjusted for pair in measure.pairs] == holm([pair.p for pair in measure.pairs])
+        assert measure.family == Family("holm", 3, 999, None, 3, "randomisation", False)
+    assert [measure.exploratory for measure in compared.measures] == [False, True, True]
     f1 = compared.measures[2]
-    assert [(entry.system, entry.tier, entry.rank, entry.rank_low, entry.rank_high) for entry in f1.systems] == [
+    assert [(entry.name, entry.tier, entry.rank, entry.rank_low, entry.rank_high) for entry in f1.systems] == [
         ("good", 1, 1, 1, 1),
         ("poor", 2, 2, 2, 3),
         ("poorer", 2, 3, 2, 3),
     ]
-    assert [pair.first + "/" + pair.second for pair in f1.pairs] == ["good/poor", "good/poorer", "poor/poorer"]
+    assert [pair.a + "/" + pair.b for pair in f1.pairs] == ["good/poor", "good/poorer", "poor/poorer"]
     clear, _, unclear = f1.pairs
-    assert present(clear.difference.high) < 0  # second minus first
-    assert clear.randomisation.raw == clear.bootstrap.raw == 0.001
-    assert clear.randomisation.holm == 0.003
-    assert present(unclear.difference.low) < 0 < present(unclear.difference.high)
-    assert unclear.randomisation.holm > 0.05
+    assert present(clear.high) < 0  # second minus first
+    assert clear.p == clear.p_bootstrap == 0.001
+    assert clear.p_adjusted == 0.003
+    assert present(unclear.low) < 0 < present(unclear.high)
+    assert unclear.p_adjusted > 0.05
 
 
 def test_a_system_against_its_copy() -> None:
     matrix = system(0.5) / 3
     for measure in comparison({"A": matrix, "B": matrix.copy()}).measures:
         [pair] = measure.pairs
-        assert (pair.difference.point, pair.difference.low, pair.difference.high) == (0.0, 0.0, 0.0)
-        assert pair.difference.notes == (ALL_EQUAL,)
-        assert pair.randomisation == pair.bootstrap
-        assert pair.randomisation.raw == pair.randomisation.holm == 1.0
+        assert (pair.difference, pair.low, pair.high) == (0.0, 0.0, 0.0)
+        assert pair.notes == (ALL_EQUAL,)
+        assert pair.p == pair.p_bootstrap == 1.0
+        assert pair.p_adjusted == 1.0
         assert (pair.wins, pair.ties, pair.losses) == (0, 60, 0)
         for entry in measure.systems:
             assert (entry.rank, entry.rank_low, entry.rank_high, entry.tier) == (1, 1, 1, 1)
@@ -91,9 +91,9 @@ def test_rounding_is_no_difference() -> None:
     for method in ("percentile", "bca"):
         [measure] = compare(systems, list("abcd"), ["ratio"], ROUNDING, replace(SETTINGS, method=method)).measures
         [pair] = measure.pairs
-        assert pair.difference.notes == (ALL_EQUAL,)
-        assert pair.difference.low == pair.difference.high == pair.difference.point
-        assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
+        assert pair.notes == (ALL_EQUAL,)
+        assert pair.low == pair.high == pair.difference
+        assert pair.p == pair.p_bootstrap == 1.0
         assert (pair.wins, pair.ties, pair.losses) == (0, 4, 0)
         assert [(entry.rank_low, entry.rank_high) for entry in measure.systems] == [(1, 1), (1, 1)]
 
@@ -103,42 +103,31 @@ def test_swapping_the_systems() -> None:
     forth, back = comparison({"A": first, "B": second}), comparison({"B": second, "A": first})
     for one, other in zip(forth.measures, back.measures):
         [pair], [turned] = one.pairs, other.pairs
-        assert (pair.randomisation, pair.bootstrap) == (turned.randomisation, turned.bootstrap)
-        assert pair.difference.point == -turned.difference.point
-        assert pair.difference.low == pytest.approx(-present(turned.difference.high), rel=0, abs=1e-14)
+        assert (pair.p, pair.p_bootstrap) == (turned.p, turned.p_bootstrap)
+        assert pair.difference == -turned.difference
+        assert pair.low == pytest.approx(-present(turned.high), rel=0, abs=1e-14)
         assert (pair.wins, pair.ties, pair.losses) == (turned.losses, turned.ties, turned.wins)
-        by_name = attrgetter("system")
+        by_name = attrgetter("name")
         assert sorted(one.systems, key=by_name) == sorted(other.systems, key=by_name)
 
 
 def test_a_further_system_changes_nothing_about_the_others_but_corrected_p_values() -> None:
     without, with_it = comparison(systems()), comparison({**systems(), "constant": tiled((1, 2, 2), 60)})
     for one, other in zip(without.measures, with_it.measures):
-        scores = {entry.system: score_of(entry) for entry in other.systems}
-        assert {entry.system: score_of(entry) for entry in one.systems}.items() <= scores.items()
-        pairs = {(pair.first, pair.second): pair for pair in other.pairs}
+        scores = {entry.name: score_of(entry) for entry in other.systems}
+        assert {entry.name: score_of(entry) for entry in one.systems}.items() <= scores.items()
+        pairs = {(pair.a, pair.b): pair for pair in other.pairs}
         for pair in one.pairs:
-            same = pairs[pair.first, pair.second]
-            assert (pair.randomisation.raw, pair.bootstrap.raw) == (same.randomisation.raw, same.bootstrap.raw)
-            assert replace(same, randomisation=pair.randomisation, bootstrap=pair.bootstrap) == pair
-
-
-def test_the_test_that_decides_about_tiers() -> None:
-    """Two units, both won: the bootstrap sees no scatter, randomisation a coin thrown twice."""
-    two = {"A": tiled((2, 2, 2), 2), "B": tiled((1, 2, 2), 2)}
-    by_coin, by_bootstrap = comparison(two), comparison(two, test="bootstrap")
-    assert [entry.tier for entry in by_coin.measures[0].systems] == [1, 1]
-    assert [entry.tier for entry in by_bootstrap.measures[0].systems] == [1, 2]
-    assert by_coin.measures[0].pairs[0].randomisation.raw == pytest.approx(0.5, abs=0.1)
-    assert by_coin.measures[0].pairs == by_bootstrap.measures[0].pairs
+            same = pairs[pair.a, pair.b]
+            assert replace(same, p_adjusted=pair.p_adjusted) == pair
 
 
 def test_one_unit() -> None:
     compared = comparison({"A": system(0.9, units=1, seed=4), "B": np.array([[0.0, 1.0, 1.0]])})
     for measure in compared.measures:
         [pair] = measure.pairs
-        assert pair.difference.notes == (ONE_UNIT,)
-        assert pair.randomisation.raw == pair.bootstrap.raw == 1.0
+        assert pair.notes == (ONE_UNIT,)
+        assert pair.p == pair.p_bootstrap == 1.0
         assert {entry.tier for entry in measure.systems} == {1}
 
 
@@ -147,8 +136,8 @@ def test_wrong_usage_is_refused() -> None:
         comparison({"A": system(0.5)})
     with pytest.raises(UsageError, match="at least two systems"):
         compare_tables({}, MEASURES, FORMULA)
-    with pytest.raises(UsageError, match="no paired test called sign; there are randomisation, bootstrap"):
-        comparison(systems(), test="sign")
+    with pytest.raises(UsageError, match="the baseline goode is none of the systems; did you mean good"):
+        comparison(systems(), replace(SETTINGS, baseline="goode"))
     with pytest.raises(ValueError, match="59 units for matrices of 60 rows"):
         compare(systems(), ["x"] * 59, MEASURES, FORMULA)
     with pytest.raises(ValueError, match="2 names for 3 measures"):
@@ -184,12 +173,12 @@ def test_as_many_resamples_as_significance_needs() -> None:
     """190 pairs at 1 %: of 10,000 resamples the smallest corrected p is 0.019."""
     twenty = {f"S{number}": system(1 - number / 20, units=25, seed=number) for number in range(20)}
     units = [str(number) for number in range(25)]
-    grown = compare(twenty, units, MEASURES[:1], precision, Resampling(confidence=99, can_grow=True))
-    assert grown.resampling == Resampling(19_000, confidence=99)
+    grown = compare(twenty, units, MEASURES[:1], precision, Resampling(confidence=99, can_grow=True, correction="holm"))
+    assert grown.resampling == Resampling(19_000, confidence=99, method="percentile", correction="holm")
     assert note_codes(grown) == []
     assert {entry.tier for entry in grown.measures[0].systems} > {1}
-    assert min(pair.randomisation.holm for pair in grown.measures[0].pairs) <= 0.01
-    asked = compare(twenty, units, MEASURES[:1], precision, Resampling(10_000, confidence=99))
+    assert min(pair.p_adjusted for pair in grown.measures[0].pairs) <= 0.01
+    asked = compare(twenty, units, MEASURES[:1], precision, Resampling(10_000, confidence=99, correction="holm"))
     assert asked.resampling.resamples == 10_000
     assert note_codes(asked) == ["NEVER_SIGNIFICANT"]
     assert {entry.tier for entry in asked.measures[0].systems} == {1}
@@ -210,8 +199,7 @@ def test_as_many_resamples_as_significance_needs() -> None:
 )
 def test_significance_that_cannot_be_is_told(resamples: int, systems: int, units: int, warned: bool) -> None:
     matrices = {f"S{number}": tiled((1, 1, 1), units) for number in range(systems)}
-    compared = compare(matrices, ["u"] * units, MEASURES[:1], precision, Resampling(resamples))
-    assert compared.can_be_significant != warned
+    compared = compare(matrices, ["u"] * units, MEASURES[:1], precision, Resampling(resamples, correction="holm"))
     assert ("NEVER_SIGNIFICANT" in note_codes(compared)) == warned
     if warned:
         [text] = [note.text for note in compared.notes if note.code == "NEVER_SIGNIFICANT"]
@@ -223,8 +211,8 @@ def test_a_smallest_p_is_reached_where_every_unit_is_won() -> None:
     for units in (6, 30):
         compared = comparison({"A": tiled((1, 1, 1), units), "B": tiled((0, 1, 1), units)})
         [pair] = compared.measures[0].pairs
-        assert pair.randomisation.raw == smallest_p("randomisation", units, 999)
-        assert compared.can_be_significant
+        assert pair.p == compared.measures[0].family.smallest_p(units)
+        assert "NEVER_SIGNIFICANT" not in note_codes(compared)
 
 
 def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
@@ -234,7 +222,7 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     rash[30:, 1] = 1.0
     compared = comparison({"rash": rash, "careful": careful})
     [pair] = compared.measures[0].pairs
-    assert pair.difference.point == pytest.approx(2 / 3)
-    assert pair.randomisation.raw < 0.05
+    assert pair.difference == pytest.approx(2 / 3)
+    assert pair.p < 0.05
     # The thirty right answers of both are worth more to the one with the smaller denominator.
     assert (pair.wins, pair.ties, pair.losses) == (60, 30, 0)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict
-from cs_score.statistics.options import Note, Resampling, common_only, notes_of
-from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, PValues, RankedSystem
+from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
+from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.tables.comparison import WRITERS
 
 HOSTILE = "x\x1b[2J|&\\_\t\n`$%#{}<b>\"*[](http://a.example)~^--'\u202e\udc80@me"
@@ -22,13 +22,19 @@ SETTINGS = Resampling(10_000, 3, 99.9, "bca", "claim")
 
 
 def comparison(score: Interval, difference: Interval, names: tuple[str, str], **given: Any) -> Comparison:
-    pair = PairedSystems(*names, difference, PValues(0.00005, 0.0001), PValues(0.0123, 1.0), 5, 2, 1)
+    limits = [{key: value for key, value in asdict(each).items() if key != "point"} for each in (score, difference)]
+    pair = PairedSystems(
+        a=names[0], b=names[1], difference=difference.point, **limits[1], p=0.00005, p_adjusted=0.0001,
+        p_bootstrap=0.0123, wins=5, ties=2, losses=1,
+    )  # fmt: skip
     ranked = tuple(
-        RankedSystem(**asdict(score), system=name, rank=rank, rank_low=1, rank_high=2, tier=rank)
+        RankedSystem(name=name, score=score.point, **limits[0], rank=rank, rank_low=1, rank_high=2, tier=rank)
         for rank, name in enumerate(names, 1)
     )
-    settings = {"units": 8, "resampling": SETTINGS, "test": "bootstrap", "enumerated": False, "notes": (), **given}
-    return Comparison(task="claims", systems=names, measures=(MeasureComparison("F_1", ranked, (pair,)),), **settings)
+    family = Family("holm", 1, 999, None, 2, "randomisation", False, names[0])
+    measures = tuple(MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), governed(names)) for n in (1, 2))
+    settings = {"units": 8, "resampling": SETTINGS, "notes": (), **given}
+    return Comparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
 
 
 def small(first: str) -> Comparison:

@@ -28,8 +28,8 @@ from cs_score.analysis.many.stability import (
 from cs_score.base.late import Late
 from cs_score.base.records import Record, replace
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics, noise
-from cs_score.statistics.options import Note, Resampling, never_significant
-from cs_score.statistics.paired_tests import holm, randomisation_p, tiers
+from cs_score.statistics.options import Family, Note, Resampling, never_significant
+from cs_score.statistics.paired_tests import family_pairs, family_tests, tiers
 from cs_score.statistics.resampling import bootstrap_scores, defined
 from cs_score.statistics.units import UnitTable
 
@@ -39,32 +39,39 @@ else:
     np = Late("numpy")
 
 
-class Standing(Record):
-    """The tier of a row, from 1, and the corrected p-value of its difference from the row above; None for the first."""
+class TestedRow(Record):
+    """The tier of a row, from 1, and the corrected p-value of its difference from the row above, None for the first;
+    where the pairs with a baseline alone are tested, that from the baseline, and no tiers.
+    """
 
-    tier: int
-    p_above: float | None
+    tier: int | None = None
+    p_above: float | None = None
+    p_baseline: float | None = None
 
 
-def standings(
-    tables: Sequence[UnitTable], measure: Measured, resampling: Resampling
-) -> tuple[list[Standing], tuple[Note, ...]]:
-    """The standing of rows from best to worst under one measure, from the statistics of their units.
+def row_tests(
+    names: Sequence[str], tables: Sequence[UnitTable], measure: Measured, resampling: Resampling
+) -> tuple[list[TestedRow], Family | None, tuple[Note, ...]]:
+    """The tests of rows from best to worst under one measure, from the statistics of their units, and their family.
 
-    The family of tests are all pairs of rows: approximate randomisation, corrected by Holm. Tiers are those of
-    `paired_tests.tiers`. A unit that a run was not scored on is nothing in it. Without units nothing differs.
+    They are those of a comparison. A unit that a run was not scored on is nothing in it. Without units nothing differs.
     The notes say so where no difference could have been significant.
     """
     units = united_units(table.ids for table in tables)
     if not units or len(tables) < 2:
-        return [Standing(1, 1.0 if row else None) for row in range(len(tables))], ()
+        return [TestedRow(1, 1.0 if row else None) for row in range(len(tables))], None, ()
     statistics = exact_statistics([measure.rows(table, units) for table in tables])
-    pairs = list(combinations(range(len(tables)), 2))
-    found = randomisation_p(statistics, ColumnFormula(measure.formula), pairs, resampling)
-    adjusted = dict(zip(pairs, holm([p for (p,) in found])))
-    of_row = tiers(range(len(tables)), lambda best, row: adjusted[best, row] <= resampling.level)
-    rows = [Standing(of_row[row], adjusted[row - 1, row] if row else None) for row in range(len(tables))]
-    return rows, never_significant("randomisation", len(units), len(tables), resampling)
+    pairs = family_pairs(names, resampling)
+    tested = family_tests(statistics, ColumnFormula(measure.formula), pairs, resampling)
+    notes = never_significant(tested.family, len(units), resampling.level)
+    adjusted = {frozenset(pair): p for pair, p in zip(pairs, tested.p_adjusted[0])}
+    if resampling.baseline:
+        base = pairs[0][0]
+        rows = [TestedRow(p_baseline=adjusted.get(frozenset((base, row)))) for row in range(len(tables))]
+        return rows, tested.family, notes
+    of_row = tiers(range(len(tables)), lambda best, row: adjusted[frozenset((best, row))] <= resampling.level)
+    rows = [TestedRow(of_row[row], adjusted[frozenset((row - 1, row))] if row else None) for row in range(len(tables))]
+    return rows, tested.family, notes
 
 
 _CELLS: Final = 1 << 20

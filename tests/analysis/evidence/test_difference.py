@@ -223,8 +223,9 @@ def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
                  "--measure", "abstract_label_only_f1").out
     )  # fmt: skip
     (pair,) = compared["measures"][0]["pairs"]
-    assert found["interval"] == pair["difference"]
-    assert found["p"] == {test: pair[test]["p"] for test in ("randomisation", "bootstrap")}
+    assert found["interval"]["point"] == pair["difference"]
+    assert [found["interval"][side] for side in ("low", "high")] == [pair["low"], pair["high"]]
+    assert found["p"] == {"randomisation": pair["p"], "bootstrap": pair["p_bootstrap"]}
     assert found["resampling"] == compared["resampling"]
 
 

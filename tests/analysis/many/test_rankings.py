@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.analysis.many import stability as kendall
-from cs_score.analysis.many.resampled import standings, with_resamples
+from cs_score.analysis.many.resampled import row_tests, with_resamples
 from cs_score.analysis.many.stability import measured, stability
 from cs_score.statistics import arithmetic
 from cs_score.statistics.options import Resampling
@@ -117,7 +117,7 @@ def _table(right: Sequence[int]) -> UnitTable:
     return UnitTable(tuple(f"q{number}" for number in range(len(right))), columns, [(one, 1, 1) for one in right])
 
 
-class TestStandings:
+class TestRowTests:
     MEASURE = measured("coldstart", ["SF-ALL-Micro-P"])
 
     def test_a_row_opens_a_tier_where_it_differs_from_the_first_of_the_tier(self) -> None:
@@ -125,19 +125,22 @@ class TestStandings:
         four, one of which is a copy, there are six pairs and nothing does.
         """
         runs = [[1] * 10, [1] * 7 + [0] * 3, [1] * 4 + [0] * 6, [1] * 4 + [0] * 6]
-        found, _ = standings([_table(right) for right in runs], self.MEASURE, Resampling(2000))
+        found, _, _ = row_tests(
+            [str(right) for right in runs], [_table(right) for right in runs], self.MEASURE, Resampling(2000)
+        )
         assert [each.tier for each in found] == [1, 1, 1, 1]  # 2 / 2 ** 6, times 6 pairs
         assert [each.p_above for each in found] == [None, 1.0, 1.0, 1.0]
-        found, notes = standings([_table([1] * 10), _table([1] * 4 + [0] * 6)], self.MEASURE, Resampling(2000))
+        two = [_table([1] * 10), _table([1] * 4 + [0] * 6)]
+        found, _, notes = row_tests("AB", two, self.MEASURE, Resampling(2000))
         assert [(each.tier, each.p_above) for each in found] == [(1, None), (2, 2 / 64)]
         assert not notes
 
     def test_a_unit_that_a_run_lacks_is_nothing_in_it(self) -> None:
         whole, part = _table([1, 1, 1]), _table([1, 1])
-        found, _ = standings([whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
+        found, _, _ = row_tests("AB", [whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
         assert [each.p_above for each in found] == [None, 1.0]  # 3/3 and 2/2
 
     @pytest.mark.parametrize("tables", [[], [_table([1])], [_table([]), _table([])]])
     def test_few_rows_and_no_units(self, tables: list[UnitTable]) -> None:
-        found, _ = standings(tables, self.MEASURE, Resampling(10))
+        found, _, _ = row_tests("AB"[: len(tables)], tables, self.MEASURE, Resampling(10))
         assert [each.tier for each in found] == [1] * len(tables)
