@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -204,6 +205,15 @@ def test_no_help_is_that_of_two_options() -> None:
         assert len(helps) == len(set(helps))
 
 
+def test_what_is_meant_has_one_name() -> None:
+    """Of our own commands, and of what they take alike."""
+    names: dict[str, set[str]] = {}
+    for command in ALL.values():
+        for option in command.options if not isinstance(command, Reference) else ():
+            names.setdefault(option.help or "", set()).add(option.long)
+    assert {meaning: found for meaning, found in names.items() if len(found) > 1} == {}
+
+
 def test_click_walks_the_whole_tree() -> None:
     """What completion, the manual page and `help` see is one tree."""
     tree = root()
@@ -260,6 +270,20 @@ def test_the_first_screen_is_one(name: str, more: list[str], samples: Path) -> N
     )
     assert 0 < len(lines) <= 40
     assert [line for line in lines if len(line) > 80 and not line.startswith("signature")] == []
+
+
+@pytest.mark.parametrize("name", [name for name in FIRST if "json" in ALL[name].formats])
+def test_formats_hold_the_numbers_of_the_json(name: str, samples: Path) -> None:
+    """But for differences to a number that stands in it, which have a sign."""
+    words = [*name.split(), *ALL[name].example.split(), "--force"]
+    document = json.loads(score_in(samples, [*words, "--format", "json"]).stdout)
+    numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", json.dumps(document))]
+    shown = {f"{number:.4f}" for number in numbers}
+    for form in {"tsv", "markdown", "latex"} & {*ALL[name].formats}:
+        text = score_in(samples, [*words, "--format", form]).stdout.decode().replace("\\", "")
+        found = re.findall(r"(?<![\w./+-])(\d\.\d{4,})(?![\w.])", text)
+        assert found
+        assert {f"{float(number):.4f}" for number in found} <= shown, form
 
 
 # ---- Spelling
