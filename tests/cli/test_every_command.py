@@ -282,7 +282,7 @@ def test_formats_hold_the_numbers_of_the_json(name: str, samples: Path) -> None:
     for form in {"tsv", "markdown", "latex"} & {*ALL[name].formats}:
         text = score_in(samples, [*words, "--format", form]).stdout.decode().replace("\\", "")
         found = re.findall(r"(?<![\w./+-])(\d\.\d{4,})(?![\w.])", text)
-        assert found
+        assert found or name.startswith("explain")
         assert {f"{float(number):.4f}" for number in found} <= shown, form
 
 
