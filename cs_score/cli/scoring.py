@@ -269,11 +269,11 @@ def scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             result = _scored_in_parts(call, gold, (*assessments, runs[0].file), knowledge_bases, unfinished)
         if result is None:
 
-            def load(gold: Gold, files: Sequence[Input], log: ProblemLog) -> Run:
+            def load(gold: Gold, run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
                 if not (call.validates or knowledge_bases):
-                    return load_alone(gold, files, log)
-                known = [file for file in files if isinstance(file, str) and file in knowledge_bases]
-                return load_as_prepared(gold, files, known, log, validates=call.validates)
+                    return load_alone(gold, run, pool, log)
+                known = [str(run.file)] if run.file in knowledge_bases else []
+                return load_as_prepared(run.over(gold), [*pool, run.file], known, log, validates=call.validates)
 
             gold = with_pool(gold, assessments, problems)
             result = score_apart(gold, runs, problems, load, validated=call.validates)
@@ -287,7 +287,7 @@ def held(file: Input) -> Input:
 
 
 def runs_and_pool(
-    line: Line, query_files: Sequence[str], files: Sequence[Input], knowledge_bases: Collection[str]
+    line: Line, query_files: Sequence[str], files: Sequence[Input], knowledge_bases: Collection[Input]
 ) -> tuple[list[OneRun], list[Input]]:
     """The runs, with knowledge bases among them, that --run or -runids choose, and the assessments.
 

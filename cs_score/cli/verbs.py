@@ -6,9 +6,9 @@ import contextlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.groups import DIMENSIONS, crossed
 from cs_score.analysis.coldstart.scored import score_for_analysis
@@ -85,28 +85,8 @@ if TYPE_CHECKING:
 # ---- What a command line names
 
 
-class Given(Protocol):
-    """What a command line names. Everything that it may say wrong is a UsageError before a file is read."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What only this task's analyses are asked for."""
-
-    def one(self) -> Any:
-        """What is analysed, scored; remarks go to standard error."""
-
-    def explained(self, measure: str | None) -> Any:
-        """The explanation of what the selectors name."""
-
-    def both(self) -> tuple[Any, Any, tuple[str, str]]:
-        """A and B, scored, and what they are called."""
-
-    def several(self) -> Mapping[str, Any]:
-        """The results of several systems by name."""
-
-
 class Predictions:
-    """Gold and files of predictions."""
+    """Gold and files of predictions. Everything that a line may say wrong is a UsageError before a file is read."""
 
     settings: Mapping[str, Any] = {}
 
@@ -151,7 +131,7 @@ class Runs:
         self._options = replace(options_of(line, self._defaults), runids=None)
         self._queries = [word for word in line.words if is_query_file(word)]
         named = line.texts(KNOWLEDGE_BASE.long)
-        self._files = [*(word for word in line.words if not is_query_file(word)), *named]
+        self._files: list[Input] = [*(word for word in line.words if not is_query_file(word)), *named]
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -163,23 +143,41 @@ class Runs:
             "resampling": read_resampling(self._line),
         }
 
-    def _found(self) -> tuple[list[OneRun], list[Input], frozenset[str]]:
-        """The runs, the assessments, and which files are knowledge bases, named or recognised."""
-        files = list(map(held, self._files))
-        knowledge_bases = knowledge_bases_in(files) | frozenset(self._line.texts(KNOWLEDGE_BASE.long))
-        return *runs_and_pool(self._line, self._queries, files, knowledge_bases), knowledge_bases
+    @cached_property
+    def _knowledge_bases(self) -> frozenset[Input]:
+        """Those that are named or recognised."""
+        return knowledge_bases_in(self._files) | frozenset(self._line.texts(KNOWLEDGE_BASE.long))
 
-    def _the_run(self) -> tuple[OneRun, list[Input], frozenset[str]]:
-        runs, assessments, knowledge_bases = self._found()
+    def _found(self) -> tuple[list[OneRun], list[Input]]:
+        """The runs and the assessments."""
+        self._files = list(map(held, self._files))
+        return runs_and_pool(self._line, self._queries, self._files, self._knowledge_bases)
+
+    def _the_run(self) -> tuple[OneRun, list[Input]]:
+        runs, assessments = self._found()
         if len(runs) > 1:
             raise UsageError(f"there are {len(runs)} runs ({', '.join(map(_called, runs))}): choose one with --run ID")
-        return runs[0], [*assessments, runs[0].file], knowledge_bases
+        return runs[0], assessments
+
+    def _load(
+        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+    ) -> Run:  # fmt: skip
+        """The run by itself, with assessments where gold has none; a knowledge base is resolved. Raises InputError."""
+        gold, files = run.over(gold), [*pool, run.file]
+        problems = gold.problems.branch() if problems is None else problems
+        if run.file in self._knowledge_bases:
+            return load_as_prepared(gold, files, [str(run.file)], problems, validates=False)
+        return load_run(gold, files, problems=problems)
+
+    def _gold(self, options: Options, pool: Sequence[Input]) -> Gold:
+        return with_pool(open_gold(self._queries, options), pool)
 
     def one(self) -> Scored:
-        run, files, knowledge_bases = self._the_run()
+        """The run, scored; remarks go to standard error."""
+        run, assessments = self._the_run()
         with paused_collector():
-            gold = run.over(noting_folders(open_gold(self._queries, self._options), self._files))
-            loaded = load(gold, files, knowledge_bases)
+            gold = noting_folders(open_gold(self._queries, self._options), self._files)
+            loaded = self._load(gold, run, assessments)
             scored = score_for_analysis(loaded, self._options.policy)
         _warn_of(loaded)
         say_policy(self._line, [scored.result])
@@ -188,6 +186,7 @@ class Runs:
         return scored
 
     def explained(self, measure: str | None) -> Any:
+        """The explanation of what the selectors name."""
         from cs_score.analysis.coldstart.explanation.explanation import (
             explain,
             load_as_far_as_possible,
@@ -196,12 +195,13 @@ class Runs:
 
         line = self._line
         self._options.check()
-        run, files, knowledge_bases = self._the_run()
+        run, assessments = self._the_run()
         with paused_collector():
-            gold = run.over(noting_folders(open_gold(self._queries, self._options), self._files))
-            loaded, stop = (
-                (load(gold, files, knowledge_bases), None) if knowledge_bases else load_as_far_as_possible(gold, files)
-            )
+            gold = noting_folders(open_gold(self._queries, self._options), self._files)
+            if run.file in self._knowledge_bases:
+                loaded, stop = self._load(gold, run, assessments), None
+            else:
+                loaded, stop = load_as_far_as_possible(run.over(gold), [*assessments, run.file])
             if stop is not None and not loaded.layouts:
                 raise stop
             scored = score_as_far_as_possible(loaded, self._options.policy, stop=stop)
@@ -213,27 +213,37 @@ class Runs:
         return explain(scored, **{key: line.texts(name) for key, name in names.items()}, measure=measure)
 
     def both(self) -> tuple[Scored, Scored, tuple[str, str]]:
+        """A and B, scored, and what they are called."""
         line = self._line
         policy_b, pool_b, follow_b = (line.switches.get(option.long) for option in (POLICY_B, POOL_B, FOLLOW_B))
         if "-" in (*self._files, pool_b):
             raise UsageError("standard input cannot be read once for each of the two: name a file")
-        runs, assessments, knowledge_bases = self._found()
-        scored = partial(_scored_as, knowledge_bases=knowledge_bases)
+        runs, pool = self._found()
         wanted = 2 if policy_b is None and pool_b is None and follow_b is None else 1
         if len(runs) != wanted:
             shown = "two runs" if wanted == 2 else "one run, with --policy-b, --pool-b or --follow-b"
             there = f"{len(runs)} among the files ({', '.join(map(_called, runs))})"
             choose = "; choose with --run ID" if len(runs) > wanted else ""
             raise UsageError(f"name {shown}; there are {there}{choose}; see cs-score diff -help")
+
+        def scored(gold: Gold, run: OneRun, options: Options) -> Scored:
+            loaded = self._load(gold, run)
+            _warn_of(loaded, name_of(run.file))
+            return score_for_analysis(loaded, options.policy)
+
         with paused_collector():
-            gold = with_pool(open_gold(self._queries, self._options), assessments)
+            gold = self._gold(self._options, pool)
             a = scored(gold, runs[0], self._options)
             if wanted == 2:
                 first, second = _names(runs)
                 b = scored(gold, runs[1], self._options)
                 say_policy(line, [a.result, b.result])
                 return a, b, (first, second)
-            a = replace(a, again=partial(_scored_again, self._queries, assessments, runs[0], knowledge_bases))
+
+            def again(options: Options) -> Scored:
+                return score_for_analysis(self._load(self._gold(options, pool), runs[0]), options.policy)
+
+            a = replace(a, again=again)
             other, name = self._options, []
             if follow_b is not None:
                 line = line.with_value("--follow", follow_b)
@@ -244,24 +254,21 @@ class Runs:
                 other = policy.options(other)
                 name.append(f"policy {policy.name}")
             if pool_b is not None or other != self._options:
-                gold = with_pool(open_gold(self._queries, other), assessments if pool_b is None else [pool_b])
+                gold = self._gold(other, pool if pool_b is None else [pool_b])
                 name += [] if pool_b is None else [f"pool {pool_b}"]
             return a, scored(gold, runs[0], other), ("as given", ", ".join(name))
 
     def several(self) -> Mapping[str, Any]:
+        """The results of several runs by name."""
         if "-" in self._files:
             raise UsageError("standard input cannot be read once for each run: name a file")
-        runs, assessments, knowledge_bases = self._found()
+        runs, pool = self._found()
         if len(runs) < 2:
             there = f"there is {_called(runs[0])} among the files"
             raise UsageError(f"a comparison needs at least two runs; {there}; see cs-score compare coldstart -help")
-
-        def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
-            return load(gold, files, [file for file in files if file in knowledge_bases], problems)
-
-        scored = score_separately(self._queries, assessments, runs, self._options, loaded)
-        results = dict(zip(_names(runs), scored))
+        scored = score_separately(self._queries, pool, runs, self._options, self._load)
         say_policy(self._line, [run for result in scored for run in result.runs])
+        results = dict(zip(_names(runs), scored))
         for name, result in results.items():
             for text in result.warnings:
                 warn(str(InputError(text, file=name)))
@@ -284,44 +291,11 @@ def _names(runs: Sequence[OneRun]) -> list[str]:
     ]
 
 
-def load(
-    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog | None = None
-) -> Run:
-    """Load runs and assessments; knowledge bases are resolved, as the scorer does it. Raises InputError."""
-    problems = gold.problems.branch() if problems is None else problems
-    if not knowledge_bases:
-        return load_run(gold, files, problems=problems)
-    known = [str(file) for file in knowledge_bases]
-    return load_as_prepared(gold, files, known, problems, validates=False)
-
-
-def _scored_again(
-    queries: Sequence[str],
-    assessments: Sequence[Input],
-    run: OneRun,
-    knowledge_bases: Collection[str],
-    options: Options,
-) -> Scored:
-    gold = run.over(with_pool(open_gold(queries, options), assessments))
-    loaded = load(gold, [run.file], [name for name in knowledge_bases if name == run.file])
-    return score_for_analysis(loaded, options.policy)
-
-
-def _scored_as(gold: Gold, run: OneRun, options: Options, knowledge_bases: Collection[str]) -> Scored:
-    loaded = load(run.over(gold), [run.file], [name for name in knowledge_bases if name == run.file])
-    scored = score_for_analysis(loaded, options.policy)
-    for remark in loaded.remarks:
-        warn(str(InputError(remark, file=name_of(run.file))))
-    if loaded.problems.has_errors:
-        warn(f"{name_of(run.file)}: there are errors in the input; score the run to see them")
-    return scored
-
-
-def _warn_of(run: Run) -> None:
+def _warn_of(run: Run, name: str | None = None) -> None:
     for remark in run.remarks:
-        warn(str(InputError(remark)))
+        warn(str(InputError(remark, file=name)))
     if run.problems.has_errors:
-        warn("there are errors in the input; score the run to see them")
+        warn(str(InputError("there are errors in the input; score the run to see them", file=name)))
 
 
 def warn(remark: str) -> None:
@@ -329,7 +303,7 @@ def warn(remark: str) -> None:
     say(f"cs-score: warning: {remark}\n")
 
 
-def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Given:
+def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
     """What a command line names. Raises UsageError."""
     return Runs(line) if task == COLD_START else Predictions(task, line, fewest, most)
 
@@ -416,7 +390,7 @@ _analysing: Final = partial(with_bar, doing="analysing")
 # ---- The verbs
 
 
-def _analyzed(task: Task, line: Line, given: Given, top: int | None, *, is_whole: bool) -> Any:
+def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None, *, is_whole: bool) -> Any:
     measure, settings = task.measure_of(line.switches.get("--measure")), given.settings
     progress = with_bar if task.name == COLD_START else _analysing
     make_way(line, task, "analysis")

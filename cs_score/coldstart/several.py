@@ -20,8 +20,8 @@ from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.tab_files import FileKind, read_tab_file
 from cs_score.problems.log import ProblemLog
 
-Load: TypeAlias = Callable[[Gold, Sequence[Input], ProblemLog], Run]
-"""Loads a run over gold that has its pool."""
+Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
+"""Loads a run over gold that has its pool; further assessments come before it."""
 
 
 class OneRun(Record):
@@ -102,8 +102,8 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     return list(found) or [""]
 
 
-def load_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog) -> Run:
-    return load_run(gold, files, problems=problems)
+def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+    return load_run(run.over(gold), [*pool, run.file], problems=problems)
 
 
 def score_separately(
@@ -151,7 +151,7 @@ def score_apart(
 
 def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load) -> Result:
     try:
-        run = load(one.over(gold), [one.file], problems)
+        run = load(gold, one, (), problems)
         result = score_runs(run, gold.options.policy, problems)
         if not result.runs:
             raise ScoringStopped(InputError("no line that could be scored"), result)

@@ -31,7 +31,7 @@ from cs_score.coldstart.options import APART, NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import runs_of, score_apart
+from cs_score.coldstart.several import OneRun, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
@@ -128,8 +128,9 @@ def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: Pr
     return load_prepared(gold, prepared, problems=problems)
 
 
-def _loaded_alone(gold: Gold, files: Sequence[Input], problems: ProblemLog, validated: bool) -> Run:
-    return _loaded(gold, [file for file in files if isinstance(file, InMemory)], validated, problems)
+def _loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog, validated: bool) -> Run:
+    files = [file for file in (*pool, run.file) if isinstance(file, InMemory)]
+    return _loaded(run.over(gold), files, validated, problems)
 
 
 def _is_knowledge_base(file: InMemory) -> bool:
