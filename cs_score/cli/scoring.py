@@ -64,7 +64,7 @@ from cs_score.cli.output import (
 )
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import PRESETS, Options, as_validated
+from cs_score.coldstart.options import Options, as_validated
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
@@ -383,12 +383,11 @@ def say_policy(line: Line, runs: Iterable[RunResult]) -> None:
         return
     duplicates = sum(row.counts.redundant for run in runs for row in run.tables.sf.rows if row.counts)
     if duplicates:
-        ignored = "DUPLICATE" in edition_followed(line).ignore
-        counted = "are ignored" if ignored else "count as wrong"
-        name = next((name for name, preset in PRESETS.items() if ("DUPLICATE" in preset.policy.ignore) is ignored), "")
-        other = next(other for other in PRESETS if other != name)
-        found = f"{duplicates} duplicate{'s' if duplicates > 1 else ''} of right answers {counted}"
-        say(f"{PROGRAM}: {found}, by the policy {name}; --policy {other} is the other\n")
+        is_ignored = "DUPLICATE" in edition_followed(line).ignore
+        name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
+        outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")
+        found = f"{duplicates} duplicate{'s' if duplicates > 1 else ''} {outcome} (policy {name})"
+        say(f"{PROGRAM}: {found}; --policy {other} {instead}\n")
 
 
 def remark(remarks: Sequence[str]) -> None:

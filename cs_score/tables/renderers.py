@@ -5,6 +5,7 @@ Texts of inputs are untrusted: each renderer escapes them for where they go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from textwrap import wrap
@@ -64,6 +65,8 @@ def text(table: Table, top: int | None = TOP, width: int | None = None) -> Itera
         yield from aligned(_fitted(cells, to_the_right, width), to_the_right) if rows else ["none"]
 
 
+_PLACE: Final = re.compile(r".*:\d+")
+
 _SHORTEST_CELL: Final = 8
 """Characters that are left of a text in a table that is too wide."""
 
@@ -79,9 +82,14 @@ def _fitted(cells: list[list[str]], are_numbers: list[bool], width: int | None) 
             widths.pop()
         else:
             break
-    return [
-        [text if len(text) <= most else f"{text[: most - 1]}\u2026" for text, most in zip(row, widths)] for row in cells
-    ]
+    return [[_cut(text, most) for text, most in zip(row, widths)] for row in cells]
+
+
+def _cut(text: str, most: int) -> str:
+    """A text of at most so many characters; of a place, `FILE:LINE`, the end is kept."""
+    if len(text) <= most:
+        return text
+    return f"\u2026{text[1 - most :]}" if _PLACE.fullmatch(text) else f"{text[: most - 1]}\u2026"
 
 
 def tsv(table: Table) -> Iterator[bytes]:

@@ -102,3 +102,9 @@ def test_a_frame_has_the_columns_of_the_file() -> None:
     written = next(csv.reader(io.StringIO(b"".join(tsv(table)).decode()), delimiter="\t"))
     assert list(frame(table).columns) == written
     assert len(frame(table)) == 3
+
+
+def test_of_a_place_that_is_cut_the_line_stays() -> None:
+    rows = [{"line": "a-long-folder/run.tab.txt:1234"}, {"line": "a text that is long"}]
+    lines = list(text(Layout("places", "Places:", columns("line"), lambda found: found).table(rows), None, 12))
+    assert lines[-2:] == ["…ab.txt:1234", "a text that…"]
