@@ -34,7 +34,7 @@ ROOMS: Final = {
     # resampling, intervals, paired tests, families of tests, planning; knows no task
     "statistics": Budget(2145, 10),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(647, 5),  # plan: 400, 4
+    "tables": Budget(653, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6892, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
@@ -50,7 +50,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2533, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1653, 8),  # plan: 800, 6
+    "verification": Budget(1654, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2235, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4910, 12),  # plan: 1900, 11
+    "cli": Budget(4883, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
