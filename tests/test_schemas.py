@@ -33,6 +33,11 @@ CALLS: Final = {
     "comparison": ("r.json", ["compare", "coldstart", "--common", "--output=r.json", *SCORED, "runs/a.tab.txt"]),
     "power": ("r.json", ["power", "--sd=2", "--difference=1", "--units=9", "--output=r.json"]),
     "pool-bias": ("r.json", ["pool-bias", "--output=r.json", *SCORED, "other.tab"]),
+    "sampled-pool": ("r.json", ["score", "--inclusion=sample.tsv", "--output=r.json", *SCORED]),
+    "assessors": (
+        "r.json",
+        ["compare", "--second-assessments=qrel", "--output=r.json", "--bootstrap=9", *SCORED, "other.tab"],
+    ),
     "leaderboard": ("b/leaderboard.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch": ("b/batch.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--output=b", "--jobs=1", "--problems=p.json", *SCORED]),

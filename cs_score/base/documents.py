@@ -57,6 +57,8 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
     "power": ("statistics.planning:Power",),
+    "assessors": ("analysis.many.assessors:Assessors",),
+    "sampled-pool": ("analysis.many.sampled_pool:SampledPool",),
     "pool-bias": ("analysis.many.pool_bias:PoolBias",),
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),

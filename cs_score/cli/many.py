@@ -33,6 +33,7 @@ from cs_score.cli.options import (
     EXAMPLE_OF_TWO,
     FAMILY,
     FILES,
+    INCLUSION,
     INTERVALS,
     OF_A_BATCH,
     OF_A_CALL,
@@ -42,6 +43,7 @@ from cs_score.cli.options import (
     RUN,
     RUNIDS,
     SCORING,
+    SECOND,
     defaults_of,
     evidence_task,
     fields,
@@ -68,6 +70,7 @@ from cs_score.cli.scoring import (
     PREDICTIONS,
     RunsScored,
     gold_and_words,
+    sampled,
     scored_by,
 )
 from cs_score.cli.verbs import named_by
@@ -405,6 +408,8 @@ def comparison_options(task: str) -> tuple[Option, ...]:
         ),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
         Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
+        *([INCLUSION] if task == COLD_START else []),
+        SECOND,
         ALL,
         FORCE,
     )
@@ -414,6 +419,14 @@ def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
     from cs_score.tables.comparison import WRITERS, comparison_screen
 
+    if INCLUSION.long in line.switches and SECOND.long in line.switches:
+        raise UsageError(f"{INCLUSION.long} is about one pool, {SECOND.long} about two: give one of them")
+    if INCLUSION.long in line.switches:
+        return sampled(line)
+    if SECOND.long in line.switches:
+        from cs_score.cli.statistics import compare_assessors
+
+        return compare_assessors(name, line)
     resampling, measures = read_tests(line, always=True), read_measures(line)
     given = named_by(name, line, fewest=2, most=None)
     found = compare_systems(

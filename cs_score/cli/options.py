@@ -117,6 +117,19 @@ PROBLEMS: Final = Option(
 RUNIDS: Final = Option("-runids", "LIST", "Colon-separated runs to score, in this order", "all runs")
 RUN: Final = Option("--run", "ID", "Of several runs, this one; may be repeated where several are meant", many=True)
 JSON: Final = Option("--json", "[FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output")
+INCLUSION: Final = Option(
+    "--inclusion",
+    "FILE",
+    "Estimate precision, right answers and their differences for the whole pool from a sample of it; a table of "
+    "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an answer is "
+    "of the first line that it fits",
+)
+SECOND: Final = Option(
+    "--second-assessments",
+    "FILE",
+    "The pool (in tasks of evidence: gold) as a second assessor judged it: agreement, scores and ranks under either, "
+    "intervals that also draw the assessor",
+)
 ALL: Final = Option("--all", None, "All measures, and all lists in full")
 POLICY: Final = Option(
     "--policy",

@@ -21,6 +21,7 @@ from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Pa
 from cs_score.cli.options import (
     ALL,
     FILES,
+    INCLUSION,
     INTERVALS,
     JSON,
     KNOWLEDGE_BASE,
@@ -57,7 +58,9 @@ from cs_score.cli.output import (
     is_quiet,
     print_text,
     say,
+    text_width,
     with_bar,
+    with_deltas,
     write_report,
     write_text,
     write_to_stream,
@@ -571,12 +574,38 @@ def _predictions_scored(task: EvidenceTask, line: Line) -> PredictionsScored:
 
 def _score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
+    if INCLUSION.long in line.switches:
+        return sampled(line)
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()
     print_text(text.removesuffix("\n"))
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
+
+
+def sampled(line: Line) -> int:
+    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
+    from cs_score.analysis.many.sampled_pool import SAMPLED, read_inclusion, sampled_pool, sampled_text
+    from cs_score.tables.statistics import written
+
+    if line.folder is not None:
+        raise UsageError(f"{INCLUSION.long} gives one document: -o FILE.json, .tsv or .txt")
+    inclusion, resampling = read_inclusion(line.text(INCLUSION.long)), read_resampling(line, always=True)
+    queries, runs, pool, options = runs_named(line)
+    with paused_collector():
+        found = sampled_pool(queries, pool, runs, options, inclusion, resampling.confidence if resampling else 95.0)
+    print_text(written(found, line.format, SAMPLED, sampled_text, text_width()), with_deltas)
+    return Status.DONE
+
+
+def runs_named(line: Line) -> tuple[list[str], list[OneRun], list[Input], Options]:
+    """What a command line names: query files, runs, the pool, and how they are scored. Raises UsageError."""
+    queries = [word for word in line.words if is_query_file(word)]
+    runs, pool = runs_and_pool(line, queries, [held(word) for word in line.words if not is_query_file(word)], ())
+    options = replace(options_of(line, defaults_of(line)), runids=None)
+    options.check()
+    return queries, runs, pool, options
 
 
 # ---- Files of evidence
@@ -649,7 +678,8 @@ def score(task: str) -> Command:
     """The command of a task."""
     if task == COLD_START:
         return task_command(
-            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), ALL), files=f"{FILES[0].upper()}{FILES[1:]}",
+            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), INCLUSION, ALL),
+            files=f"{FILES[0].upper()}{FILES[1:]}",
             of_runs=lambda: (policies(), fields()), formats=FORMATS, folder="files",
         )  # fmt: skip
     options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, FORCE, *INTERVALS)

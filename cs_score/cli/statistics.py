@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from cs_score.analysis.comparison import compare
+from cs_score.analysis.many.assessors import ASSESSED, Assessors, assessors, assessors_text, judged_in
 from cs_score.analysis.many.pool_bias import BIAS, bias_text, pool_bias
-from cs_score.base.documents import json_text, read_document, record_in
+from cs_score.analysis.many.sampled_pool import names_of
+from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import ending_of
-from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
 from cs_score.cli.options import (
     EXAMPLE_OF_TWO,
@@ -19,28 +19,28 @@ from cs_score.cli.options import (
     RUN,
     RUNIDS,
     SCORING,
-    defaults_of,
+    SECOND,
     legend,
     measure_option,
-    options_of,
     policies,
     positive_number,
+    read_measures,
+    read_resampling,
     task_command,
     whole_number,
 )
 from cs_score.cli.output import Destination, print_text, text_width, with_bar, with_deltas, write_to_stream
-from cs_score.cli.scoring import GOLD, runs_and_pool
+from cs_score.cli.scoring import GOLD, runs_named
 from cs_score.cli.verbs import named_by
-from cs_score.coldstart.queries import is_query_file
+from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.several import score_separately
 from cs_score.measures.registry import headline
 from cs_score.report.charts import lines
 from cs_score.report.drawing import Drawing, chart_bytes
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
 from cs_score.statistics.results import Comparison
-from cs_score.tables.layout import Layout
-from cs_score.tables.renderers import tsv
-from cs_score.tables.statistics import POWER, power_text
+from cs_score.tables.statistics import POWER, power_text, written
 from cs_score.tasks import COLD_START, task_named
 
 _OF_POWER: Final = (
@@ -73,7 +73,7 @@ def _power(name: str, line: Line) -> int:
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
         found = of_comparison(compare(task, results, Resampling(1), measures=measures), None, difference, level, power)
     if line.format in ("text", "json", "tsv"):
-        _print(line, found, POWER, power_text)
+        print_text(written(found, line.format, POWER, power_text, text_width()), with_deltas)
     else:
         write_to_stream(Destination("stdout"), [chart_bytes(_curve(found), f".{line.format}")])
     return Status.DONE
@@ -96,6 +96,33 @@ def _curve(power: Power) -> Drawing:
     )
 
 
+def compare_assessors(name: str, line: Line) -> int:
+    """Print what a second assessor changes. Raises UsageError, InputError."""
+    print_text(written(_assessors(name, line), line.format, ASSESSED, assessors_text, text_width()), with_deltas)
+    return Status.DONE
+
+
+def _assessors(name: str, line: Line) -> Assessors:
+    """Runs or systems under the judgments of two assessors. Raises UsageError, InputError."""
+    second, resampling = line.text(SECOND.long), read_resampling(line, always=True)
+    task, measure = task_named(name), (read_measures(line) or (None,))[0]
+    if name != COLD_START:
+        if GOLD.long not in line.switches:
+            raise UsageError(f"{SECOND.long} is another gold file: name the first one with {GOLD.long}")
+        either = [
+            named_by(name, each, fewest=1, most=None).several() for each in (line, line.with_value(GOLD.long, second))
+        ]
+        return assessors(task, either[0], either[1], str(task.measure_of(measure)), resampling=resampling)
+    queries, runs, pool, options = runs_named(line)
+    results, judged = [], []
+    for assessed in (pool, [second]):
+        results.append(dict(zip(names_of(runs), score_separately(queries, assessed, runs, options))))
+        judged.append(judged_in(with_pool(open_gold(queries, options), assessed).links.assessments))
+    known = task.measures(results[0].values())
+    wanted = task.measure_of(measure) or next(each for each in headline(name) if each in known)
+    return assessors(task, results[0], results[1], wanted, (judged[0], judged[1]), resampling)
+
+
 _TEAMS: Final = Option(
     "--teams", "FILE", "Lines of a run and its team, with a tab between; else each run is its own team"
 )
@@ -105,27 +132,12 @@ def _bias(line: Line) -> int:
     """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
     if "-" in (*line.words, line.switches.get(_TEAMS.long)):
         raise UsageError("standard input cannot be read once for each run: name a file")
-    queries = [word for word in line.words if is_query_file(word)]
-    runs, pool = runs_and_pool(line, queries, [word for word in line.words if not is_query_file(word)], ())
-    options = options_of(line, defaults_of(line))
-    options.check()
+    queries, runs, pool, options = runs_named(line)
+    teams, measure = line.switches.get(_TEAMS.long), line.switches.get("--measure")
     with paused_collector():
-        found = pool_bias(
-            queries, pool, runs, replace(options, runids=None), line.switches.get(_TEAMS.long),
-            line.switches.get("--measure"), progress=with_bar,
-        )  # fmt: skip
-    _print(line, found, BIAS, bias_text)
+        found = pool_bias(queries, pool, runs, options, teams, measure, progress=with_bar)
+    print_text(written(found, line.format, BIAS, bias_text, text_width()), with_deltas)
     return Status.DONE
-
-
-def _print(line: Line, found: Any, layout: Layout, text: Callable[[Any, int], str]) -> None:
-    """Print a document as text, JSON, or its table as TSV."""
-    if line.format == "json":
-        print_text(json_text(found).removesuffix("\n"))
-    elif line.format == "tsv":
-        write_to_stream(Destination("stdout"), tsv(layout.table(found)))
-    else:
-        print_text(text(found, text_width()).removesuffix("\n"), with_deltas)
 
 
 def bias() -> Command:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
+from cs_score.base.errors import UsageError
 from cs_score.statistics.planning import Power
 from cs_score.tables.layout import Column, Layout, Row
-from cs_score.tables.renderers import text
+from cs_score.tables.renderers import text, tsv
+
+
+def written(found: Any, format_: str, layout: Layout, as_text: Callable[[Any, int], str], width: int) -> str:
+    """A document as `json`, its table as `tsv`, or its `text` of this width. Raises UsageError for another format."""
+    if format_ not in ("text", "json", "tsv"):
+        raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
+    if format_ == "json":
+        return json_text(found).removesuffix("\n")
+    shown = b"".join(tsv(layout.table(found))).decode() if format_ == "tsv" else as_text(found, width)
+    return shown.removesuffix("\n")
 
 
 def _designs(power: Power) -> Iterator[Row]:

@@ -108,8 +108,8 @@ analyze: analyze -o {folder tables} $RUN
 explain: explain --line 1 -o {own o.json} $RUN
 compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab}
 compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
-power: power --sd 2 --difference 1 -o {own o.json}
-power claims: power claims --sd 2 --units 9 -o {own o.json}
+power: power -o {own o.json} {compared.json}
+power claims: power claims -o {own o.json} {compared.json}
 pool-bias: pool-bias -o {own o.json} --teams {teams} {q.xml} {qrel} {run.tab} {other.tab}
 analyze claims: analyze claims $BOTH -o {folder tables}
 explain claims: explain claims $BOTH -o {own o.json}
@@ -188,11 +188,15 @@ def fill(folder: Path) -> None:
     inputs.write("text.json", "...Bo ..." * 9)
     inputs.lines(RunLine("Zoë", run_id="r2"), name="other.tab")
     inputs.write("teams", "run\tteam\nr1\tA\n")
+    inputs.write("sample.tsv", "probability\n0.5\n")
     inputs.write("ids", "CSX_0001 CSX_ENG_979a86d86f\n")
     inputs.write("list", "round2.tab\n")
     inputs.write("evidence-list", "more.jsonl\n")
     for name, lines in (("gold.jsonl", GOLD), ("predictions.jsonl", PREDICTIONS), ("more.jsonl", PREDICTIONS)):
         inputs.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
+    inputs.write("fewer.jsonl", f"{json.dumps(PREDICTIONS[0])}\n")
+    compared = ["compare", "claims", "--bootstrap=9", "-o", "compared.json", "--gold=gold.jsonl"]
+    assert score_in(folder, [*compared, "predictions.jsonl", "fewer.jsonl"]).status == 0
     for name in ("notes", "notes.json", "notes.tsv", "notes.sarif", "notes.sf", "notes.eng", "notes.json.gz"):
         inputs.write(name, f"a shopping list called {name}\n")
     inputs.write("empty.json", "")

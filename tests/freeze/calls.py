@@ -22,6 +22,8 @@ EVIDENCE: Final = ("scifact", "claims", "r4c", "hotpotqa")
 
 SHORT: Final = {
     "COLD": "-queries queryids.txt -expand ISLE26 ldc-queries.xml pool-2016.tab",
+    "INCLUSION": "inclusion-2016.tsv",
+    "SECOND": "pool-2016-second.tab",
     "KB": "tide-kb.tab.txt",
     "SF": "gull-sf.tab.txt",
     **{
@@ -162,6 +164,10 @@ plot of something else: plot budget -o o.svg difference.json
 """
 
 SEVERAL: Final = """
+sampled pool: compare $COLD $KB $SF --inclusion $INCLUSION
+sampled pool, json: score $COLD $KB --inclusion $INCLUSION --format json
+two assessors: compare $COLD $KB $SF --second-assessments $SECOND
+two assessors, json: compare $COLD $KB $SF --second-assessments $SECOND --bootstrap 99 --format json
 pool-bias: pool-bias $COLD $KB $SF
 pool-bias, json: pool-bias --measure SF-AP --format json $COLD $KB $SF
 power: power --difference 0.1 $COLD $KB $SF
@@ -289,7 +295,7 @@ HELP: Final = (
 
 SCHEMAS: Final = (
     "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard pool-bias power "
-    "problem-codes problems score verification"
+    "assessors sampled-pool problem-codes problems score verification"
 ).split()
 
 CASES: Final = {

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
-from cs_score.analysis.many.stability import TIE_TOLERANCE, order_of, tau_b
+from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
@@ -25,7 +25,7 @@ from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.several import OneRun
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.tables.layout import Column, Format, Layout
+from cs_score.tables.layout import Column, Layout
 from cs_score.tables.renderers import text
 
 Given: TypeAlias = tuple[str, Answer]
@@ -133,7 +133,7 @@ def pool_bias(
         if removed := own[team_of[run.run_id]].removed:
             left = _scored(with_pool(open_gold(map(_again, queries), options), _without(pool, removed)), run)
             after[at] = left.result.measures[left.measure(str(about))]
-    ranks, ranks_after = _ranks(before), _ranks(after)
+    ranks, ranks_after = ranks_of(before), ranks_of(after)
     rows = []
     for at, (name, each) in enumerate(zip(names, scored)):
         whole, of_team = scenarios(each, about), own[team_of[name]]
@@ -193,11 +193,6 @@ def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InM
             yield InMemory(plain_name(name), b"\n".join(kept))
 
 
-def _ranks(scores: Sequence[float]) -> list[int]:
-    """From 1; scores that are equal but for rounding share the better rank."""
-    return [1 + sum(other - score > TIE_TOLERANCE * abs(other) for other in scores) for score in scores]
-
-
 BIAS: Final = Layout(
     "pool-bias",
     "Runs with and without what only their team brought into the pool",
@@ -208,7 +203,6 @@ BIAS: Final = Layout(
         Column("score", "Score"),
         Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
         Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
-        Column("change", "Change", Format.GAIN),
         Column("unique", "Unique", meaning="assessments of lines that only the team has"),
         Column("unique_classes", "Classes", meaning="classes that go with them"),
         Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
@@ -219,7 +213,6 @@ BIAS: Final = Layout(
             **asdict(row),
             "left_out": row.left_out.score,
             "rank_left_out": row.left_out.rank,
-            "change": row.left_out.score - row.score,
         }
         for row in sorted(bias.runs, key=lambda row: row.rank)
     ),

@@ -130,6 +130,11 @@ def order_of(scores: Sequence[float]) -> Order:
     return order(*(_number(side == wanted for side in sides) for wanted in (1, -1)))
 
 
+def ranks_of(scores: Sequence[float]) -> list[int]:
+    """Ranks from 1; scores that are equal but for rounding share the better one."""
+    return [1 + sum(other - score > TIE_TOLERANCE * abs(other) for other in scores) for score in scores]
+
+
 def tau_b(first: Order, second: Order) -> float | None:
     """tau-b of two orders of the same things, -1..1; None where it is undefined."""
     told = first.told * second.told

@@ -1,0 +1,193 @@
+"""Estimates for runs of which a part was assessed, and two assessors, from the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.coldstart.command import score_in
+from tests.documents import copy_samples
+from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
+
+SAMPLES = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab".split()
+TIDE, GULL = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
+SECOND = "assessments/pool-2016-second.tab"
+
+
+def found_in(folder: Path, *words: str) -> Any:
+    outcome = score_in(folder, [*words, "--format", "json"])
+    assert outcome.status == 0, outcome.stderr
+    return json.loads(outcome.stdout)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    """Four answers of one run: two assessed of three sure ones, and one that is not sure. The fourth is a parent."""
+    inputs = Inputs(tmp_path)
+    inputs.queries()
+    lines = [
+        RunLine(f"Bo{at}", f"ENG_{at}", node=f":E{at}", confidence=c)
+        for at, c in enumerate(("0.9", "0.8", "0.7", "0.2"))
+    ]
+    inputs.lines(*lines, name="run.tab")
+    inputs.lines(
+        Judged(value="Bo0", docid="ENG_0", value_class=f"{QUERY}:1"),
+        Judged("W", "0", value="Bo1", docid="ENG_1", id="a2"),
+        Judged(value="Bo3", docid="ENG_3", value_class=f"{QUERY}:2", id="a3"),
+        name="pool.tab",
+    )
+    inputs.write("sample.tsv", "confidence\tprobability\n0.5\t0.6\n\t1\n")
+    return inputs
+
+
+CALL = ("score", "q.xml", "pool.tab", "run.tab", "--inclusion", "sample.tsv")
+
+
+def test_estimates_of_a_run(inputs: Inputs) -> None:
+    (run,) = found_in(inputs.folder, *CALL)["runs"]
+    assert (run["run"], run["answers"], run["assessed"]) == ("r1", 4, 3)
+    assert run["precision"]["estimate"] == pytest.approx((3 * 1 / 2 + 1) / 4)
+    assert run["right"]["estimate"] == pytest.approx(3 * 1 / 2 + 1)
+    # Two residuals of 1/2, each standing for 3/2 of 4 answers.
+    assert run["precision"]["standard_error"] == pytest.approx((0.4 * 2 * (1.5 * 0.5 / 4) ** 2) ** 0.5)
+    assert 0 <= run["precision"]["low"] < run["precision"]["estimate"] < run["precision"]["high"] <= 1
+
+
+@pytest.mark.parametrize("file", [TIDE, GULL])
+def test_everything_assessed_gives_the_score(file: str, tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    (folder / "all.tsv").write_text("probability\tprediction\n1\t0.4\n", "utf-8")
+    pool = (folder / SAMPLES[3]).read_text("utf-8")
+    analysed = found_in(folder, "analyze", *SAMPLES, file, "--quiet")["scenarios"]
+    assert analysed["unassessed"]
+    (folder / SAMPLES[3]).write_text(pool + "".join(f"{line}\n" for line in analysed["added_pool"]), "utf-8")
+    (run,) = found_in(folder, "score", *SAMPLES, file, "--inclusion", "all.tsv")["runs"]
+    score_in(folder, ["--json", "scored.json", *SAMPLES, file])
+    (scored,) = json.loads((folder / "scored.json").read_text("utf-8"))["runs"]
+    assert run["precision"]["estimate"] == pytest.approx(scored["scores"]["SF-ALL-Micro-P"], abs=1e-12)
+    assert run["precision"]["standard_error"] == 0
+    column = scored["units"]["columns"].index("SF:ALL:right")
+    assert run["right"]["estimate"] == pytest.approx(sum(row[column] for row in scored["units"]["rows"]), abs=1e-9)
+
+
+def test_differences_and_tables(tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    words = ["compare", *SAMPLES, TIDE, GULL, "--inclusion", "assessments/inclusion-2016.tsv"]
+    found = found_in(folder, *words)
+    a, b = found["runs"]
+    (pair,) = found["differences"]
+    assert (pair["a"], pair["b"]) == ("TIDE_KB", "GULL_SF")
+    assert pair["precision"]["estimate"] == pytest.approx(b["precision"]["estimate"] - a["precision"]["estimate"])
+    apart = (a["right"]["standard_error"] ** 2 + b["right"]["standard_error"] ** 2) ** 0.5
+    assert 0 < pair["right"]["standard_error"] < apart  # some answers are the same
+    text = score_in(folder, words).stdout.decode()
+    assert "GULL_SF - TIDE_KB" in text
+    assert text.count("\n") == score_in(folder, ["score", *words[1:]]).stdout.decode().count("\n")
+    rows = score_in(folder, [*words, "--format", "tsv"]).stdout.decode().splitlines()
+    assert [row.split("\t")[1] for row in rows[1:4]] == ["TIDE_KB", "GULL_SF", "GULL_SF - TIDE_KB"]
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("probability\n0\n", "sample.tsv: line 2: probability 0: a number above 0 and at most 1 is needed"),
+        ("probability\n1.5\n", "sample.tsv: line 2: probability 1.5: a number above 0 and at most 1 is needed"),
+        ("probability\n\nnan\n", "sample.tsv: line 3: probability nan: a number above 0 and at most 1 is needed"),
+        ("probability\tslot\n\t*\n", "sample.tsv: line 2: probability missing: a number above 0 and at most 1 is"),
+        ("probability\tprediction\n1\t2\n", "sample.tsv: line 2: prediction 2: a number from 0 to 1 is needed"),
+        ("probability\tslot\n1\n", "sample.tsv: line 2: 1 columns, not 2"),
+        ("slot\nper:children\n", "sample.tsv: line 1: columns are query, slot, value, provenance, probability, "),
+        ("", "sample.tsv: line 1: columns are query, slot, value, provenance, probability, "),
+        ("probability\n1\n", "sample.tsv: line 2: the probability is 1, but run.tab line 3 was not assessed"),
+        ("value\tprobability\nBo2\t0.5\n*\t1\n", "sample.tsv: line 2: none of the 1 answers of run r1 was assessed"),
+        ("confidence\tprobability\n0.5\t0.6\n", f"sample.tsv: no stratum has run.tab line 4 ({QUERY}, Bo3); an "),
+    ],
+)  # fmt: skip
+def test_probabilities_that_cannot_be(inputs: Inputs, table: str, line: str) -> None:
+    inputs.write("sample.tsv", table)
+    outcome = inputs.call(*CALL)
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    (said,) = outcome.stderr.decode().splitlines()
+    assert said.startswith(f"cs-score: {line}")
+    if "no stratum" in line or "columns are" in line:
+        assert said.endswith("without it see the scenarios of cs-score analyze")
+
+
+# ---- Two assessors
+
+
+def scores_of(comparison: Any, name: str) -> list[float]:
+    """The scores of all systems by a measure."""
+    (measure,) = [each for each in comparison["measures"] if each["measure"] == name]
+    return sorted(each.get("score", each.get("point")) for each in measure["systems"])
+
+
+def test_swapping_assessors_mirrors_everything(tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    pool = SAMPLES[3]
+    found = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
+    other = found_in(folder, "compare", *SAMPLES[:3], SECOND, TIDE, GULL, "--second-assessments", pool)
+    assert found["agreement"] == other["agreement"]
+    assert found["tau_b"] == other["tau_b"] == 1.0
+    for one, mirrored in zip(found["runs"], other["runs"]):
+        assert (one["first"], one["second"]) == (mirrored["second"], mirrored["first"])
+        assert (one["low"], one["high"]) == (mirrored["low"], mirrored["high"])
+    for place, assessed in (("first", pool), ("second", SECOND)):
+        compared = found_in(folder, "compare", *SAMPLES[:3], assessed, TIDE, GULL, "--interval", "percentile")
+        assert sorted(run[place]["score"] for run in found["runs"]) == scores_of(compared, found["measure"])
+
+
+def test_agreement_by_slot(tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    found = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
+    everything, *slots = found["agreement"]
+    assert (everything["slot"], everything["both"], everything["agreed"]) == ("all", 28, 23)
+    assert sum(each["both"] for each in slots) == 28
+    assert (found["only_first"], found["only_second"]) == (0, 0)
+    text = score_in(folder, ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND]).stdout.decode()
+    assert re.search(r"^all +28 +23 +0\.4553 +0\.4639$", text, re.MULTILINE)
+    partly = (folder / SECOND).read_text("utf-8").splitlines(keepends=True)
+    (folder / "partly.tab").write_text("".join(partly[:13]), "utf-8")
+    part = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", "partly.tab")
+    assert (part["agreement"][0]["both"], part["only_first"], part["only_second"]) == (13, 15, 0)
+
+
+def test_annotators_of_r4c_as_assessors(tmp_path: Path) -> None:
+    """Gold of one annotator each: scores are those of comparing against that annotator alone."""
+    folder = copy_samples(tmp_path)
+    gold = json.loads((folder / "assessments/r4c-gold.json").read_text("utf-8"))
+    for number in range(3):
+        alone = {each: [annotators[number]] * 3 for each, annotators in gold.items()}
+        (folder / f"{number}.json").write_text(json.dumps(alone), "utf-8")
+    systems = ["submissions/r4c-a.json", "submissions/r4c-b.json"]
+    found = found_in(folder, "compare", "r4c", "--gold", "0.json", "--second-assessments", "2.json", *systems)
+    for place, name in (("first", "0.json"), ("second", "2.json")):
+        alone = found_in(folder, "compare", "r4c", "--gold", name, *systems)
+        assert sorted(run[place]["score"] for run in found["runs"]) == scores_of(alone, found["measure"])
+    mirrored = found_in(folder, "compare", "r4c", "--gold", "2.json", "--second-assessments", "0.json", *systems)
+    assert [run["low"] for run in found["runs"]] == [run["low"] for run in mirrored["runs"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "line"),
+    [
+        (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", "none.tab"], 1, "Could not open none.tab"),
+        (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", TIDE], 1, "this is a run"),
+        (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", "x", "--inclusion", "y"], 2, "give one of them"),
+        (
+            ["compare", *SAMPLES, TIDE, GULL, "--inclusion", "assessments/inclusion-2016.tsv", "--format", "latex"],
+            2,
+            "printed as text, json or tsv",
+        ),
+        (["compare", "scifact", "--second-assessments", "x", "a", "b"], 2, "name the first one with --gold"),
+    ],
+)
+def test_bad_input_of_two_assessors(words: list[str], status: int, line: str, tmp_path: Path) -> None:
+    outcome = score_in(copy_samples(tmp_path), words)
+    assert (outcome.status, outcome.stdout) == (status, b"")
+    (said,) = outcome.stderr.decode().splitlines()
+    assert line in said

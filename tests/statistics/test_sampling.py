@@ -1,0 +1,152 @@
+"""Estimates from a sample: against prediction-powered inference, the score itself, and by simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing
+import pytest
+from scipy.stats import norm
+
+from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.sampling import Estimate, Items, Numbers, estimated, interval_of
+
+Flags: TypeAlias = "np.typing.NDArray[np.bool_]"
+
+
+def items(
+    right: Floats,
+    assessed: Sequence[bool] | Floats | Flags,
+    chance: Floats | float,
+    predicted: Floats | float = 0.0,
+    stratum: Numbers | int = 0,
+    counted: Floats | float = 1.0,
+) -> Items:
+    """Answers that stand below no other."""
+    size, at = len(right), np.arange(len(right))
+    full = [np.broadcast_to(np.asarray(each, np.float64), size) for each in (counted, chance, predicted)]
+    strata = np.broadcast_to(np.asarray(stratum, np.intp), size)
+    known = np.asarray(assessed, np.bool_)
+    return Items(right.astype(np.float64), full[0], known, np.ones(size), at, at, full[1], strata, full[2])
+
+
+def of_one(given: Items, *, is_total: bool = False) -> Estimate:
+    return interval_of([(1.0, estimated(given, is_total=is_total))], 95.0)
+
+
+def drawn(seed: int, size: int = 500) -> tuple[Floats, Floats]:
+    """Predictions, and rights that they predict."""
+    rng = np.random.default_rng(seed)
+    predicted = rng.random(size)
+    return predicted, (rng.random(size) < predicted).astype(np.float64)
+
+
+def test_uniform_sampling_is_prediction_powered_inference() -> None:
+    """`ppi_mean_ci(Y, Yhat, Yhat_unlabeled, alpha=0.05, lam=1)` of ppi_py 0.2.3 as its paper has it."""
+    for seed in range(5):
+        predicted, right = drawn(seed)
+        sample = np.zeros(500, bool)
+        sample[np.random.default_rng(seed).permutation(500)[:120]] = True
+        point = predicted.mean() + (right - predicted)[sample].mean()
+        error = math.sqrt(predicted.var() / 500 + (right - predicted)[sample].var() / 120)
+        found = of_one(items(right, sample, 120 / 500, predicted))
+        assert found.estimate == pytest.approx(point, abs=1e-12)
+        assert found.population_low == pytest.approx(point - norm.ppf(0.975) * error, abs=1e-9)
+        assert found.population_high == pytest.approx(point + norm.ppf(0.975) * error, abs=1e-9)
+        within = math.sqrt((1 - 120 / 500) * (right - predicted)[sample].var() / 120)
+        assert found.standard_error == pytest.approx(within, abs=1e-12)
+
+
+def test_what_ppi_py_gave() -> None:
+    """Twelve answers of which five were assessed; the numbers are those that ppi_py 0.2.3 printed."""
+    predicted = np.array([0.9, 0.8, 0.3, 0.6, 0.2, 0.7, 0.4, 0.95, 0.1, 0.5, 0.85, 0.15])
+    right = np.array([1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], np.float64)
+    found = of_one(items(right, [True] * 5 + [False] * 7, 5 / 12, predicted))
+    assert (found.estimate, found.population_low, found.population_high) == pytest.approx(
+        (0.5775, 0.1286848602305254, 1.0263151397694745), abs=1e-9
+    )
+
+
+def test_everything_assessed_gives_the_score() -> None:
+    predicted, right = drawn(7)
+    counted = np.maximum(right, np.random.default_rng(8).random(500) < 0.8)
+    given = items(right, np.ones(500), 1.0, predicted, counted=counted)
+    found, total = of_one(given), of_one(given, is_total=True)
+    assert found.estimate == pytest.approx(right.sum() / counted.sum(), abs=1e-12)
+    assert (found.standard_error, found.low, found.high) == (0.0, found.estimate, found.estimate)
+    assert total.estimate == pytest.approx(right.sum(), abs=1e-9)
+    assert total.standard_error == 0.0
+
+
+def test_strata_are_weighted_by_their_size() -> None:
+    right = np.array([1, 0, 1, 1, 1, 0, 0, 0, 0, 0], np.float64)
+    sample = [True, True, True, False, True, False, False, False, True, False]
+    found = of_one(
+        items(right, sample, np.where(np.arange(10) < 3, 1.0, 0.3), stratum=(np.arange(10) >= 3).astype(int))
+    )
+    assert found.estimate == pytest.approx(0.3 * 2 / 3 + 0.7 * 1 / 2)
+    assert found.standard_error == pytest.approx(math.sqrt(0.7 * 2 * (0.7 * 0.5 / 2) ** 2))
+
+
+def test_a_difference_uses_that_both_runs_were_sampled_together() -> None:
+    _, right = drawn(9)
+    sample = np.random.default_rng(9).random(500) < 0.3
+    first, second = estimated(items(right, sample, 0.3)), estimated(items(1 - right, sample, 0.3))
+    nothing = interval_of([(-1.0, first), (1.0, first)], 95.0)
+    assert (nothing.estimate, nothing.standard_error, nothing.population_high) == (0.0, 0.0, 0.0)
+    twice = interval_of([(-1.0, first), (1.0, second)], 95.0)
+    assert twice.estimate == pytest.approx(1 - 2 * first.value)
+    assert twice.standard_error == pytest.approx(2 * of_one(items(right, sample, 0.3)).standard_error)
+
+
+def test_limits_stay_where_scores_can_be() -> None:
+    found = interval_of([(1.0, estimated(items(np.array([1.0, 0.0]), [True, True], 0.01)))], 95.0, 1.0)
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def simulated(sets: int, *, with_predictions: bool) -> tuple[float, float]:
+    """The share of sets in which the limits hold the score of the whole pool, and that of all such answers."""
+    rng, pool, population = np.random.default_rng(26), 0, 0
+    for _ in range(sets):
+        confidence = rng.random(2000)
+        right = (rng.random(2000) < 0.1 + 0.8 * confidence).astype(np.float64)
+        sure = confidence > 0.5
+        chance = np.where(sure, 0.3, 0.1)
+        predicted = confidence if with_predictions else 0.0
+        found = of_one(items(right, rng.random(2000) < chance, chance, predicted, sure.astype(np.intp)))
+        pool += found.low <= right.mean() <= found.high
+        population += found.population_low <= 0.5 <= found.population_high
+    return pool / sets, population / sets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_predictions", [False, True])
+def test_coverage(with_predictions: bool) -> None:
+    for share in simulated(2000, with_predictions=with_predictions):
+        assert 0.935 <= share <= 0.965
+
+
+@pytest.mark.slow
+def test_coverage_below_other_answers() -> None:
+    """300 answers with up to three below each, both drawn with probability 0.5."""
+    rng, covered = np.random.default_rng(27), 0
+    for _ in range(2000):
+        above = np.concatenate([np.arange(300), np.repeat(np.arange(300), rng.integers(0, 4, 300))])
+        of_parent = rng.random(300) < 0.7
+        right = np.where(of_parent[above], rng.random(len(above)) < 0.6, False).astype(np.float64)
+        right[:300] = of_parent
+        sample, wrong = rng.random(len(above)) < 0.5, ~of_parent[above]
+        below = np.arange(len(above)) >= 300
+        known = sample[above] & (~below | wrong | sample)
+        chance = np.where(below & ~wrong, 0.5, 1.0)
+        numbers = np.arange(len(above))
+        given = Items(
+            right, np.ones(len(above)), known, chance, numbers, above, np.full(len(above), 0.5),
+            below.astype(np.intp), np.zeros(len(above)),
+        )  # fmt: skip
+        found = of_one(given)
+        covered += found.low <= right.mean() <= found.high
+    assert 0.93 <= covered / 2000 <= 0.97
