@@ -26,15 +26,15 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1662, 18),  # plan: 1000, 9
+    "base": Budget(1664, 18),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2145, 10),  # plan: 2300, 13
+    "statistics": Budget(2362, 12),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(653, 5),  # plan: 400, 4
+    "tables": Budget(665, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6892, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2581, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9011, 42),  # plan: 5000, 22
+    "analysis": Budget(9486, 44),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2533, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2235, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4883, 12),  # plan: 1900, 11
+    "cli": Budget(4952, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
