@@ -32,23 +32,23 @@ class _Terminal(io.TextIOWrapper):
         return True
 
 
-def score_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> Outcome:
-    """Call the command in `folder`, and hold the JSON that it writes against the schemas."""
+def score_in(folder: Path | None, words: Sequence[str], *, terminal: bool = False) -> Outcome:
+    """Call the command in `folder`, or where we are, and hold the JSON that it writes against the schemas."""
     outcome = run_in(folder, words, terminal=terminal)
     check_written(outcome.stdout, outcome.files)
     return outcome
 
 
-def run_in(folder: Path, words: Sequence[str], *, terminal: bool = False) -> Outcome:
-    """Call the command in `folder` as a shell would, with an empty standard input.
+def run_in(folder: Path | None, words: Sequence[str], *, terminal: bool = False) -> Outcome:
+    """Call the command in `folder` as a shell would, with an empty standard input. Without folder no file is listed.
 
     With `terminal` standard error is one as far as the command can ask the stream.
     """
-    before = _names(folder)
+    before = set() if folder is None else _names(folder)
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with _redirected(folder, stdout, stderr, _Terminal if terminal else io.TextIOWrapper):
             status = main(list(words))
-        files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)}
+        files = {name: (folder / name).read_bytes() for name in sorted(_names(folder) - before)} if folder else {}
         return Outcome(status, _content(stdout), _content(stderr), files)
 
 
@@ -63,7 +63,7 @@ def _content(file: IO[bytes]) -> bytes:
 
 @contextlib.contextmanager
 def _redirected(
-    folder: Path, stdout: IO[bytes], stderr: IO[bytes], stderr_kind: type[io.TextIOWrapper]
+    folder: Path | None, stdout: IO[bytes], stderr: IO[bytes], stderr_kind: type[io.TextIOWrapper]
 ) -> Iterator[None]:
     """Work in `folder` with the three standard descriptors, and Python's objects on them, led to files.
 
@@ -71,7 +71,7 @@ def _redirected(
     whether pytest captures at the one level or the other.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(contextlib.chdir(folder or os.curdir))
         nothing = stack.enter_context(open(os.devnull, "rb"))
         for number, file in enumerate((nothing, stdout, stderr)):
             stack.enter_context(_descriptor_led_to(number, file))

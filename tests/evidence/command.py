@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import subprocess
 import sys
@@ -11,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from cs_score.base.records import Record
-from cs_score.cli.main import main
-from tests.schemas import check_written
+from tests.coldstart.command import score_in
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
@@ -47,13 +44,8 @@ def _refuse(constant: str) -> float:
 
 def cs_score(*words: str | Path) -> Outcome:
     """Run the command in this process."""
-    buffers = [io.BytesIO(), io.BytesIO()]
-    streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
-        status = main([str(word) for word in words])
-    check_written(buffers[0].getvalue(), {})
-    out, err = (buffer.getvalue().decode("utf-8") for buffer in buffers)
-    return Outcome(status, out, err)
+    done = score_in(None, [str(word) for word in words])
+    return Outcome(done.status, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
 def cs_score_process(*words: str | Path, stdin: bytes = b"", **environment: str) -> Outcome:
