@@ -81,6 +81,15 @@ def _decompressed(stored: io.FileIO | io.BytesIO, ending: str) -> IO[bytes]:
     return cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed))
 
 
+def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
+    """The text of a file, or of a part of it behind some lines. Raises InputError with the line that is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = lines_before + data.count(b"\n", 0, error.start) + 1
+        raise InputError("not UTF-8", file=name, place=f"line {line}", code="NOT_UTF8") from None
+
+
 class Source:
     """One opened input.
 

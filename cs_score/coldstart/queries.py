@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERIES
-from cs_score.base.sources import Input, InputDigest, is_pipe, name_of, open_source, plain_name
+from cs_score.base.sources import Input, InputDigest, decoded, is_pipe, name_of, open_source, plain_name
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
@@ -471,12 +471,8 @@ def load_queries(
         names.append(name_of(given))
         with open_source(given) as source:
             data = source.read_bytes()
-            try:
-                text = data.decode("utf-8")
-            except UnicodeDecodeError as error:
-                line = data.count(b"\n", 0, error.start) + 1
-                raise InputError("not UTF-8", file=source.name, place=f"line {line}") from None
-            loaded += _QueryReader(source.name, problems, documents, edition).queries(text)
+            reader = _QueryReader(source.name, problems, documents, edition)
+            loaded += reader.queries(decoded(data, source.name))
             digests.append(source.digest(QUERIES))
         if (remark := _not_well_formed(data, source.name)) is not None:
             remarks.append(remark)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import READING_ERRORS, Source, reason_of
+from cs_score.base.sources import READING_ERRORS, Source, decoded, reason_of
 from cs_score.base.white_space import SPACE, WHITE_SPACE
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
@@ -280,11 +280,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
     """
     number = 0
     for block in line_blocks(source, _BLOCK):
-        try:
-            text = block.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = number + block.count(b"\n", 0, error.start) + 1
-            raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
+        text = decoded(block, source.name, number)
         lines = (text.replace("\r", "") if "\r" in text else text).split("\n")
         yield enumerate(lines, number + 1)
         number += len(lines)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from cs_score.base.errors import InputError
-from cs_score.base.sources import Source
+from cs_score.base.sources import Source, decoded
 from cs_score.base.white_space import WHITE_SPACE
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
 from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
@@ -130,12 +129,8 @@ def text_blocks(source: Source) -> Iterator[str]:
 
     Only a line feed ends a line. Raises InputError where the bytes are not UTF-8.
     """
-    number = 1
+    number = 0
     for block in line_blocks(source, _BLOCK):
-        try:
-            text = block.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = number + block.count(b"\n", 0, error.start)
-            raise InputError("not UTF-8", file=source.name, place=f"line {line}", code="NOT_UTF8") from None
-        yield text.removeprefix("\ufeff") if number == 1 else text
+        text = decoded(block, source.name, number)
+        yield text if number else text.removeprefix("\ufeff")
         number += block.count(b"\n") + 1

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import open_source
+from cs_score.base.sources import decoded, open_source
 from cs_score.coldstart.queries import NODE_TYPES, Predicate, inventory
 
 TAC: Final = "TAC"
@@ -246,12 +246,7 @@ def load_predicates(path: str, table: PredicateTable) -> None:
             "Filename for predicates files should be <label>.predicates.txt", file=path, code="ILLEGAL_USER_PREDICATES"
         )
     with open_source(path, stdin_as_dash=False) as source:
-        data = source.read_bytes()
-    try:
-        text = data.decode("utf-8").lower()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError("not UTF-8", file=path, place=f"line {line}", code="NOT_UTF8") from None
+        text = decoded(source.read_bytes(), path).lower()
     for number, line_text in enumerate(text.split("\n"), 1):
         columns = line_text.split()
         if columns and not columns[0].startswith("#"):

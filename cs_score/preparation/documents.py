@@ -9,7 +9,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import Input, open_source
+from cs_score.base.sources import Input, decoded, open_source
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.tab_files import VALUE_SPANS, Schema, Span, offset_value, read_provenance, split_columns
@@ -33,13 +33,7 @@ def read_document_list(given: Input) -> DocumentList:
     Raises InputError where the list cannot be opened or is not UTF-8.
     """
     with open_source(given) as source:
-        data = source.read_bytes()
-        name = source.name
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError("not UTF-8", file=name, place=f"line {line}", code="NOT_UTF8") from None
+        text = decoded(source.read_bytes(), source.name)
     lengths: dict[str, float] = {}
     files: dict[str, str] = {}
     for line_text in text.split("\n"):

@@ -148,7 +148,7 @@ class QueryOptions(Record):
 class ValidatedQueries(Record):
     """The queries to write, and the index: full id of each expanded query with that of the query it comes from."""
 
-    queries: tuple[WrittenQuery, ...]
+    queries: tuple[Query, ...]
     index: tuple[tuple[str, str], ...]
 
 
@@ -211,12 +211,12 @@ def _is_chosen(query: Query, options: QueryOptions) -> bool:
     return not (options.only_slot_filling and _is_event_or_sentiment(query.slots[0] if query.slots else ""))
 
 
-def _shaped(query: Query, options: QueryOptions) -> WrittenQuery:
-    written = written_query(query)
-    if options.only_slot_filling and len(written.slots) > 1 and _is_event_or_sentiment(written.slots[1] or ""):
-        # The third slot is not looked at (3.6).
-        return replace(written, slots=(written.slots[0], None, *written.slots[2:]))
-    return written
+def _shaped(query: Query, options: QueryOptions) -> Query:
+    """The query as it is written, without `<slot>` and `<nodeid>`."""
+    query = replace(query, slot=None, node_id=None)
+    if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(1) or ""):
+        return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at (3.6)
+    return query
 
 
 def _is_event_or_sentiment(slot: str) -> bool:
@@ -224,38 +224,7 @@ def _is_event_or_sentiment(slot: str) -> bool:
     return name in _SENTIMENTS or name.partition("_")[0] in _EVENT_TYPES
 
 
-class WrittenQuery(Record):
-    """A query with the fields that are written, texts as they stand in the file; None where there is no such field.
-
-    `short_id` decides its place in the file; `slots` are the slots by hop.
-    """
-
-    full_id: str
-    short_id: str
-    entry_points: tuple[EntryPoint, ...]
-    entity_type: str | None
-    slots: tuple[str | None, ...]
-    node_id: str | None = None
-    slot: str | None = None
-    has_mention_tags: bool = False
-
-
-def written_query(query: Query) -> WrittenQuery:
-    """A query as it was read, without `<slot>` and `<nodeid>`."""
-    # A query about an answer has the id of its parent before its own (quirk 21).
-    is_follow_on = query.base_id != query.short_id
-    full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
-    return WrittenQuery(
-        full_id,
-        query.short_id,
-        query.entry_points,
-        query.entity_type,
-        tuple(None if hop in query.absent_slots else slot for hop, slot in enumerate(query.slots)),
-        has_mention_tags=query.has_mention_tags,
-    )
-
-
-def query_file_text(queries: Iterable[WrittenQuery]) -> str:
+def query_file_text(queries: Iterable[Query]) -> str:
     """A whole query file, queries sorted by short id.
 
     Raises InputError for the first required field that is missing; the reference writes nothing then.
@@ -265,64 +234,63 @@ def query_file_text(queries: Iterable[WrittenQuery]) -> str:
     return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', "<query_set>", *lines, "</query_set>\n"))
 
 
-def _query_lines(query: WrittenQuery) -> Iterator[str]:
-    yield f'  <query id="{query.full_id}">'
+def _query_lines(query: Query) -> Iterator[str]:
+    # A query about an answer has the id of its parent before its own (quirk 21).
+    is_follow_on = query.base_id != query.short_id
+    full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
+    yield f'  <query id="{full_id}">'
     if query.has_mention_tags:
         yield "    <mentions>"
         for entry_point in query.entry_points:
             yield "      <mention>"
-            yield from _entry_point_lines(entry_point, query, " " * 10)
+            yield from _entry_point_lines(entry_point, full_id, " " * 10)
             yield "      </mention>"
         yield "    </mentions>"
     else:
         for entry_point in query.entry_points:
-            yield from _entry_point_lines(entry_point, query, " " * 4)
+            yield from _entry_point_lines(entry_point, full_id, " " * 4)
     if query.entity_type is None:
-        raise _missing("ENTTYPE", query)
-    if not query.slots or query.slots[0] is None:
-        raise _missing("SLOT0", query)
+        raise _missing("ENTTYPE", full_id)
+    if not query.slots or 0 in query.absent_slots:
+        raise _missing("SLOT0", full_id)
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
-    fields += [(f"slot{hop}", slot) for hop, slot in enumerate(query.slots)]
+    fields += [(f"slot{hop}", slot) for hop, slot in enumerate(query.slots) if hop not in query.absent_slots]
     for tag, value in fields:
         if value is not None:
             yield f"    <{tag}>{value}</{tag}>"
     yield "  </query>"
 
 
-def _entry_point_lines(entry_point: EntryPoint, query: WrittenQuery, indent: str) -> Iterator[str]:
+def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> Iterator[str]:
     values = (entry_point.name, entry_point.docid, entry_point.start, entry_point.end, entry_point.offset)
     for number, (field, value) in enumerate(zip(ENTRY_POINT_FIELDS, values)):
         if value is not None:
             yield f"{indent}<{field.lower()}>{value}</{field.lower()}>"
         elif number < 4:  # the offset may be missing
-            raise _missing(f"<{field}>", query)
+            raise _missing(f"<{field}>", full_id)
 
 
-def _missing(field: str, query: WrittenQuery) -> InputError:
+def _missing(field: str, full_id: str) -> InputError:
     return InputError(
         f"Missing query field: {field}",
-        place=f"query {query.full_id}",
+        place=f"query {full_id}",
         remedy="no query file can be written without it",
         code="MISSING_QUERY_FIELD",
     )
 
 
-def first_round(queries: Iterable[Query]) -> list[WrittenQuery]:
+def first_round(queries: Iterable[Query]) -> list[Query]:
     """All queries, asking for their first slot."""
-    pairs = [(query, written_query(query)) for query in queries]
-    return [
-        replace(written, slot=written.slots[0] if written.slots else None, node_id=query.node_id)
-        for query, written in pairs
-    ]
+    return [replace(query, slot=None if 0 in query.absent_slots else query.slot_at(0)) for query in queries]
 
 
-def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[WrittenQuery]:
+def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """A query about each answer whose type fits the next slot; of answers with one id the last.
 
     With `is_xml` the names are escaped, otherwise they are written as they are. Discarded lines have queries, too
     (quirk 22).
     """
-    queries: dict[str, WrittenQuery] = {}
+    queries: dict[str, Query] = {}
     for response in responses:
         slots = response.query.slots[1:]
         columns = response.text.split("\t")
@@ -332,12 +300,14 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Written
         if span is None:
             continue
         name = escape(response.value, _QUOTES) if is_xml else response.value
-        queries[response.target] = WrittenQuery(
-            response.target_full_id,
+        queries[response.target] = Query(
+            response.query.full_id,
             response.target,
-            (EntryPoint(name, span.docid, span.start, span.end),),
-            slots[0].partition(":")[0],
+            response.target,
             slots,
+            (EntryPoint(name, span.docid, span.start, span.end),),
+            response.place,
+            entity_type=slots[0].partition(":")[0],
             slot=slots[0],
         )
     return list(queries.values())
