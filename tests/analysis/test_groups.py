@@ -82,17 +82,8 @@ def test_a_class_belongs_to_the_line_that_found_it(duplicates: str, tmp_path: Pa
     files = World((CHILDREN,), pool, run).write(tmp_path)
     sides = {"-right": "CORRECT", "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT", "-ignore": "UNASSESSED"}
     sides[duplicates] += ":DUPLICATE"
-    words = [
-        "analyze",
-        "-expand",
-        "LAW",
-        *(word for side in sides.items() for word in side),
-        "--format",
-        "json",
-        "-",
-        *files,
-    ]
-    outcome = score_in(tmp_path, words)
+    switches = [word for side in sides.items() for word in side]
+    outcome = score_in(tmp_path, ["analyze", "-expand", "LAW", *switches, "--format=json", *files])
     assert outcome.status == 0, outcome.stderr
     groups = {group["group"]: _counts(group) for group in json.loads(outcome.stdout)["groups"]["language"]}
     duplicate = (0, 1, 1, 0, 0) if duplicates == "-right" else (0, 1, 0, 0, 1)

@@ -13,8 +13,7 @@ from cs_score.analysis.coldstart.confidence import (
     Reliability,
     SweepRow,
     best_of,
-    reliability_of_judgments,
-    reliability_of_labels,
+    reliability_of,
     sweep,
 )
 from cs_score.analysis.coldstart.effects import Effects
@@ -142,7 +141,7 @@ def analyze(
             table=table.name,
             groups=groups_of(table, crossings, units, resampling),
             confusions=confusions_of(scored, table),
-            reliability=replace(reliability_of_judgments(scored), labels=reliability_of_labels(table)),
+            reliability=reliability_of(scored, table),
             scenarios=unassessed,
             policies=under,
             sweep=swept,

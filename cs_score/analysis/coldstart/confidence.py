@@ -161,29 +161,30 @@ class Reliability(Record, omit_defaults=True):
     labels: Reliability | None = None
 
 
-def reliability_of_judgments(scored: Scored) -> Reliability:
-    """Reliability of the confidences of a run's assessed lines, which are right where they were judged correct."""
+def reliability_of(scored: Scored, table: CountedTable) -> Reliability:
+    """Reliability of the confidences of a run's assessed lines, which are right where they were judged correct.
+
+    Over the labels of a table's lines one that counts as right and as wrong is right.
+    """
     of_run = scored.run.lines.get(scored.run_id, {})
-    judged = sorted(
+    judged = [
         (line.confidence, line.index, assessment.judgment == CORRECT)
         for unit in scored.result.units
         for lines in of_run.get(unit.id, {}).values()
         for line in lines
         if (assessment := unit.matched.get(line.index)) is not None
-    )
-    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
-
-
-def reliability_of_labels(table: CountedTable) -> Reliability:
-    """Reliability over the labels of a table's lines. A line that counts as right and as wrong is right."""
-    judged = [
+    ]
+    labelled = [
         (line.confidence, line.index, RIGHT in labels)
         for row in table.rows
         for line, labels, assessment in lines_of(row)
         if assessment is not None and (RIGHT in labels or WRONG in labels)
     ]
-    judged.sort()
-    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
+    over_labels, over_judgments = (
+        reliability([(confidence, is_right) for confidence, _, is_right in sorted(lines)])
+        for lines in (labelled, judged)
+    )
+    return replace(over_judgments, labels=over_labels)
 
 
 def reliability(judged: Sequence[Judged]) -> Reliability:
@@ -193,27 +194,18 @@ def reliability(judged: Sequence[Judged]) -> Reliability:
     lines is left out.
     """
     total = len(judged)
-    ends = [total * at // BINS for at in range(BINS + 1)]
-    bins = [_bin(judged[start:end]) for start, end in pairwise(ends) if start < end]
     if not judged:
         return Reliability(0, [], None, None, None)
+    bins = []
+    for start, end in pairwise(total * at // BINS for at in range(BINS + 1)):
+        if start < end:
+            of_bin = judged[start:end]
+            mean = math.fsum(confidence for confidence, _ in of_bin) / len(of_bin)
+            right = sum(is_right for _, is_right in of_bin) / len(of_bin)
+            bins.append(Bin(len(of_bin), of_bin[0][0], of_bin[-1][0], mean, right))
     brier = math.fsum((confidence - is_right) ** 2 for confidence, is_right in judged) / total
     ece = math.fsum(each.lines * abs(each.right - each.confidence) for each in bins) / total
-    return Reliability(total, bins, brier, ece, _area(judged))
-
-
-def _bin(judged: Sequence[Judged]) -> Bin:
-    confidences = [confidence for confidence, _ in judged]
-    right = sum(is_right for _, is_right in judged)
-    lines = len(judged)
-    return Bin(lines, confidences[0], confidences[-1], math.fsum(confidences) / lines, right / lines)
-
-
-def _area(judged: Sequence[Judged]) -> float | None:
-    right = sum(is_right for _, is_right in judged)
-    wrong = len(judged) - right
-    if not right or not wrong:
-        return None
+    right_lines = sum(is_right for _, is_right in judged)
     wrong_below, pairs_won = 0, 0.0
     for _, equals in groupby(judged, key=itemgetter(0)):
         sides = [is_right for _, is_right in equals]
@@ -221,4 +213,5 @@ def _area(judged: Sequence[Judged]) -> float | None:
         wrong_here = len(sides) - right_here
         pairs_won += right_here * (wrong_below + wrong_here / 2)
         wrong_below += wrong_here
-    return pairs_won / (right * wrong)
+    pairs = right_lines * (total - right_lines)
+    return Reliability(total, bins, brier, ece, pairs_won / pairs if pairs else None)

@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -120,9 +120,11 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
         found: dict[str, Key] = {}
         for line, labels, assessment in lines_of(row):
             value_type = sys.intern(line.text.split("\t", 6)[5].lower())
-            key = (*of_row, value_type, *_groups_of(assessment, line), category_in(labels), unit)
+            key: Key = (*of_row, value_type, *_groups_of(assessment, line), category_in(labels), unit)
             lines[key, labels] += 1
-            if RIGHT in labels and _finds_class(assessment, row):
+            if RIGHT not in labels or assessment is None or not assessment.is_accepted:
+                continue
+            if not is_wrong_bin(assessment.value_class, row.query.full_id):
                 found.setdefault(assessment.value_class, key)
         not_found = [
             (*of_row, UNKNOWN, *_groups_of(each, each), MISSED, unit) for each in missed_in.get(row.tally.name, ())
@@ -133,8 +135,17 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
         to_find.update(keys)
         if ground_truth > len(keys):
             to_find[*of_row, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, unit] += ground_truth - len(keys)
+    counts: dict[Key, Counts] = {}
+    for (key, labels), times in lines.items():
+        counts[key] = sum_counts((counts.get(key, _NOTHING), counts_of(labels, times)))
+        if WRONG in labels:
+            wrong[key] += times
+    for key, times in to_find.items():
+        counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
+    shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
+    cells = ((key, Cell(counts.get(key, _NOTHING), wrong[key])) for key in dict.fromkeys((*counts, *wrong)))
     name = table if measure.hop is None else f"{table}@{measure.hop}"
-    return CountedTable(name, rows, _cells(lines, to_find, wrong))
+    return CountedTable(name, rows, {key: shared.setdefault(cell, cell) for key, cell in cells})
 
 
 def together(cells: Sequence[Cell]) -> Cell:
@@ -151,15 +162,6 @@ def lines_of(row: CountedRow) -> Iterator[tuple[Response, Labels, Assessment | N
         yield line, labels[line.index], matched.get(line.index)
 
 
-def _finds_class(assessment: Assessment | None, row: CountedRow) -> TypeGuard[Assessment]:
-    """Whether a line with this assessment finds a class of the ground truth, if it counts as right."""
-    return (
-        assessment is not None
-        and assessment.is_accepted
-        and not is_wrong_bin(assessment.value_class, row.query.full_id)
-    )
-
-
 def _groups_of(assessment: Assessment | None, line: Response | Assessment) -> tuple[str, str, str]:
     """The language of a line's document, and the judgment and mention type of its assessment."""
     language = language_code(line.docid) or UNKNOWN
@@ -169,23 +171,6 @@ def _groups_of(assessment: Assessment | None, line: Response | Assessment) -> tu
 
 
 _NOTHING: Final = Counts()
-
-
-def _cells(
-    lines: Mapping[tuple[Key, Labels], int], to_find: Mapping[Key, int], mistakes: Counter[Key]
-) -> dict[Key, Cell]:
-    counts: dict[Key, Counts] = {}
-    for (key, labels), times in lines.items():
-        more = counts_of(labels, times)
-        counts[key] = sum_counts((counts[key], more)) if key in counts else more
-        if WRONG in labels:
-            mistakes[key] += times
-    for key, times in to_find.items():
-        counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
-    shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
-    cells = ((key, Cell(counts.get(key, _NOTHING), mistakes[key])) for key in dict.fromkeys((*counts, *mistakes)))
-    return {key: shared.setdefault(cell, cell) for key, cell in cells}
-
 
 BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""
@@ -252,26 +237,22 @@ def groups_of(
             intervals = dict(_intervals(table.cells, dimensions, units, resampling))
         cells = {values: together(of_group) for values, of_group in members.items()}
         ordered = sorted(cells, key=lambda values: (-cells[values].mistakes, *map(place, values)))
-        found[name] = [_group(values, cells[values], total, has_recall, intervals) for values in ordered]
+        scored = _SCORES if has_recall else _SCORES[:1]
+        found[name] = [
+            Group(
+                group=", ".join(values),
+                values=values if len(values) > 1 else UNSET,
+                counts=asdict(cells[values].counts),
+                precision=cells[values].counts.precision,
+                recall=cells[values].counts.recall if has_recall else None,
+                f1=cells[values].counts.f1 if has_recall else None,
+                mistakes=cells[values].mistakes,
+                share=divide(cells[values].mistakes, total),
+                intervals={name: intervals[values][name] for name in scored} if intervals else UNSET,
+            )
+            for values in ordered
+        ]
     return found
-
-
-def _group(
-    values: Key, cell: Cell, total: int, has_recall: bool, intervals: Mapping[Key, Mapping[str, Interval]]
-) -> Group:
-    counts = cell.counts
-    scored = _SCORES if has_recall else _SCORES[:1]
-    return Group(
-        group=", ".join(values),
-        values=values if len(values) > 1 else UNSET,
-        counts=asdict(counts),
-        precision=counts.precision,
-        recall=counts.recall if has_recall else None,
-        f1=counts.f1 if has_recall else None,
-        mistakes=cell.mistakes,
-        share=divide(cell.mistakes, total),
-        intervals={name: intervals[values][name] for name in scored} if intervals else UNSET,
-    )
 
 
 def members_of(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, list[Cell]]:
@@ -297,15 +278,8 @@ def _intervals(
     names = list(of_unit)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
-        rows = [
-            [
-                number
-                for name in some
-                for counts in (of_unit[name].get(unit, _NOTHING),)
-                for number in (counts.right, counts.answered, counts.ground_truth)
-            ]
-            for unit in units
-        ]
+        counts = [[of_unit[name].get(unit, _NOTHING) for name in some] for unit in units]
+        rows = [[n for each in row for n in (each.right, each.answered, each.ground_truth)] for row in counts]
         found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling))
         for name in some:
             yield name, dict(zip(_SCORES, found))
@@ -389,10 +363,16 @@ def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
 
 def _near_misses(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]:
     """The near misses of each category, the one with the most lines first."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
+    found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
     for _, of_unit in groupby(rows, key=lambda row: row.unit.id):
         members = list(of_unit)
-        pool = _answers(scored, members[0].unit)
+        pool: tuple[set[PoolAnswer], set[PoolAnswer]] = set(), set()  # all answers, then the accepted ones
+        for query in members[0].unit.queries:
+            for assessment in scored.run.gold.assessed.get(query.query.base_id, ()):
+                answer = assessment.query.level, *assessment.answer[1:]
+                pool[0].add(answer)
+                if assessment.is_accepted:
+                    pool[1].add(answer)
         at_place = [Counter((level, place) for level, _, place in answers) for answers in pool]
         of_value = [Counter((level, value) for level, value, _ in answers) for answers in pool]
         for line, labels in ((line, labels) for row in members for line, labels, _ in lines_of(row)):
@@ -400,28 +380,13 @@ def _near_misses(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]
             if RIGHT in labels or category == CORRECT:
                 continue
             level, (_, value, place) = line.query.level, line.answer
-            found = counts[category]
-            found[0] += 1
-            for at, answers in enumerate(pool):  # all, then the accepted ones
+            found[category][0] += 1
+            for at, answers in enumerate(pool):
                 own = (level, value, place) in answers
-                found[1 + at] += at_place[at].get((level, place), 0) > own
-                found[3 + at] += of_value[at].get((level, value), 0) > own
-    ordered = sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))
-    return [NearMisses(category, *found) for category, found in ordered]
-
-
-def _answers(scored: Scored, unit: UnitResult) -> tuple[set[PoolAnswer], set[PoolAnswer]]:
-    """What the pool has for the queries of a unit: all answers, and those that are correct or inexact."""
-    known: set[PoolAnswer] = set()
-    accepted: set[PoolAnswer] = set()
-    for query in unit.queries:
-        for assessment in scored.run.gold.assessed.get(query.query.base_id, ()):
-            _, value, place = assessment.answer
-            answer = assessment.query.level, value, place
-            known.add(answer)
-            if assessment.is_accepted:
-                accepted.add(answer)
-    return known, accepted
+                found[category][1 + at] += at_place[at].get((level, place), 0) > own
+                found[category][3 + at] += of_value[at].get((level, value), 0) > own
+    ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
+    return [NearMisses(category, *counts) for category, counts in ordered]
 
 
 class Structure(Record):

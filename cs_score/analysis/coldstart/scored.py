@@ -11,7 +11,7 @@ from cs_score.base.signing.origin import Origin
 from cs_score.base.signing.signature import Signature
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import parse, usual
@@ -78,8 +78,10 @@ def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, befo
     except ScoringStopped as stopped:
         result, stop = stopped.partial, stopped
     wanted = run_id if run_id is not None else next(iter(run_ids), None)
+    if wanted is None and stop is None:
+        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
     if wanted not in run_ids and stop is None:
-        raise _no_such_run(result, wanted, run_ids)
+        raise InputError(f"there is no run {wanted}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
     found = next((each for each in result.runs if each.run_id == wanted), None)
     if found is None or (stop is not None and not found.tables.sf.rows):
         assert stop is not None
@@ -88,22 +90,15 @@ def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, befo
     return Scored(run, found.run_id, policy, found, lost, result.origin, result.signature(found))
 
 
-def _no_such_run(result: Result, wanted: str | None, run_ids: list[str]) -> InputError:
-    if wanted is None:
-        return InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
-    return InputError(f"there is no run {wanted}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
-
-
 Item = TypeVar("Item")
 
 
 class Progress(Protocol):
-    """Passes items on, one after the other, and tells how far they are; `doing` says what is done with them."""
+    """Passes items on, one after the other, and shows how far they are; `doing` says what is done with them."""
 
-    def __call__(self, items: Sequence[Item], doing: str) -> Iterable[Item]:
-        """The items."""
+    def __call__(self, items: Sequence[Item], doing: str) -> Iterable[Item]: ...
 
 
 def silent(items: Sequence[Item], doing: str) -> Iterable[Item]:
-    """Pass items on, and tell nobody."""
+    """No progress is shown."""
     return items
