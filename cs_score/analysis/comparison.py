@@ -78,7 +78,7 @@ def first_measure(found: Comparison) -> Comparison:
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
-    """A name for each file: its own, with as many folders before it as tell it from the others.
+    """A name for each file: its own, with as many folders before it as make it differ from the others.
 
     A file that is named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
     """

@@ -51,7 +51,7 @@ class Outcome(StrEnum):
 
 
 def outcome_of(right: Both, wrong: Both) -> Outcome:
-    """The outcome; it is told by what is right where anything is, otherwise by what is wrong."""
+    """The outcome: by what is right where anything is, otherwise by what is wrong."""
     if any(right):
         return Outcome.RIGHT_IN_BOTH if all(right) else Outcome.RIGHT_IN_A if right[0] else Outcome.RIGHT_IN_B
     if any(wrong):
@@ -60,7 +60,7 @@ def outcome_of(right: Both, wrong: Both) -> Outcome:
 
 
 UNKNOWN: Final = "unknown"
-"""The group of what nothing tells the group of."""
+"""The group of what has no known one."""
 
 _LONGEST_NUMBER: Final = 20
 """Digits; longer ones, which only texts of an input have, are ordered as texts."""

@@ -120,7 +120,7 @@ def test_standard_input(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cs_score", "analyze", *SF, "--format", "json", *words]
     with (tmp_path / name).open("rb") as given:
         done = subprocess.run(command, cwd=tmp_path, stdin=given, capture_output=True, timeout=60, check=False)
-    if name == "queries.xml":  # nothing but its name tells a query file
+    if name == "queries.xml":  # a query file is known by its name alone
         assert (done.returncode, json.loads(done.stdout)["kind"]) == (1, "error")
         assert len(done.stderr.splitlines()) == 1
         return

@@ -1,4 +1,4 @@
-"""Two Cold Start runs: contributions add up to the difference, and every answer and class is told what became of it."""
+"""Two Cold Start runs: contributions add up to the difference, and every answer and class has an outcome."""
 
 from __future__ import annotations
 

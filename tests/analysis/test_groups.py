@@ -1,4 +1,4 @@
-"""Groups of a Cold Start run: they add up to the table, and say what the pool tells."""
+"""Groups of a Cold Start run: they add up to the table, and say what the pool knows."""
 
 from __future__ import annotations
 

@@ -334,8 +334,8 @@ def check_scenarios(call: Call, analysis: Mapping[str, Any]) -> None:
         assert_same(found["optimistic"], call.scores(run_id), name)
 
 
-def assert_same(told: float | None, scores: Mapping[str, float], name: str) -> None:
+def assert_same(found: float | None, scores: Mapping[str, float], name: str) -> None:
     if name in scores:
-        assert told == pytest.approx(scores[name], abs=EXACT), name
+        assert found == pytest.approx(scores[name], abs=EXACT), name
     else:
-        assert told is None, name
+        assert found is None, name

@@ -40,7 +40,7 @@ Place: TypeAlias = tuple[str, int]
 class RunFile(Record):
     """One file of a run: its layout, its lines in order by kind, and the number of its last line.
 
-    `first` is the number of the line that tells the layout. `ends` are the indexes of responses at which it ends, one
+    `first` is the number of the line that decides the layout. `ends` are the indexes of responses at which it ends, one
     for each time that it was loaded.
     """
 
@@ -65,7 +65,7 @@ class RunFile(Record):
     def why_unreadable(self, gone: Container[int], added: Iterable[str]) -> str | None:
         """Why nothing could be read from the file without the lines of some numbers; None where it could.
 
-        `added` are lines behind its last one. The first line that is neither blank nor a comment tells the layout
+        `added` are lines behind its last one. The first line that is neither blank nor a comment decides the layout
         (specification 4.1). A file of size zero is passed over (4).
         """
         has_blank = False

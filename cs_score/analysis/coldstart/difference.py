@@ -113,7 +113,7 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
     contributions add up to the difference. `answers` are those that counted differently, and `classes` those that only
     one of the two has found; `outcomes` and `found` count all of them. `groups` has the rows of the measure's table put
-    together by slot, hop and entity type, and for micro averages its lines by what tells them apart. `rules` say which
+    together by slot, hop and entity type, and for micro averages its lines by their own groups. `rules` say which
     rows change by which rule alone, where A and B are one run under two editions. Interval and p-values are null where
     the two have other units.
     """
@@ -197,7 +197,7 @@ _GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
 """What rows are put together by, from the query and the hop of a row."""
 
 _OF_LINES: Final = tuple(name for name in DIMENSIONS if name not in (*_GROUPINGS, "ldc_query"))
-"""What tells lines of the same row apart."""
+"""Dimensions in which lines of one row differ."""
 
 
 def _shares(
@@ -211,7 +211,7 @@ def _shares(
 
 
 def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The rows that the measure averages, put together by each dimension that they can be told apart by."""
+    """The rows that the measure averages, put together by each dimension that they differ in."""
     # All hops of a ranking are one row, and belong to no hop.
     has_hops = bool(measure.average) and measure.level == ALL_LEVELS
     found: dict[str, list[GroupShare]] = {}
@@ -245,7 +245,7 @@ def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tupl
 def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
     """The groups of lines and classes by each dimension, as those of an analysis.
 
-    None but for micro averages: no other measure is made of sums over lines. Where the pool does not tell the group of
+    None but for micro averages: no other measure is made of sums over lines. Where the pool does not have the group of
     a class (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
     """
     if measure.average != MICRO:

@@ -47,10 +47,10 @@ from cs_score.statistics.results import Interval
 DIMENSIONS: Final = (
     "slot", "hop", "entity_type", "value_type", "language", "judgment", "mention_type", "category", "ldc_query",
 )  # fmt: skip
-"""What lines and classes are told apart by."""
+"""What lines and classes are grouped by."""
 
 RUN_ONLY: Final = frozenset({"value_type", "category"})
-"""Dimensions that the pool tells nothing about: of a class that was not found nobody knows its group."""
+"""Dimensions that the pool does not know: a class that was not found has no group."""
 
 Key: TypeAlias = tuple[str, ...]
 """The group of a line or class in each of the dimensions, in their order."""
@@ -183,7 +183,7 @@ class Group(Record, kw_only=True):
 
     `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Precision is right /
     (submitted - ignored) and recall right / ground truth as in tables (specification 7.7), 0 where the denominator is
-    0; recall and F1 are None where the pool does not tell the group of a class. `share` is that of all mistakes, 0..1.
+    0; recall and F1 are None where the pool does not have the group of a class. `share` is that of all mistakes, 0..1.
     `intervals` are those of precision, recall and F1 where resamples were asked for.
     """
 

@@ -1,6 +1,6 @@
 """The units that a change reaches, scored again as the scorer would score the changed files.
 
-A change reaches the units of its lines. Two things reach further, and then more units are scored again: a node id that
+A change reaches the units of its lines. Two changes reach further, so that more units are scored again: a node id that
 names a query of another unit, and the numbers of lines where a unit has lines of several files, whose ties they decide.
 """
 
@@ -283,7 +283,7 @@ def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:
 
 
 def _linked(line: Response, node_id: str | None, index: int, number: int, links: Links) -> Response:
-    """A line as it is linked behind those before it, which `links` tells of, with this node id, index and number."""
+    """A line as it is linked behind those before it, which `links` has, with this node id, index and number."""
     query, given = line.query, links.given
     node = None
     if node_id is not None:

@@ -161,10 +161,10 @@ def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> tuple[BudgetRo
         after_all = unit
         for kind in examiner.kinds:
             one = without_kind(examiner, unit, kind)
-            mended = one if after_all is unit else without_kind(examiner, after_all, kind)
-            if mended is not after_all:
-                faults = examiner.faults(unit.positions[0], mended.prediction)
-                after_all = replace(mended, faults=tuple(faults))
+            corrected = one if after_all is unit else without_kind(examiner, after_all, kind)
+            if corrected is not after_all:
+                faults = examiner.faults(unit.positions[0], corrected.prediction)
+                after_all = replace(corrected, faults=tuple(faults))
             for rows, after in ((alone[kind], one), (cumulated[kind], after_all)):
                 for position, row in zip(unit.positions, after.rows):
                     rows[position] = row

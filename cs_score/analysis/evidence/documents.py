@@ -82,7 +82,7 @@ class UnitSteps(Record):
 
 
 class Explanations(Record):
-    """How units were scored, as texts; `left_out` counts the units that are not told."""
+    """How units were scored, as texts; `left_out` counts the units that are not explained."""
 
     left_out: int
     units: tuple[UnitSteps, ...]

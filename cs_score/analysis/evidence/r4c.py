@@ -131,7 +131,7 @@ class R4CExaminer(Examiner[R4CResult]):
 
 
 def _differ(one: str, other: str) -> bool:
-    """Whether the scorer tells two texts apart: it ignores letter case."""
+    """Whether two texts differ for the scorer, which ignores letter case."""
     return one.lower() != other.lower()
 
 

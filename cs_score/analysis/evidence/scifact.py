@@ -162,7 +162,7 @@ def groups_of_sets(sets: Sequence[tuple[object, Sequence[object]]]) -> dict[str,
 
 
 def group_of_citations(cited: object) -> dict[str, str]:
-    """The group of a claim by the number of documents that it cites, where gold tells them."""
+    """The group of a claim by the number of documents that it cites, where gold has them."""
     return {"cited_documents": str(len(cited))} if isinstance(cited, list) else {}
 
 

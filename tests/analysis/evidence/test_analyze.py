@@ -69,7 +69,7 @@ def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT
 
 
 @pytest.mark.parametrize(
-    ("sets", "given", "kind", "mended"),
+    ("sets", "given", "kind", "corrected"),
     [
         ([[1, 2]], {"11": abstract(5, 1, 5, 2)}, "extra_sentence", {"11": abstract(1, 2)}),
         ([[1, 2, 3], [7, 8]], {"11": abstract(1, 7)}, "incomplete_rationale", {"11": abstract(1, 7, 8)}),
@@ -79,9 +79,11 @@ def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT
         ([[1]], {"11": abstract(1, label="CONTRADICT")}, "wrong_label", {"11": abstract(1)}),
     ],
 )
-def test_what_mends_a_scifact_prediction(sets: Sequence[Sequence[int]], given: Json, kind: str, mended: Json) -> None:
+def test_what_corrects_a_scifact_prediction(
+    sets: Sequence[Sequence[int]], given: Json, kind: str, corrected: Json
+) -> None:
     (mistake,) = of_kind(scifact_of(sets, given), kind)
-    assert mistake.prediction == {"id": 1, "evidence": mended}
+    assert mistake.prediction == {"id": 1, "evidence": corrected}
 
 
 def test_a_complete_set_is_enough() -> None:
@@ -168,7 +170,7 @@ RIGHT = abstract(1)
 
 
 @pytest.mark.parametrize(
-    ("sets", "evidence", "kind", "mended"),
+    ("sets", "evidence", "kind", "corrected"),
     [
         ([RIGHT], {"10": [RIGHT], "60": [RIGHT]}, "extra_abstract", {"10": [RIGHT]}),
         (
@@ -190,10 +192,10 @@ RIGHT = abstract(1)
         ([abstract(1, 2), RIGHT], {"010": []}, "missed_abstract", {"010": [], "10": [abstract(1, 2)]}),
     ],
 )
-def test_what_mends_a_prediction_of_claims(sets: Json, evidence: Json, kind: str, mended: Json) -> None:
+def test_what_corrects_a_prediction_of_claims(sets: Json, evidence: Json, kind: str, corrected: Json) -> None:
     analysis = claims_of(sets, {"id": 1, "evidence": evidence, "label": "SUPPORT"})
     (mistake,) = of_kind(analysis, kind)
-    assert mistake.prediction == {"id": 1, "evidence": mended, "label": "SUPPORT"}
+    assert mistake.prediction == {"id": 1, "evidence": corrected, "label": "SUPPORT"}
 
 
 def test_a_claim_without_prediction_gets_one() -> None:
@@ -257,12 +259,12 @@ def r4c_of(derivation: Json, measure: str = "er_f1", references: Json = REFERENC
     return analyze(r4c.score({"q": references}, {"re": {"q": derivation}}), measure)
 
 
-def test_what_mends_a_derivation() -> None:
+def test_what_corrects_a_derivation() -> None:
     derivation = [step("london", "in", "England"), step("Ada", "born in", "Londn", "rest"), step("x", "y", "z")]
     analysis = r4c_of(derivation)
     assert counts(analysis) == {"extra_fact": 1, "wrong_entity": 1, "wrong_relation": 1}
-    mended = {mistake.kind: (mistake.part, mistake.prediction) for mistake in analysis.mistakes}
-    assert mended == {
+    corrected = {mistake.kind: (mistake.part, mistake.prediction) for mistake in analysis.mistakes}
+    assert corrected == {
         "extra_fact": (3, derivation[:2]),
         "wrong_entity": (2, [derivation[0], step("Ada", "born in", "London", "rest"), derivation[2]]),
         "wrong_relation": (1, [step("london", "is in", "England"), *derivation[1:]]),

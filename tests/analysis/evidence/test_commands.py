@@ -34,7 +34,7 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (["--measure", "sentence_f1"], "no measure called sentence_f1; there are abstract_label_only_precision, "),
         (["--measure", "abstract_label_only"], "; did you mean abstract_label_only_"),
@@ -43,10 +43,10 @@ SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.json
         (["--gold", "-", "--predictions", "-"], "only one of --gold and --predictions can be standard input"),
     ],
 )
-def test_wrong_usage(more: list[str], told: str, folder: Path) -> None:
+def test_wrong_usage(more: list[str], message: str, folder: Path) -> None:
     outcome = cs_score("analyze", *SCIFACT, *more)
     assert (outcome.status, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -97,5 +97,5 @@ def test_hostile_text_is_escaped(folder: Path) -> None:
         assert not {"\x1b", "\u202e", "\r"} & set(text)
         assert text == outcome.out or len({line.count("\t") for line in text.splitlines()}) <= 1
     assert max(map(len, outcome.out.splitlines())) < 160
-    told = json.loads((folder / "a.json").read_text("ascii"))
-    assert told["mistakes"][-1]["unit"] == HOSTILE
+    message = json.loads((folder / "a.json").read_text("ascii"))
+    assert message["mistakes"][-1]["unit"] == HOSTILE

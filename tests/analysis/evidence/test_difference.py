@@ -1,4 +1,4 @@
-"""Two runs of an evidence mode: contributions add up to the difference, and every part is told what became of it."""
+"""Two runs of an evidence mode: contributions add up to the difference, and every part has an outcome."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode
     assert len(forth.answers) == len(back.answers)
 
 
-def told(found: Difference) -> list[tuple[object, str, Any, object, object, str]]:
+def shown(found: Difference) -> list[tuple[object, str, Any, object, object, str]]:
     """Each answer: unit, part, value, what became of it in A and in B, and the outcome."""
     return [
         (
@@ -116,7 +116,7 @@ def test_scifact_by_hand() -> None:
     shares = {each.unit: each.contribution for each in found.units}
     assert shares == {7: pytest.approx(2 / 6.5), 8: pytest.approx(11 / 14 / 6.5)}
     assert [(each.unit, each.a, each.b) for each in found.units] == [(7, 0.5, 1.0), (8, 0.0, 0.0)]
-    assert told(found) == [
+    assert shown(found) == [
         (7, "abstract", "102", "SUPPORT, gold CONTRADICT", "CONTRADICT, rationalized", "right in B only"),
         (7, "sentence", {"abstract": "102", "sentence": 5}, None, "in no gold set", "wrong in B only"),
         (8, "abstract", "104", "SUPPORT, not relevant", None, "wrong in A only"),
@@ -140,7 +140,7 @@ def test_claims_by_hand() -> None:
     given = {"id": 1, "label": "NEI", "evidence": {"10": [{"sentences": [1, 5], "label": "SUPPORT"}], "7": []}}
     found = diff(claims.score([gold], []), claims.score([gold], [given]), "sentence_f1", resampling=QUICK)
     first, second = ({"abstract": "10", "set": number, "sentences": s} for number, s in ((1, [1, 2]), (2, [4])))
-    assert told(found) == [
+    assert shown(found) == [
         (1, "abstract", "10", None, "cited", "right in B only"),
         (1, "evidence set", first, None, "1 right, 1 wrong, 1 missed", "wrong in B only"),
         (1, "evidence set", second, None, "0 right, 2 wrong, 1 missed", "wrong in B only"),
@@ -155,7 +155,7 @@ def test_r4c_by_hand() -> None:
     first, second = (r4c.score({"q": references}, {"re": {"q": given}}) for given in ([near], [extra, extra, extra]))
     found = diff(first, second, "r_f1", resampling=QUICK)
     ada, london = references[0][0][2], references[0][1][2]
-    assert told(found) == [
+    assert shown(found) == [
         ("q", "fact", ada, "['Ada', 'born in', 'Londn'], weight 1.0000", "['Ada', 'born in', 'London'], weight 1.0000",
          "right in B only"),
         ("q", "fact", london, None, found.answers[1].b and found.answers[1].b.judgment, "wrong in B only"),
@@ -169,7 +169,7 @@ def test_hotpotqa_by_hand() -> None:
     found = diff(
         hotpotqa.score(question, {"answer": {}, "sp": {}}), hotpotqa.score(question, answers), resampling=QUICK
     )
-    assert told(found) == [
+    assert shown(found) == [
         ("q1", "answer", question[0]["answer"], None, "the eiffel tower!", "right in B only"),
         ("q1", "fact", ["Paris", 0], None, "supports", "right in B only"),
         ("q1", "fact", ["Rome", 0], None, "not in gold", "wrong in B only"),
@@ -230,7 +230,7 @@ def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (["--gold", "gold.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 1"),
         (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 3"),
@@ -239,10 +239,10 @@ def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
         (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--bootstrap", "x"], "--bootstrap takes a whole number"),
     ],
 )
-def test_wrong_usage(line: list[str], told: str, folder: Path) -> None:
+def test_wrong_usage(line: list[str], message: str, folder: Path) -> None:
     outcome = cs_score("diff", "scifact", *line)
     assert (outcome.status, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:

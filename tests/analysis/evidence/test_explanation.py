@@ -1,4 +1,4 @@
-"""`cs-score explain` of the evidence modes: one unit told step by step, with what its mistakes cost."""
+"""`cs-score explain` of the evidence modes: one unit step by step, with what its mistakes cost."""
 
 from __future__ import annotations
 

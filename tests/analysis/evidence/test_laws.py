@@ -36,9 +36,9 @@ def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
 @given(data=st.data())
 def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataObject) -> None:
     world, analysis = data.draw(analysed(mode))
-    told = json.loads(json.dumps(to_builtins(analysis)))
-    assert told["scores"] == world.result().scores
-    for mistake in told["mistakes"]:
+    document = json.loads(json.dumps(to_builtins(analysis)))
+    assert document["scores"] == world.result().scores
+    for mistake in document["mistakes"]:
         changed = replaced(mode, world.predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
         try:
             then = world.result(changed).scores
@@ -48,16 +48,16 @@ def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataO
             continue
         assert list(mistake["effects"]) == list(then)
         for measure, effect in mistake["effects"].items():
-            assert effect == pytest.approx(then[measure] - told["scores"][measure], abs=TOLERANCE)
-        assert mistake["gain"] == mistake["effects"][told["measure"]]
-    gains = [-math.inf if mistake["gain"] is None else mistake["gain"] for mistake in told["mistakes"]]
+            assert effect == pytest.approx(then[measure] - document["scores"][measure], abs=TOLERANCE)
+        assert mistake["gain"] == mistake["effects"][document["measure"]]
+    gains = [-math.inf if mistake["gain"] is None else mistake["gain"] for mistake in document["mistakes"]]
     assert gains == sorted(gains, reverse=True)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @given(data=st.data())
-def test_the_budget_is_the_score_of_predictions_mended_kind_by_kind(mode: str, data: st.DataObject) -> None:
-    """Each kind is mended by taking the mistakes of the analysis one after the other until none that can be is left."""
+def test_the_budget_is_the_score_of_predictions_corrected_kind_by_kind(mode: str, data: st.DataObject) -> None:
+    """Each kind is corrected by taking its mistakes one after the other until none that can be is left."""
     world, analysis = data.draw(analysed(mode))
     cumulated = world.predictions
     for line in analysis.budget:
@@ -84,8 +84,7 @@ def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Jso
 
 
 def derivations_without(world: World, predictions: Json, kind: str, measure: str) -> Iterator[tuple[Any, Json]]:
-    """Derivations all of whose mistakes of a kind are mended at once: to mend one may change what others are aligned
-    with."""
+    """Derivations without all mistakes of a kind at once: to correct one may change what others are aligned with."""
     of_unit: dict[Any, list[Mistake]] = {}
     for mistake in analyze(world.result(predictions), measure).mistakes:
         if mistake.kind == kind:

@@ -54,10 +54,10 @@ def test_each_effect_is_what_the_rewritten_file_scores(case: Case) -> None:
     mode, *words = case.words()
     outcome = cs_score("analyze", mode, *(word for word in words if word != "--json"), "--format", "json")
     assert outcome.status == 0, outcome.err
-    told = json.loads(outcome.out)
+    document = json.loads(outcome.out)
     score, gold, predictions = SCORERS[mode], option(case, "--gold"), predictions_of(case)
-    assert told["scores"] == score(gold, predictions, **options(case)).scores
-    mistakes = told["mistakes"]
+    assert document["scores"] == score(gold, predictions, **options(case)).scores
+    mistakes = document["mistakes"]
     for mistake in mistakes[:: len(mistakes) // MOST + 1]:
         changed = replaced(mode, predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
         try:
@@ -66,7 +66,7 @@ def test_each_effect_is_what_the_rewritten_file_scores(case: Case) -> None:
             assert set(mistake["effects"].values()) == {None}
             continue
         for measure, effect in mistake["effects"].items():
-            assert effect == pytest.approx(then[measure] - told["scores"][measure], abs=TOLERANCE)
-    assert sum(row["count"] for row in told["budget"]) == len(mistakes)
-    for dimension, groups in told["groups"].items():
+            assert effect == pytest.approx(then[measure] - document["scores"][measure], abs=TOLERANCE)
+    assert sum(row["count"] for row in document["budget"]) == len(mistakes)
+    for dimension, groups in document["groups"].items():
         assert dimension == "aspect" or sum(group["mistakes"] for group in groups) == len(mistakes)
