@@ -16,20 +16,18 @@ from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.analysis.many.pool_bias import PoolBias
     from cs_score.api.batches import batch
     from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
     from cs_score.api.insight import analyze, compare, diff, load
     from cs_score.api.runs import Gold, RunResult, prepare, score
     from cs_score.api.shown import Report
-    from cs_score.api.statistics import pool_bias, power
+    from cs_score.api.statistics import PoolBias, Power, pool_bias, power
     from cs_score.api.validation import ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signing.signature import Signature
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
-    from cs_score.statistics.planning import Power
 
 __version__ = VERSION
 
@@ -72,18 +70,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "analysis.many.pool_bias": "PoolBias",
     "api.batches": "batch",
     "api.documents": "Analysis Comparison Difference Explanation Leaderboard",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.insight": "analyze compare diff load",
     "api.runs": "Gold RunResult prepare score",
     "api.shown": "Report",
-    "api.statistics": "pool_bias power",
+    "api.statistics": "PoolBias Power pool_bias power",
     "api.validation": "ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
-    "statistics.planning": "Power",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
     "base.signing.signature": "Signature",
 }

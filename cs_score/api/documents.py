@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.analysis.outcomes import json_text as json_lines
-from cs_score.api.shown import Report, Shown
+from cs_score.api.shown import WIDTH, Report, Shown
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
@@ -26,7 +26,6 @@ from cs_score.tables.comparison import PAIRS, SYSTEMS, WRITERS, comparison_scree
 from cs_score.tables.layout import Table
 from cs_score.tasks import task_named
 
-_WIDTH: Final = 120
 _SHOWN: Final = 10
 """Rows of a leaderboard that the command prints."""
 
@@ -56,7 +55,7 @@ class _Found(Shown):
 
     def __str__(self) -> str:
         """The text that the command prints."""
-        return task_named(self.task).text(self._document, _WIDTH, self._top)
+        return task_named(self.task).text(self._document, WIDTH, self._top)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._document, self._top)
@@ -70,11 +69,8 @@ class _Found(Shown):
         return {name: lambda table=table: table for name, table in self._found.items()}  # type: ignore[misc]
 
 
-class Explanation(_Found):
-    """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
-
-    _default = "steps"
-    _in_notebooks = "steps"
+class _OfOne(_Found):
+    """What was found of one result."""
 
     @property
     def signature(self) -> Signature:
@@ -84,6 +80,13 @@ class Explanation(_Found):
     def _attrs(self) -> Mapping[str, object]:
         return {"measure": self.measure, "signature": str(self.signature)}
 
+
+class Explanation(_OfOne):
+    """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
+
+    _default = "steps"
+    _in_notebooks = "steps"
+
     def __repr__(self) -> str:
         parts = {name: len(getattr(self._document, name, ())) for name in ("lines", "queries", "classes", "nodes")}
         shown = ", ".join(f"{number} {name}" for name, number in parts.items())
@@ -92,7 +95,7 @@ class Explanation(_Found):
         return one_line(f"<explanation of {getattr(self._document, 'run', self.task)}: {shown}>")
 
 
-class Analysis(_Found):
+class Analysis(_OfOne):
     """Why a result scores what it does: what each mistake costs, and what else `cs-score analyze` finds.
 
     Made by `analyze` and `load`. The keys of the JSON are described by the schema that `cs-score schema` prints.
@@ -113,11 +116,6 @@ class Analysis(_Found):
         return scores
 
     @property
-    def signature(self) -> Signature:
-        """The citable line of the score."""
-        return Signature.parse(self._document.signature)
-
-    @property
     def scenarios(self) -> Mapping[str, Any] | None:
         """Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and
         the `added_pool` lines; None of a task of evidence."""
@@ -136,9 +134,6 @@ class Analysis(_Found):
         Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
         return Report(as_builtins(self._document))
-
-    def _attrs(self) -> Mapping[str, object]:
-        return {"measure": self.measure, "signature": str(self.signature)}
 
     def __repr__(self) -> str:
         name = getattr(self._document, "run", self.task)

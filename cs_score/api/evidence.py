@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.api.arguments import held
 from cs_score.api.documents import Explanation
-from cs_score.api.results import AnyResult
+from cs_score.api.shown import AnyResult
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, interval_rows, units_of_predictions
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET
 
@@ -12,8 +12,9 @@ from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.api.arguments import policy_words
 from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
-from cs_score.api.results import AnyResult
 from cs_score.api.runs import RunResult, loaded_result
+from cs_score.api.shown import AnyResult
+from cs_score.api.statistics import PoolBias, Power
 from cs_score.base.documents import Json, document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
@@ -175,12 +176,21 @@ def compare(
     return Comparison(found, is_chosen=bool(wanted))
 
 
-_KINDS: Final[Mapping[Any, Any]] = {"explanation": Explanation, "comparison": Comparison, "leaderboard": Leaderboard}
+Found: TypeAlias = Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias
+"""What is found of results, each by the kind of its document."""
+
+_KINDS: Final[Mapping[Any, Any]] = {
+    "analysis": Analysis,
+    "difference": Difference,
+    "explanation": Explanation,
+    "comparison": Comparison,
+    "leaderboard": Leaderboard,
+    "power": Power,
+    "pool-bias": PoolBias,
+}
 
 
-def load(
-    given: Input,
-) -> RunResult | EvidenceResult | Analysis | Difference | Explanation | Comparison | Leaderboard:
+def load(given: Input) -> RunResult | EvidenceResult | Found:
     """What the JSON that `to_json` and `--format json` make holds: a result, an analysis, a difference, ...
 
     `given` is a path, an open file, or the text itself. What is loaded has the scores, tables, text and signature of
@@ -189,11 +199,9 @@ def load(
     """
     name, value = _read(given)
     kind = str(value.get("kind"))
-    if kind in ("analysis", "difference"):
-        document = checked(value, name)
-        return Analysis(document) if kind == "analysis" else Difference(document)
     if kind in _KINDS:
-        found: Explanation | Comparison | Leaderboard = _KINDS[kind](document_record(value, name))
+        read = checked if kind in ("analysis", "difference") else document_record
+        found: Found = _KINDS[kind](read(value, name))
         return found
     scores = scores_in(value, name)
     return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)

@@ -20,7 +20,7 @@ from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.api.arguments import Files, Limits, Names, file_of, files_of, held, policy_of, query_choice
 from cs_score.api.documents import Explanation
-from cs_score.api.results import AnyResult
+from cs_score.api.shown import AnyResult
 from cs_score.api.tables import (
     PROBLEMS,
     QUERIES,

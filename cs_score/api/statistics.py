@@ -3,22 +3,99 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
-from cs_score.analysis.many.pool_bias import PoolBias
-from cs_score.analysis.many.pool_bias import pool_bias as found_bias
+from cs_score.analysis.many import pool_bias as many
 from cs_score.api.arguments import Files, Limits, files_of, held
 from cs_score.api.documents import Comparison
 from cs_score.api.runs import prepare
-from cs_score.base.documents import read_document, record_in
+from cs_score.api.shown import WIDTH, Shown
+from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.options import AS_GIVEN, Policy
 from cs_score.coldstart.several import runs_of
-from cs_score.statistics.planning import NO_NAMES, Power, of_comparison, planned
+from cs_score.statistics import planning
 from cs_score.statistics.results import Comparison as Compared
+from cs_score.tables.layout import Layout, Table, columns
+from cs_score.tables.statistics import POWER, power_text
+
+
+class Power(Shown):
+    """What difference a paired t test detects, and how many units one needs; made by `power` and `load`."""
+
+    _default = _in_notebooks = "power"
+
+    def __init__(self, document: planning.Power) -> None:
+        self._document = document
+
+    @property
+    def standard_deviation(self) -> float:
+        """That of the units' differences; of several pairs the largest."""
+        return self._document.standard_deviation
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference that is detected with these units; None where their number is not known."""
+        return self._document.detectable or None
+
+    @property
+    def needed(self) -> int | None:
+        """The units that the difference asked for needs; None where none was, or they are too many to be said."""
+        return self._document.needed or None
+
+    def to_json(self) -> str:
+        """The document, as `cs-score power --format json` prints it; `load` reads it."""
+        return json_text(self._document)
+
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        return power_text(self._document, WIDTH).removesuffix("\n")
+
+    def __repr__(self) -> str:
+        numbers = {name: getattr(self, name) for name in ("standard_deviation", "detectable", "needed")}
+        shown = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
+        return f"<power of a paired test: {shown.replace('_', ' ')}>"
+
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        return {"power": lambda: POWER.table(self._document), "curve": lambda: _CURVE.table(self._document)}
+
+
+class PoolBias(Shown):
+    """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
+
+    _default = _in_notebooks = "pool-bias"
+
+    def __init__(self, document: many.PoolBias) -> None:
+        self._document = document
+
+    @property
+    def tau_b(self) -> float | None:
+        """Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied."""
+        return self._document.tau_b
+
+    def to_json(self) -> str:
+        """The document, as `cs-score pool-bias --format json` prints it; `load` reads it."""
+        return json_text(self._document)
+
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        return many.bias_text(self._document, WIDTH).removesuffix("\n")
+
+    def __repr__(self) -> str:
+        tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
+        return f"<pool bias of {len(self._document.runs)} runs: tau-b {tau}>"
+
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        return {"pool-bias": lambda: many.BIAS.table(self._document)}
+
+
+_CURVE: Final = Layout(
+    "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda found: found.curve
+)
 
 
 def power(
@@ -43,7 +120,7 @@ def power(
     if (comparison is None) == (sd is None):
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        return planned({NO_NAMES: sd}, units, difference, alpha, power)
+        return Power(planning.planned({planning.NO_NAMES: sd}, units, difference, alpha, power))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
@@ -51,7 +128,7 @@ def power(
     else:
         given: Input = comparison  # type: ignore[assignment]  # it is not None
         compared = record_in(read_document(given), Compared, name_of(given))
-    return of_comparison(compared, measure, difference, alpha, power)
+    return Power(planning.of_comparison(compared, measure, difference, alpha, power))
 
 
 def pool_bias(
@@ -86,6 +163,7 @@ def pool_bias(
     )._prepared.options  # fmt: skip
     with paused_collector():
         runs_given = runs_of([file.open() for file in given])
-        return found_bias(
+        found = many.pool_bias(
             [file.open() for file in asked], [file.open() for file in assessed], runs_given, options, teams, measure
         )
+        return PoolBias(found)

@@ -14,7 +14,6 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
 import cs_score as cs
-from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, Floats
@@ -245,7 +244,13 @@ def test_bad_input_of_power(folder: Path, words: list[str], status: int, line: s
 
 def test_power_in_python(folder: Path) -> None:
     found = cs.power(str(folder / "c.json"), difference=0.1)
-    assert json.loads(json_text(found)) == printed(folder, "--difference", "0.1", "c.json")
+    again = cs.load(found.to_json())
+    assert isinstance(again, cs.Power)
+    assert f"{again}\n" == score_in(folder, ["power", "--difference", "0.1", "c.json"]).stdout.decode()
+    assert again.rows()[0]["needed"] == found.rows()[0]["needed"]
+    assert repr(again) == repr(found)
+    assert found.rows("curve")[0].keys() == {"units", "difference", "power"}
+    assert json.loads(found.to_json()) == printed(folder, "--difference", "0.1", "c.json")
     assert cs.power(sd=2.0, difference=1.0).needed == 34
     for wrong in ({}, {"sd": 1.0, "units": 1}, {"comparison": "c.json", "sd": 1.0}, {"comparison": "x", "units": 3}):
         with pytest.raises(UsageError):

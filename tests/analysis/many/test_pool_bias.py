@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import cs_score as cs
-from cs_score.base.documents import json_text
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
@@ -143,7 +142,12 @@ def test_as_text_tsv_and_in_python(planted: Inputs, monkeypatch: pytest.MonkeyPa
     rows = score_in(planted.folder, ["pool-bias", "--format", "tsv", *FILES]).stdout.decode().splitlines()
     assert [row.split("\t")[1] for row in rows] == ["run", "B", "A", "C"]
     monkeypatch.chdir(planted.folder)
-    assert json.loads(json_text(cs.pool_bias("q.xml", ["A", "B", "C"], "pool.tab"))) == found
+    assert json.loads(cs.pool_bias("q.xml", ["A", "B", "C"], "pool.tab").to_json()) == found
     opened = [io.BytesIO(Path(name).read_bytes()) for name in FILES]
     in_memory = cs.pool_bias(opened[0], opened[2:], opened[1])
-    assert [run.left_out.score for run in in_memory.runs] == [run["left_out"]["score"] for run in found["runs"]]
+    scores = {run["run"]: run["left_out"]["score"] for run in found["runs"]}
+    assert [row["left_out"] for row in in_memory.rows()] == [scores[row["run"]] for row in in_memory.rows()]
+    assert f"{in_memory}\n" == text
+    again = cs.load(in_memory.to_json())
+    assert isinstance(again, cs.PoolBias)
+    assert (again.tau_b, repr(again)) == (found["tau_b"], repr(in_memory))
