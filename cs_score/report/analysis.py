@@ -12,7 +12,7 @@ from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts import Bar, Dots, bars, dots, grid, limits, lines
 from cs_score.report.drawing import Drawing, Target
-from cs_score.report.explanations import class_key, line_key, node_key, openings_of, precision_charts, query_key
+from cs_score.report.explanations import openings_of, precision_charts
 from cs_score.report.page import (
     Block,
     Charts,
@@ -324,9 +324,8 @@ def _mistakes(document: Any, layout: Layout, openings: Openings) -> Section:
 
     def place(row: Mapping[str, Any], at: int) -> object:
         each = rows[at]
-        keys = {"line": line_key(each.file, each.line), "class": class_key(each.class_name or "")}
-        keys["node"] = node_key(each.node or "")
-        return openings.opening(f"{each.file}:{each.line}", keys[each.kind])
+        name = {"line": f"{each.file}:{each.line}", "class": each.class_name, "node": each.node}[each.kind]
+        return openings.opening(f"{each.file}:{each.line}", f"{each.kind} {name}")
 
     if _is_cold_start(document):
         layout = with_cells(
@@ -339,7 +338,7 @@ def _mistakes(document: Any, layout: Layout, openings: Openings) -> Section:
     else:
         layout = with_cells(
             layout, Column("effects"), shown=("gain", "kind", "unit", "part", "predicted", "gold", "effects"),
-            unit=lambda row, _: openings.opening(row["name"], query_key(row["name"])), effects=effects,
+            unit=lambda row, _: openings.opening(row["name"], f"query {row['name']}"), effects=effects,
         )  # fmt: skip
     about = (
         f"What correcting each mistake alone would bring to {document.measure}. The effects on other measures open "
@@ -382,7 +381,7 @@ def _units(document: Any, openings: Openings) -> Section:
         count = len(mistakes[unit])
         gains = [each.gain for each in mistakes[unit] if each.gain is not None]
         row: dict[str, Any] = {
-            "unit": openings.opening(unit, query_key(unit)),
+            "unit": openings.opening(unit, f"query {unit}"),
             "mistakes": link(count, "mistakes", column, unit) if count else 0,
             "largest": max(gains, default=None),
         }

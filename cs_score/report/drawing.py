@@ -75,43 +75,39 @@ class Drawing:
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight line."""
-        ends = {"x1": _number(x1), "y1": _number(y1), "x2": _number(x2), "y2": _number(y2)}
-        etree.SubElement(self._parent, "line", {"class": kind, **ends})
+        self._add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
         """A filled rectangle; `title` is what a pointer over it shows."""
-        box = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
-        self._titled(etree.SubElement(self._parent, "rect", {"class": kind, **box}), title)
+        self._titled(self._add("rect", kind, x=x, y=y, width=width, height=height), title)
 
     def path(self, kind: str, points: list[tuple[float, float]]) -> None:
         """Straight lines from point to point."""
-        steps = " ".join(f"{'L' if at else 'M'}{_number(x)} {_number(y)}" for at, (x, y) in enumerate(points))
-        etree.SubElement(self._parent, "path", {"class": kind, "d": steps})
+        self._add("path", kind, d=" ".join(f"{'L' if at else 'M'}{_pair(*point)}" for at, point in enumerate(points)))
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
-        """A marker whose form shows the series as its colour does: disc, square, triangle."""
+        """A marker whose form tells the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
-        place = {"transform": f"translate({_number(x)} {_number(y)})"}
-        attributes = {"class": f"fill{series + 1}", "d": forms[series % len(forms)], **place}
-        self._titled(etree.SubElement(self._parent, "path", attributes), title)
+        form, place = forms[series % len(forms)], f"translate({_pair(x, y)})"
+        self._titled(self._add("path", f"fill{series + 1}", d=form, transform=place), title)
 
     def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
         """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
-        attributes = {"class": kind, "x": _number(x), "y": _number(y), "text-anchor": anchor}
-        element = etree.SubElement(self._parent, "text", attributes)
-        safe = _safe(text)
-        shown = shortened(safe, wide)
-        element.text = shown
-        if shown != safe:
-            self._titled(element, text)
+        self._write(self._add("text", kind, x=x, y=y, **{"text-anchor": anchor}), text, wide)
 
     def upright_text(self, kind: str, x: float, y: float, text: str, *, wide: float | None = None) -> None:
         """A line of text that runs upwards, its middle at the point; from there on where it is shortened to `wide`."""
-        turned = f"translate({_number(x)} {_number(y)}) rotate(-90)"
-        attributes = {"class": kind, "transform": turned, "text-anchor": "middle" if wide is None else "start"}
-        element = etree.SubElement(self._parent, "text", attributes)
+        turned, anchor = f"translate({_pair(x, y)}) rotate(-90)", "middle" if wide is None else "start"
+        element = self._add("text", kind, transform=turned, **{"text-anchor": anchor})
+        self._write(element, text, math.inf if wide is None else wide)
+
+    def _add(self, tag: str, kind: str, **attributes: float | str) -> etree._Element:
+        texts = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
+        return etree.SubElement(self._parent, tag, {"class": kind, **texts})
+
+    def _write(self, element: etree._Element, text: str, wide: float) -> None:
         safe = _safe(text)
-        element.text = safe if wide is None else shortened(safe, wide)
+        element.text = shortened(safe, wide)
         if element.text != safe:
             self._titled(element, text)
 
@@ -168,6 +164,10 @@ def _on_paper(style: str) -> str:
 
 def _safe(text: str) -> str:
     return cell(text, 500)
+
+
+def _pair(x: float, y: float) -> str:
+    return f"{_number(x)} {_number(y)}"
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,7 @@
-"""How lines, queries, classes and nodes, or units of the evidence modes, are explained: what opens on a page."""
+"""How lines, queries, classes and nodes, or units of the evidence modes, are explained: what opens on a page.
+
+Keys of entries are `line FILE:N`, `class NAME`, `node NAME` and `query ID`, of units of evidence, too.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +15,6 @@ from cs_score.report.drawing import Drawing
 from cs_score.report.page import Entry, Openings, unit_text
 
 
-def line_key(file: str, number: int) -> str:
-    """The key of a line of the run."""
-    return f"line {file}:{number}"
-
-
-def query_key(query: str) -> str:
-    """The key of a query, or of a unit as text."""
-    return f"query {query}"
-
-
-def class_key(name: str) -> str:
-    """The key of a class that was missed."""
-    return f"class {name}"
-
-
-def node_key(name: str) -> str:
-    """The key of a node."""
-    return f"node {name}"
-
-
 def openings_of(document: Any) -> Openings:
     """What opens on the page of an analysis; nothing where it holds no explanations."""
     explanations = document.explanations
@@ -39,7 +22,8 @@ def openings_of(document: Any) -> Openings:
         return Openings()
     if document.task == COLD_START_MODE:
         return Openings(explanations.texts, entries=dict(_entries(explanations)))
-    units = {query_key(unit_text(unit)): Entry(unit_text(unit), unit.steps) for unit in explanations.units}
+    names = ((unit_text(unit), unit) for unit in explanations.units)
+    units = {f"query {name}": Entry(name, unit.steps) for name, unit in names}
     return Openings(explanations.texts, are_trees=False, entries=units)
 
 
@@ -48,7 +32,7 @@ def _entries(explanations: Any) -> Iterator[tuple[str, Entry]]:
     of_node: dict[str, list[str]] = defaultdict(list)
     missed: dict[str, list[str]] = defaultdict(list)
     for line in explanations.lines:
-        key = line_key(line.file, line.line)
+        key = f"line {line.file}:{line.line}"
         category = "" if line.category is None else f" ({line.category})"
         value = "" if line.value is None else f" {line.value}"
         yield key, Entry(f"{line.side}{category}:{value}, {line.file} line {line.line}", line.steps)
@@ -57,17 +41,17 @@ def _entries(explanations: Any) -> Iterator[tuple[str, Entry]]:
         if line.node is not None:
             of_node[line.node].append(key)
     for each in explanations.classes:
-        key = class_key(each.class_name)
+        key = f"class {each.class_name}"
         yield key, Entry(f"{each.class_name} {each.value}", each.steps)
         missed[each.query].append(key)
     for at, query in enumerate(explanations.queries):
         groups = [("Missed classes", missed[query.query]), ("Lines", of_query[query.query])]
         filled = [(title, keys) for title, keys in groups if keys]
         drawing = _precision_chart(query, f"precision-{at}")
-        yield query_key(query.query), Entry(query.query, query.steps, filled, drawing)
+        yield f"query {query.query}", Entry(query.query, query.steps, filled, drawing)
     for node, keys in of_node.items():
         if len(keys) > 1:
-            yield node_key(node), Entry(node, (), [("Lines", keys)])
+            yield f"node {node}", Entry(node, (), [("Lines", keys)])
 
 
 def precision_charts(document: Any) -> Iterator[Drawing]:

@@ -15,7 +15,15 @@ from tests.documents import ROOT
 from tests.evidence.test_command import EXAMPLES, files
 from tests.report.analyses import HOSTILE, SHOWN, analysis, column, done, page_in, parsed, told_in
 
-RUN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
+RUN = [
+    "-expand",
+    "ISLE26",
+    "--policy",
+    "kb",
+    "queries/ldc-queries.xml",
+    "submissions/tide-kb.tab.txt",
+    "assessments/pool-2016.tab",
+]
 
 
 def openings(page: bytes, table: str, key: str) -> list[tuple[str, str | None]]:
