@@ -72,9 +72,10 @@ def test_examples_run_and_print_what_is_shown(
     for step in steps(TEXTS[name]):
         if isinstance(step, Command):
             printed = _printed(step.words, capfd)
-            assert missing_line(step.lines, printed) is None, f"{step.words}\n{printed}"
+            lacking = missing_line(step.lines, printed)
+            assert lacking is None, f"{step.words}\ndoes not print: {lacking}\npython -m tests.documents {name}"
             whole = len(printed.rstrip().splitlines()) == len(step.lines)
-            assert whole or "..." in step.lines, f"{step.words}\n{printed}"
+            assert whole or "..." in step.lines, f"{step.words}\nprints more\npython -m tests.documents {name}"
         elif isinstance(step, Quotation):
             assert missing_line(step.lines, Path(step.source).read_text(encoding="utf-8")) is None, step.source
         else:

@@ -38,7 +38,7 @@ def read_gold(gold: Any) -> reading.Gold[Mapping[str, Any]]:
 
 
 def score(gold: Any, predictions: Any) -> Exact:
-    known = read_gold(gold)
+    known = gold if isinstance(gold, reading.Gold) else read_gold(gold)
     with reading.open_document(predictions, "predictions") as source:
         given = reading.signed(source, reading.as_object(reading.json_document(source), "the file"), RUN)
     items = [(item, answer, given.content.get(item)) for item, answer in known.content.items()]
@@ -100,3 +100,7 @@ def test_every_verb_takes_a_sixth_task(folder: Path) -> None:
     assert "gold 1, predicted 7" in printed("explain", "exact", "gold.json", "a.json", "--unit", "1")
     assert "accuracy" in printed("compare", "exact", "gold.json", "a.json", "b.json", "--bootstrap", "99")
     assert "kept" in printed("check", "exact", "gold.json", "a.json", "--min", "accuracy=0.7")
+    assert "accuracy" in printed("power", "exact", "gold.json", "a.json", "b.json")
+    assert printed("report", "exact", "gold.json", "a.json", "-o", "a.html") == ""
+    assert "0.7778  ok" in printed("batch", "exact", "--gold", "gold.json", "-o", "scores", "a.json", "b.json")
+    assert "reproduced" in printed("verify", "scores")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text
 from cs_score.base.errors import InputError, UsageError
@@ -25,6 +25,7 @@ from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.units import Units, UnitTable
 from cs_score.tables.layout import Layout, columns
 from cs_score.tables.renderers import tsv
+from cs_score.tasks import task_named
 from cs_score.verification.recorded import read_scores
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def comparable_tables(
         )
     formula: ColumnMeasures
     if run.origin.task != COLD_START_MODE:
-        mode = importlib.import_module(f"cs_score.evidence.{run.origin.task}").MODE
+        mode = cast(EvidenceTask, task_named(run.origin.task)).mode
         wanted = mode.columns
         formula = partial(scores_at, mode.formula, tuple(map(mode.measures.index, measures)))
     else:

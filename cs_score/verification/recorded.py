@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.documents import Document, Json, check_kind, converted, member_place, read_document, record_in
 from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import InputError, UsageError
@@ -21,6 +21,7 @@ from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, MEASURES, parse
 from cs_score.statistics.options import Resampling
+from cs_score.tasks import task_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
@@ -142,7 +143,7 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
         return scores
     found = record_in(document, EvidenceScores, file, place)
     _check_head(found, file, place)
-    mode = importlib.import_module(f"cs_score.evidence.{task}").MODE
+    mode = cast(EvidenceTask, task_named(task)).mode
     if found.units and found.units.columns != mode.columns:
         raise InputError(f"are not those of {task}", file=file, place=member_place(place, "units.columns"))
     if tuple(found.scores) != mode.measures:

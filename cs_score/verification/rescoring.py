@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
@@ -41,6 +41,7 @@ from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import load_prepared
 from cs_score.problems.log import ProblemLog
+from cs_score.tasks import task_named
 from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
     Recorded,
@@ -63,7 +64,7 @@ def scored_again(recorded: Recorded, places: Places) -> object:
     resampling = resampling_of(head.origin.options.get("bootstrap"), file, f"{place}.bootstrap")
     with paused_collector():
         if head.task != COLD_START_MODE:
-            score = importlib.import_module(f"cs_score.evidence.{head.task}").score
+            score = cast(EvidenceTask, task_named(head.task)).score
             gold, predictions = (
                 _held(_the_one(found, role, file, recorded.inside("origin.inputs"))) for role in (GOLD, RUN)
             )

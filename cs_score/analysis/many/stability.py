@@ -11,7 +11,6 @@ Measures of any mode are a formula over the statistics of units, for runs whose 
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,11 +18,13 @@ from functools import lru_cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
+from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.records import Record
-from cs_score.evidence.result import Mode, scores_at
+from cs_score.evidence.result import scores_at
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
 from cs_score.statistics.units import UnitTable
+from cs_score.tasks import task_named
 
 if TYPE_CHECKING:  # it loads numpy, which only resampling needs
     from cs_score.statistics.arithmetic import ColumnMeasures
@@ -80,7 +81,7 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
     if mode == COLD_START_MODE:
         measures = [parse(name) for name in names]
         return Measured(tuple(names), sums_of(measures), formula_of(measures))
-    of_mode = cast(Mode, importlib.import_module(f"cs_score.evidence.{mode}").MODE)
+    of_mode = cast(EvidenceTask, task_named(mode)).mode
     places = tuple(map(of_mode.measures.index, names))
     return Measured(tuple(names), of_mode.columns, partial(scores_at, of_mode.formula, places))
 
