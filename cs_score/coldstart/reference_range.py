@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.coldstart.editions import Edition
-from cs_score.coldstart.judging import MOST_TRIED, sum_counts
+from cs_score.coldstart.judging import MOST_TRIED
 from cs_score.coldstart.result import (
     ALL_LEVELS,
     OfLdcQuery,
@@ -27,7 +27,6 @@ from cs_score.coldstart.result import (
     counted_f1,
     counted_row,
     mean_members,
-    representing,
 )
 from cs_score.measures.measure import MACRO, MICRO, Measure
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
@@ -106,8 +105,8 @@ def _represented(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]], others:
     """The rows of each entry point that may stand for its LDC query: those that no other is sure to be better than."""
     if len(entry_points) == 1:
         return _outcomes(entry_points[0][1], others)
-    ours = representing(entry_points)[1]
     options = [[(counted_f1(rows), rows) for rows in _outcomes(of_query, others)] for _, of_query in entry_points]
+    _, ours = max((outcomes[0] for outcomes in options), key=lambda outcome: outcome[0])
     least = [min(score for score, _ in outcomes) for outcomes in options]
     group: Group = [ours]
     for at, outcomes in enumerate(options):
@@ -222,10 +221,12 @@ def _by_level(rows: Iterable[ScoreRow], each_for_all: bool | None) -> dict[str, 
 
 
 def _summed(rows: Sequence[ScoreRow]) -> _Sums:
-    counts = sum_counts(row.counts for row in rows if row.counts is not None)
+    counts = [row.counts for row in rows if row.counts is not None]
+    right, truth = sum(each.right for each in counts), sum(each.ground_truth for each in counts)
+    answered = sum(each.submitted - each.ignored for each in counts)
     scores = tuple(map(math.fsum, zip(*(row.scores for row in rows))))
     to_find = sum(row.ground_truth > 0 for row in rows)
-    return _Sums(counts.right, counts.answered, counts.ground_truth, to_find, len(rows), scores)
+    return _Sums(right, answered, truth, to_find, len(rows), scores)
 
 
 def _range(whole: _Sums, groups: Sequence[Sequence[_Sums]], ratio: Callable[[_Sums], _Ratio]) -> Range | None:

@@ -174,7 +174,14 @@ def _sum(rows: Iterable[ScoreRow]) -> Counts:
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
-    return _sum(rows).f1
+    """F1 from the sums of the counts of some rows."""
+    right = answered = to_find = 0
+    for counts in (row.counts for row in rows):
+        if counts is not None:
+            right += counts.right
+            answered += counts.submitted - counts.ignored
+            to_find += counts.ground_truth
+    return float(f1(divide(right, answered), divide(right, to_find)))
 
 
 def by_ldc_query(rows_of: Mapping[str, Sequence[OfQuery]], queries: QuerySet) -> Iterator[OfLdcQuery[OfQuery]]:
