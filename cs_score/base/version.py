@@ -2,5 +2,5 @@
 
 from typing import Final
 
-VERSION: Final = "0.2.0"
+VERSION: Final = "1.0.0"
 """Version of cs-score itself (semantic versioning)."""

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.sources import InputDigest
+from cs_score.base.version import VERSION
 from cs_score.verification.inputs import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill
@@ -288,11 +289,11 @@ def test_a_folder_without_batch_is_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize("version", ["0.1.9", "9.9.9"])
 def test_another_version_is_noted_and_excuses_nothing(version: str, folder: Path) -> None:
-    text = Path("plain.json").read_text().replace("cs-score:0.2.0", f"cs-score:{version}")
-    Path("plain.json").write_text(text.replace('"version": "0.2.0"', f'"version": "{version}"'))
+    text = Path("plain.json").read_text().replace(f"cs-score:{VERSION}", f"cs-score:{version}")
+    Path("plain.json").write_text(text.replace(f'"version": "{VERSION}"', f'"version": "{version}"'))
     (verdict,) = verdicts("plain.json")
     assert verdict.is_reproduced
-    assert verdict.notes == (f"recorded by cs-score {version}, computed by 0.2.0",)
+    assert verdict.notes == (f"recorded by cs-score {version}, computed by {VERSION}",)
     changed("plain.json", lambda value: value["runs"][0].pop("units"))
     assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].units"]
 

@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import InputError
+from cs_score.base.version import VERSION
 from cs_score.batch.coldstart import PreparedColdStart
 from cs_score.batch.runs import FILES, INDEX
 from cs_score.batch.store import digest_of
@@ -266,8 +267,8 @@ def test_inputs_may_lie_elsewhere(name: str, folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["policies", "claims"])
 def test_another_version_is_noted_and_excuses_nothing(name: str, folder: Path) -> None:
     for path in [*Path(name).glob("leaderboard.*"), *Path(name).rglob("signature.json")]:
-        text = path.read_text().replace("cs-score:0.2.0", "cs-score:0.1.9")
-        path.write_text(text.replace('"version": "0.2.0"', '"version": "0.1.9"'))
+        text = path.read_text().replace(f"cs-score:{VERSION}", "cs-score:0.1.9")
+        path.write_text(text.replace(f'"version": "{VERSION}"', '"version": "0.1.9"'))
     for path in Path(name).rglob("signature.json"):
         record = json.loads(path.read_bytes())
         path.write_text(json.dumps({**record, "digest": digest_of(record)}))

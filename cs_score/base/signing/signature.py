@@ -1,6 +1,6 @@
 """One line to cite a score by.
 
-It looks like `LDC-MEAN-ALL-Macro-F1|kb|1:3|gold:44ceb0c1|run:db75ecd6|cs-score:0.2.0`: a measure, the settings that
+It looks like `LDC-MEAN-ALL-Macro-F1|kb|1:3|gold:44ceb0c1|run:db75ecd6|cs-score:1.0.0`: a measure, the settings that
 change scores, digests of what was read, the version. Two lines are equal where the same was computed from the same
 contents, wherever and under whatever names these lay, packed or not.
 """
