@@ -288,7 +288,7 @@ HELP: Final = (
     "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "pool-bias", "verify",
     "problems", "schema", "completion", "man", "help", "version", *EVIDENCE,
     *(verb for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")),
-    *(f"{verb} {mode}" for verb in ("batch", "compare", "analyze", "check", "explain", "diff", "report")
+    *(f"{verb} {mode}" for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")
       for mode in EVIDENCE),
 )  # fmt: skip
 """Commands whose help is held."""
