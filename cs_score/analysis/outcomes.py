@@ -140,6 +140,8 @@ def compared_units(
     try:
         found = compare_tables({"a": a, "b": b}, [measure], ColumnFormula(formula), settings)
     except InputError as error:
+        if error.file is not None:  # what is wrong is in a file, such as that of clusters
+            raise
         return None, (*notes, Note("NO_UNITS", f"no interval: {error.problem}"))
     return found, (*notes, *found.notes, *found.primary.notes, *found.primary.pairs[0].notes)
 

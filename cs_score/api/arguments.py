@@ -10,10 +10,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, is_pipe, name_of
 from cs_score.batch.runs import InputFile
 from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
+from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
+from cs_score.statistics.units import Clusters, read_clusters
 
 Files: TypeAlias = Input | Iterable[Input]
 """A path, an open file, or several of them. A folder stands for its files `*.tab.txt`; `-` is standard input."""
@@ -54,6 +58,40 @@ def held(given: Input) -> InputFile:
         return file.loaded() if name == "-" or is_pipe(name) else file
     content = given.read()
     return InputFile(name, content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+
+
+Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"
+"""Units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of each unit."""
+
+
+def resampling_of(
+    bootstrap: int | None,
+    seed: int,
+    confidence: float,
+    interval: IntervalMethod | None,
+    clusters: Together,
+    correction: Correction | None = None,
+    baseline: str | None = None,
+) -> Resampling:
+    """The settings that arguments ask for; without a number of resamples as many as significance needs.
+
+    Raises UsageError for impossible ones, InputError for a table that is none.
+    """
+    together: Clusters | UnsetType = UNSET
+    if isinstance(clusters, Mapping):
+        together = Clusters("clusters", dict(clusters))
+    elif clusters is not None:
+        together = read_clusters(clusters)
+    return Resampling(
+        DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
+        seed,
+        confidence,
+        interval or UNSET,
+        can_grow=bootstrap is None or UNSET,
+        correction=correction or UNSET,
+        baseline=baseline or UNSET,
+        clusters=together,
+    )
 
 
 def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from msgspec import UNSET
-
-from cs_score.api.arguments import Files, Limits, file_of, files_of, held, policy_of, policy_words, query_choice
+from cs_score.api.arguments import (
+    Files,
+    Limits,
+    Together,
+    file_of,
+    files_of,
+    held,
+    policy_of,
+    policy_words,
+    query_choice,
+    resampling_of,
+)
 from cs_score.api.documents import Leaderboard
 from cs_score.api.runs import other_switches, words_of
 from cs_score.base.errors import UsageError
@@ -21,7 +30,7 @@ from cs_score.coldstart.options import Justifications, NamedPolicy, Options, Pol
 from cs_score.coldstart.outputs import Layout
 from cs_score.measures.registry import find
 from cs_score.report.documents import page_maker
-from cs_score.statistics.options import Correction, IntervalMethod, Resampling
+from cs_score.statistics.options import Correction, IntervalMethod
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.
@@ -47,6 +56,7 @@ def batch(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
+    clusters: Together = None,
     correction: Correction | None = None,
     baseline: str | None = None,
     force: bool = False,
@@ -58,7 +68,7 @@ def batch(
     `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
     and index.html over all; `force` replaces files of others. With `bootstrap` scores have bootstrap intervals, and
     rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
-    `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
+    `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
 
     Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
     where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
@@ -81,8 +91,7 @@ def batch(
         raise UsageError(f"also_policy {name} is the policy in force already")
     resampling = None
     if bootstrap is not None:
-        family = {"correction": correction or UNSET, "baseline": baseline or UNSET}
-        resampling = Resampling(bootstrap, seed, confidence, interval or UNSET, **family)  # type: ignore[arg-type]
+        resampling = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
     layout = Layout()
     plan = ColdStartPlan(
         queries=tuple(map(held, files_of(queries, "queries"))),

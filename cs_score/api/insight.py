@@ -6,10 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from msgspec import UNSET
-
 from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.api.arguments import policy_words
+from cs_score.api.arguments import Together, policy_words, resampling_of
 from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.runs import RunResult, loaded_result
@@ -22,7 +20,7 @@ from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list, read_policies
 from cs_score.report.documents import checked
-from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
+from cs_score.statistics.options import Correction, IntervalMethod
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import scores_in
 
@@ -44,6 +42,7 @@ def analyze(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
+    clusters: Together = None,
 ) -> Analysis:
     """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
@@ -64,10 +63,13 @@ def analyze(
         result = result if policy is None else result.rescore(policy)
         scored = result._for_analysis("analyze", run)
         options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
+        resampling = None
+        if bootstrap is not None:
+            resampling = resampling_of(bootstrap, seed, confidence, interval, clusters)
         settings = {
             "policies": read_policies(policy_words(also_policy), options, scored.policy.texts()),
             "by": [by] if isinstance(by, str) else list(by),
-            "resampling": None if bootstrap is None else Resampling(bootstrap, seed, confidence, interval or UNSET),
+            "resampling": resampling,
         }
     elif policy is not None or policy_words(also_policy) or list(by) or run is not None or bootstrap is not None:
         raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
@@ -88,6 +90,7 @@ def diff(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
+    clusters: Together = None,
 ) -> Difference:
     """Why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
 
@@ -100,7 +103,7 @@ def diff(
     """
     _check_top(top)
     task = _task_of("diff", a, b)
-    settings = _resampling(bootstrap, seed, confidence, interval)
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
     if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
     for result in (a, b):
@@ -127,12 +130,6 @@ def _check_top(top: int | None) -> None:
         raise UsageError(f"top takes a number from 1, not {top!r}")
 
 
-def _resampling(bootstrap: int | None, seed: int, confidence: float, interval: IntervalMethod | None) -> Resampling:
-    """The settings of a comparison: as many resamples as significance needs unless their number is given."""
-    count = DEFAULT_RESAMPLES if bootstrap is None else bootstrap
-    return Resampling(count, seed, confidence, interval or UNSET, can_grow=bootstrap is None or UNSET)
-
-
 def compare(
     results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
     *,
@@ -141,6 +138,7 @@ def compare(
     seed: int = 0,
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
+    clusters: Together = None,
     common: bool = False,
     equivalence: float | None = None,
     primary: str | None = None,
@@ -155,6 +153,8 @@ def compare(
     same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
     `primary` is the measure that decides, the headline one unless given; `correction` (`hsd`, `holm` or `none`) is that
     of the tests, HSD from six systems on unless given; with `baseline` only the pairs with this system are tested.
+    `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of
+    each unit.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. README-Usage, Statistics, says how the numbers come about.
@@ -168,8 +168,7 @@ def compare(
         raise UsageError("a comparison needs at least two systems")
     task = _task_of("compare", *given.values())
     scored = {name: result._to_compare() for name, result in given.items()}
-    settings = _resampling(bootstrap, seed, confidence, interval)
-    settings = replace(settings, correction=correction or UNSET, baseline=baseline or UNSET)
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
     found = compare_systems(
         task, scored, settings, measures=wanted, primary=primary, common=common, equivalence=equivalence
     )

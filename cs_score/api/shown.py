@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from msgspec import UNSET
-
 from cs_score.analysis.outcomes import as_builtins
+from cs_score.api.arguments import Together, resampling_of
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
@@ -160,14 +159,16 @@ class AnyResult(Shown):
         seed: int = 0,
         confidence: float = 95.0,
         interval: IntervalMethod | None = None,
+        clusters: Together = None,
     ) -> list[dict[str, Any]]:
         """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
-        `confidence` is a percentage, `interval` `percentile` or `bca`. Limits and `standard_error` are None where too
-        many resamples are undefined; `note` is what a reader must know of it. Raises UsageError for impossible
-        arguments, several runs and a result that was loaded from JSON, InputError where there is no unit.
+        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits and
+        `standard_error` are None where too many resamples are undefined; `note` is what a reader must know of it.
+        Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
+        where there is no unit.
         """
-        return self._intervals(Resampling(bootstrap, seed, confidence, interval or UNSET))
+        return self._intervals(resampling_of(bootstrap, seed, confidence, interval, clusters))
 
     def report(self, measure: str | None = None) -> Report:
         """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.

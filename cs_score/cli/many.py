@@ -444,7 +444,7 @@ def _compare(name: str, line: Line) -> int:
 CHECK_FORMATS: Final = ("text", "json", "tsv", "junit", "github")
 
 
-_OF_TEST: Final = INTERVALS[:3]
+_OF_TEST: Final = tuple(option for option in INTERVALS if option.long != "--interval")
 
 
 STATUSES: Final[Section] = (

@@ -45,6 +45,7 @@ from cs_score.statistics.options import (
     IntervalMethod,
     Resampling,
 )
+from cs_score.statistics.units import read_clusters
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ INTERVALS: Final = (
         "percentile, below 20 units bca",
         tuple(INTERVAL_METHODS),
     ),
+    Option("--clusters", "FILE", "Units that are drawn together: a table with the columns unit, cluster, [stratum]"),
 )
 FAMILY: Final = (
     Option(
@@ -234,6 +236,7 @@ def read_resampling(line: Line, *, always: bool = False) -> Resampling | None:
         float(confidence),
         cast(IntervalMethod, method) if method else UNSET,
         can_grow=True if "--bootstrap" not in line.switches else UNSET,
+        clusters=read_clusters(line.text("--clusters")) if "--clusters" in line.switches else UNSET,
     )
 
 

@@ -48,7 +48,7 @@ def difference_origin(document: Any) -> Section:
     gold = [[given for given in origin.inputs if given.role != "run"] for origin in (one, other)]
     if one.options == other.options and gold[0] == gold[1]:
         words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document.measure]
-        words += [*_top(document), *_resampling(document.resampling and asdict(document.resampling))]
+        words += [*_top(document), *_resampling(document.resampling and document.resampling.as_json())]
         call = shlex.join(["cs-score", "diff", *words])
         commands = [f"{call} -o diff.json", "cs-score report diff.json -o page.html"]
         blocks += [Text("with these commands:"), Code(commands)]
@@ -106,6 +106,8 @@ def _resampling(settings: Any) -> Iterator[str]:
     for name, key in keys.items():
         if (value := settings.get(key)) is not None:
             yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
+    if "clusters" in settings:
+        yield from ("--clusters", settings["clusters"]["file"])
 
 
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
+from cs_score.statistics.units import Drawn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +132,8 @@ class ExactStatistics(Record):
     `digits` (units, systems, statistics + split columns) holds integers; the second digits of the split columns
     follow the first digits of all columns. `split` names the columns with two digits, `digit_bits` the size of a
     digit and `exponents` the power of two of each split column. Weighted sums of digits, with non-negative integer
-    weights that sum to at most `units`, are exact; `values` turns them into sums of statistics.
+    weights that sum to at most `units`, are exact; `values` turns them into sums of statistics. `strata` are the
+    numbers of consecutive units that are drawn for themselves; none where all are drawn together.
     """
 
     digits: Floats
@@ -139,6 +141,7 @@ class ExactStatistics(Record):
     split: NDArray[np.intp]
     digit_bits: int
     exponents: NDArray[np.intc]
+    strata: tuple[int, ...] = ()
 
     @property
     def units(self) -> int:
@@ -163,16 +166,20 @@ class ExactStatistics(Record):
         return sums
 
 
-def exact_statistics(matrices: Sequence[ArrayLike]) -> ExactStatistics:
+def exact_statistics(matrices: Sequence[ArrayLike], drawn: Drawn | None = None) -> ExactStatistics:
     """The matrices (units, statistics) of one or more systems, split as far as needed.
 
-    The systems share the bases of the digits, so that rows can be exchanged between them. Raises InputError where there
-    is no unit, where a value is not finite or where sums would overflow; ValueError where the shapes differ.
+    With `drawn` the units of a cluster are added up to one: every measure is made of sums. The systems share the bases
+    of the digits, so that rows can be exchanged between them. Raises InputError where there is no unit, where a value
+    is not finite or where sums would overflow; ValueError where the shapes differ.
     """
     arrays = [_matrix(matrix) for matrix in matrices]
     units, columns = arrays[0].shape
     if any(array.shape != (units, columns) for array in arrays):
         raise ValueError("the matrices of the systems differ in shape")
+    if drawn is not None:
+        arrays = [_added_up(array, drawn) for array in arrays]
+        units = len(arrays[0])
     stacked = np.stack(arrays, axis=1)
     largest = np.abs(stacked).max(axis=(0, 1))
     if not np.isfinite(largest).all():
@@ -191,7 +198,14 @@ def exact_statistics(matrices: Sequence[ArrayLike]) -> ExactStatistics:
         second = np.rint(np.ldexp(scaled - stacked[..., split], digit_bits))
         stacked = np.concatenate([stacked, second], axis=-1)
     stacked.setflags(write=False)  # a formula sees these rows
-    return ExactStatistics(stacked, columns, split, digit_bits, exponents)
+    strata = () if drawn is None or len(drawn.strata) < 2 else drawn.strata
+    return ExactStatistics(stacked, columns, split, digit_bits, exponents, strata)
+
+
+def _added_up(matrix: Floats, drawn: Drawn) -> Floats:
+    sums = np.zeros((sum(drawn.strata), matrix.shape[1]))
+    np.add.at(sums, list(drawn.clusters), matrix)
+    return sums
 
 
 def _matrix(given: ArrayLike) -> Floats:

@@ -66,14 +66,14 @@ def compare(
     cannot be resampled.
     """
     _check(systems, equivalence)
-    statistics = exact_statistics(list(systems.values()))
-    size = statistics.units
-    if size != len(units):
-        raise ValueError(f"{len(units)} units for matrices of {size} rows")
+    rows = len(np.asarray(next(iter(systems.values()))))
+    if rows != len(units):
+        raise ValueError(f"{len(units)} units for matrices of {rows} rows")
+    settings, drawn = (resampling or Resampling(can_grow=True)).for_units(units)
+    statistics = exact_statistics(list(systems.values()), drawn)
     points = point_scores(statistics, scores)
     if len(measures) != points.shape[1]:
         raise ValueError(f"{len(measures)} names for {points.shape[1]} measures")
-    settings = (resampling or Resampling(can_grow=True)).for_size(size)
     pairs = family_pairs(list(systems), settings)
     corrected = len(pairs) if settings.correction_of(len(systems)) == "holm" else 1
     settings = settings.enough_for(corrected, _MOST_SCORES // points.size)
@@ -93,12 +93,12 @@ def compare(
         task="",
         measure=primary,
         systems=found.names,
-        units=size,
+        units=rows,
         resampling=settings,
         notes=(
-            *(() if dropped is None else (common_only(size, dropped),)),
-            *never_significant(found.tested.family, size, settings.level),
-            *notes_of(size, settings),
+            *(() if dropped is None else (common_only(rows, dropped),)),
+            *never_significant(found.tested.family, statistics.units, settings.level),
+            *notes_of(rows, settings, drawn),
         ),
         dropped=UNSET if dropped is None else dropped,
         measures=tuple(_compared(found, column, name, primary) for column, name in enumerate(measures)),

@@ -67,10 +67,12 @@ def score_intervals(
 
     The executor spreads the resamples and changes no number. Raises InputError where there is no unit.
     """
+    settings, drawn = resampling.for_units(table.ids)
+    found: Sequence[Interval] = ()
+    if measures:
+        found = bootstrap_intervals(table.rows, ColumnFormula(formula), settings, units=table.ids, executor=executor)
     units = len(table.ids)
-    resampling = resampling.for_size(units)
-    found = bootstrap_intervals(table.rows, ColumnFormula(formula), resampling, executor=executor) if measures else ()
-    return ScoreIntervals(resampling, units, dict(zip(measures, found)), notes_of(units, resampling))
+    return ScoreIntervals(settings, units, dict(zip(measures, found)), notes_of(units, settings, drawn))
 
 
 def bootstrap_intervals(
@@ -78,14 +80,15 @@ def bootstrap_intervals(
     formula: Formula,
     resampling: Resampling | None = None,
     *,
+    units: Sequence[str] = (),
     executor: Executor | None = None,
 ) -> tuple[Interval, ...]:
     """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
 
-    Raises InputError where there is no unit or a statistic is not a finite number.
+    `units` are their ids, for clusters. Raises InputError where there is no unit or a statistic is not a finite number.
     """
-    exact = exact_statistics([statistics])
-    settings = (resampling or Resampling()).for_size(exact.units)
+    settings, drawn = (resampling or Resampling()).for_units(units or [""] * len(np.asarray(statistics)))
+    exact = exact_statistics([statistics], drawn)
     points = point_scores(exact, formula)[0]
     jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
     resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]

@@ -14,10 +14,11 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
-from cs_score.statistics.units import named_units
+from cs_score.statistics.units import Clusters, Drawn, named_units
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 Correction: TypeAlias = Literal["hsd", "holm", "none"]
+PairedTest: TypeAlias = Literal["randomisation", "sign"]
 
 INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
 CORRECTIONS: Final[tuple[str, ...]] = get_args(Correction)
@@ -45,7 +46,7 @@ class Resampling(Record):
     to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones, below 20
     units BCa. With `can_grow` nobody has asked for just that number, and a comparison of many systems draws as many as
     significance needs. `correction` is that of families of tests (`correction_of`), `baseline` the system whose pairs
-    alone are the family. Raises UsageError for anything else.
+    alone are the family, `clusters` the units that are drawn together. Raises UsageError for anything else.
     """
 
     resamples: int = DEFAULT_RESAMPLES
@@ -56,6 +57,7 @@ class Resampling(Record):
     can_grow: Literal[True] | UnsetType = UNSET
     correction: Correction | UnsetType = UNSET
     baseline: str | UnsetType = UNSET
+    clusters: Clusters | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         # The checked value replaces a numpy number, which JSON cannot print.
@@ -76,9 +78,15 @@ class Resampling(Record):
         """The correction in force: HSD from six systems on, Holm's below, unless one was named."""
         return self.correction or ("hsd" if systems >= FEWEST_FOR_HSD else "holm")
 
-    def for_size(self, units: int) -> Resampling:
-        """The settings with the method of intervals that holds for so many units: BCa below 20."""
-        return self if self.method else replace(self, method="percentile" if units >= FEW else "bca")
+    def for_units(self, units: Sequence[str]) -> tuple[Resampling, Drawn | None]:
+        """The settings that hold for these units, and how these are drawn; None: each by itself.
+
+        Below 20 units or clusters intervals are BCa ones. Raises InputError for units without a cluster.
+        """
+        drawn = self.clusters.drawn(units) if self.clusters else None
+        size = len(units) if drawn is None else sum(drawn.strata)
+        method = self.method or ("percentile" if size >= FEW else "bca")
+        return replace(self, method=method, clusters=self.clusters if drawn else UNSET), drawn
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
         """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to.
@@ -116,7 +124,7 @@ class Family(Record):
     permutations: int
     clusters: int | None
     systems: int
-    test: Literal["randomisation", "sign"]
+    test: PairedTest
     exact: bool
     baseline: str | UnsetType = UNSET
 
@@ -186,17 +194,17 @@ def faultless(score: float, counted: int, resampling: Resampling) -> Note:
     )
 
 
-def notes_of(units: int, resampling: Resampling) -> tuple[Note, ...]:
+def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> tuple[Note, ...]:
     """What holds for all intervals that so many units and such settings give."""
     notes = []
-    if units < FEW:
-        notes.append(
-            Note(
-                "FEW_UNITS",
-                f"{_units(units)} only: below {FEW} the bootstrap's intervals are too narrow and its p-values too "
-                "small, a hint at most",
-            )
-        )
+    size = units if drawn is None else sum(drawn.strata)
+    noun = "unit" if drawn is None else "cluster"
+    if drawn is not None:
+        within = f", within {len(drawn.strata)} strata" if len(drawn.strata) > 1 else ""
+        notes.append(Note("CLUSTERS", f"{_units(units)} in {size} clusters, which are drawn as a whole{within}"))
+    if size < FEW:
+        few = f"{size} {noun}{'s' if size != 1 else ''} only: below {FEW} the bootstrap's intervals are too narrow"
+        notes.append(Note("FEW_UNITS", f"{few} and its p-values too small, a hint at most"))
     least = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < least:
         notes.append(

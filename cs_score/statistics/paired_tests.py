@@ -38,7 +38,7 @@ from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
-from cs_score.statistics.options import Family, Resampling, add_one, is_enumerated
+from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import (
     CHUNK_CELLS,
     all_swaps,
@@ -160,7 +160,8 @@ def family_tests(
     """
     systems, units = statistics.digits.shape[1], statistics.units
     correction = resampling.correction_of(systems)
-    signs = signs_p(unit_ratios(statistics, formula)) if has_signs and systems == 2 else None
+    has_signs = has_signs and systems == 2 and not resampling.clusters
+    signs = signs_p(unit_ratios(statistics, formula)) if has_signs else None
     if signs is not None:
         exact, permutations, raw = True, 0, [[p] for p in signs]
     else:
@@ -174,10 +175,9 @@ def family_tests(
         adjusted = _hsd_p(statistics, formula, pairs, permutations, None if exact else resampling.seed)
     else:
         adjusted = [holm(each) for each in raw] if correction == "holm" else raw
-    family = Family(
-        correction, len(pairs), permutations, None, systems, "randomisation" if signs is None else "sign", exact,
-        resampling.baseline,
-    )  # fmt: skip
+    clusters = units if resampling.clusters else None
+    test: PairedTest = "randomisation" if signs is None else "sign"
+    family = Family(correction, len(pairs), permutations, clusters, systems, test, exact, resampling.baseline)
     return FamilyTests(family, raw, adjusted)
 
 

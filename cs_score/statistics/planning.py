@@ -245,7 +245,15 @@ def of_comparison(
     if not deviations:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
-    return planned(deviations, comparison.units, difference, alpha, power, task=comparison.task, measure=wanted)
+    return planned(
+        deviations,
+        comparison.primary.family.clusters or comparison.units,
+        difference,
+        alpha,
+        power,
+        task=comparison.task,
+        measure=wanted,
+    )
 
 
 # ---- Two systems

@@ -9,7 +9,7 @@ change Generator (not PCG64 itself) from one release to another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
 from itertools import permutations as permutations_of
@@ -64,15 +64,18 @@ _Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
 
 
 def bootstrap_counts(
-    seed: int, units: int, resamples: range, *, cells: int = CHUNK_CELLS
+    seed: int, units: int, resamples: range, *, strata: Sequence[int] = (), cells: int = CHUNK_CELLS
 ) -> Iterator[tuple[int, Counts]]:
     """The bootstrap resamples numbered `resamples`: chunks of (number of the first, counts).
 
-    `counts` has one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`.
+    `counts` has one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`,
+    and over each of the `strata`, so many consecutive units, to their number.
     """
+    ends = np.repeat(np.cumsum(strata), strata) if strata else units
+    starts = ends - np.repeat(strata, strata) if strata else 0
 
     def draw(generator: np.random.Generator, rows: int) -> Counts:
-        indices = generator.integers(0, units, size=(rows, units), dtype=np.int64)
+        indices = generator.integers(starts, ends, size=(rows, units), dtype=np.int64)
         indices += np.arange(0, rows * units, units, dtype=np.int64)[:, np.newaxis]  # one counter for all rows
         counts: NDArray[np.intp] = np.bincount(indices.ravel(), minlength=rows * units)
         return counts.reshape(rows, units)
@@ -189,7 +192,7 @@ def bootstrap_scores(
 
 
 def _bootstrap_task(statistics: ExactStatistics, formula: Formula, seed: int, cells: int, resamples: range) -> Floats:
-    draws = bootstrap_counts(seed, statistics.units, resamples, cells=cells)
+    draws = bootstrap_counts(seed, statistics.units, resamples, strata=statistics.strata, cells=cells)
     scores = [_defined_scores_of(formula, statistics.values(sums)) for sums in digit_sums(statistics, draws)]
     return np.ascontiguousarray(np.concatenate(scores).transpose(2, 1, 0))
 

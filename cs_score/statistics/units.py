@@ -6,11 +6,14 @@ import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
+from cs_score.base.delimited import read_delimited
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, field
+from cs_score.base.sources import Input
 
 _NAMED: Final = 5
 """Units that a message names before it only counts."""
@@ -63,6 +66,60 @@ class AlignedUnits(Record):
     ids: tuple[str, ...]
     rows: Mapping[str, Sequence[Any]]
     dropped: Mapping[str, tuple[str, ...]]
+
+
+class Drawn(Record):
+    """How units are drawn: the cluster of each, by its place, and how many consecutive clusters each stratum has."""
+
+    clusters: tuple[int, ...]
+    strata: tuple[int, ...]
+
+
+class Clusters(Record):
+    """Units that are drawn together: the cluster of each unit, and where there are strata that of each cluster.
+
+    `file` is where they were read.
+    """
+
+    file: str
+    clusters: dict[str, str]
+    strata: dict[str, str] = field(default_factory=dict)
+
+    def drawn(self, units: Sequence[str]) -> Drawn | None:
+        """How these units are drawn, stratum by stratum; None where each is a cluster of its own and there is one
+        stratum. Raises InputError for units without a cluster.
+        """
+        missing = list(dict.fromkeys(unit for unit in units if unit not in self.clusters))
+        if missing:
+            raise InputError(f"no cluster for {named_units(missing)}", file=self.file)
+        clusters = [self.clusters[unit] for unit in units]
+        strata: dict[str, dict[str, None]] = {}
+        for cluster in clusters:
+            strata.setdefault(self.strata.get(cluster, ""), {})[cluster] = None
+        places = {cluster: place for place, cluster in enumerate(chain.from_iterable(strata.values()))}
+        if len(places) == len(units) and len(strata) == 1:
+            return None
+        return Drawn(tuple([places[cluster] for cluster in clusters]), tuple(map(len, strata.values())))
+
+
+def read_clusters(given: Input) -> Clusters:
+    """A table with the columns unit, cluster and perhaps stratum.
+
+    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and what is no such table.
+    """
+    table = read_delimited(given)
+    clusters: dict[str, str] = {}
+    strata: dict[str, str] = {}
+    names = ("unit", "cluster", *(name for name in ("stratum",) if name in table.columns))
+    for line, (unit, cluster, *stratum) in table.named(*names):
+        parents = [(clusters, unit, cluster), *((strata, cluster, each) for each in stratum)]
+        for known, name, value in parents:
+            if known.setdefault(name, value) != value:
+                problem = f"{name} belongs to {value} here, and to {known[name]} above"
+                raise InputError(problem, file=table.file, place=f"line {line}")
+    if not clusters:
+        raise InputError("names no unit", file=table.file)
+    return Clusters(table.file, clusters, strata)
 
 
 def same_units(systems: Mapping[str, UnitTable]) -> AlignedUnits:

@@ -58,3 +58,23 @@ def test_arguments_are_checked(results: dict[str, cs.RunResult]) -> None:
     unknown: Any = "yaml"
     with pytest.raises(cs.UsageError, match="no format called yaml; there are text, json, tsv, markdown, latex"):
         cs.compare({"a": one, "b": other}, bootstrap=20).to_text(unknown)
+
+
+def test_families_and_clusters_are_those_of_the_command(world: Path, results: dict[str, cs.RunResult]) -> None:
+    words = ["compare", "-expand", "CSSF17", "--bootstrap", "50", "queries.xml", "pool.tab", "--format", "json"]
+    words += [f"runs/{name}.tab.txt" for name in RUNS]
+    units = [unit.split(":")[0] for unit in results["alpha.tab.txt"].units]
+    together = {unit: str(place // 2) for place, unit in enumerate(units)}
+    (world / "clusters.csv").write_text("unit,cluster\n" + "".join(f"{unit},{at}\n" for unit, at in together.items()))
+    options = {"correction": "hsd", "baseline": "beta.tab.txt", "primary": "SF-ALL-Micro-R"}
+    words += [word for name, value in options.items() for word in (f"--{name}", value)]
+    outcome = score_in(world, [*words, "--clusters", "clusters.csv"])
+    told = json.loads(outcome.stdout)
+    for clusters in (world / "clusters.csv", together):
+        found = json.loads(cs.compare(results, bootstrap=50, clusters=clusters, **options).to_json())  # type: ignore[arg-type]
+        assert found["measures"] == told["measures"]
+    assert told["measure"] == "SF-ALL-Micro-R"
+    assert [each["measure"] for each in told["measures"] if not each["exploratory"]] == ["SF-ALL-Micro-R"]
+    with pytest.raises(cs.InputError, match=f"clusters: no cluster for 1 unit .{units[0]}"):
+        cs.compare(results, clusters={"another": "1"})
+    assert all("SF-ALL-Micro-R|" in signature for signature in told["signatures"].values())

@@ -280,7 +280,7 @@ def _intervals(
         some = names[start : start + _AT_ONCE]
         counts = [[of_unit[name].get(unit, _NOTHING) for name in some] for unit in units]
         rows = [[n for each in row for n in (each.right, each.answered, each.ground_truth)] for row in counts]
-        found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling))
+        found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling, units=units))
         for name in some:
             yield name, dict(zip(_SCORES, found))
 

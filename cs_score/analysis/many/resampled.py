@@ -60,10 +60,11 @@ def row_tests(
     units = united_units(table.ids for table in tables)
     if not units or len(tables) < 2:
         return [TestedRow(1, 1.0 if row else None) for row in range(len(tables))], None, ()
-    statistics = exact_statistics([measure.rows(table, units) for table in tables])
+    resampling, drawn = resampling.for_units([unit for unit, _ in units])
+    statistics = exact_statistics([measure.rows(table, units) for table in tables], drawn)
     pairs = family_pairs(names, resampling)
     tested = family_tests(statistics, ColumnFormula(measure.formula), pairs, resampling)
-    notes = never_significant(tested.family, len(units), resampling.level)
+    notes = never_significant(tested.family, statistics.units, resampling.level)
     adjusted = {frozenset(pair): p for pair, p in zip(pairs, tested.p_adjusted[0])}
     if resampling.baseline:
         base = pairs[0][0]
@@ -87,7 +88,8 @@ def resampled_scores(
     there = [table for table in tables if table is not None]
     found: Floats = np.full((len(measure.names), len(tables), resampling.resamples), np.nan)
     if units and there:
-        statistics = exact_statistics([measure.rows(table, units) for table in there])
+        _, drawn = resampling.for_units([unit for unit, _ in units])
+        statistics = exact_statistics([measure.rows(table, units) for table in there], drawn)
         places = [place for place, table in enumerate(tables) if table is not None]
         found[:, places] = bootstrap_scores(statistics, ColumnFormula(measure.formula), resampling)
     return list(found)
