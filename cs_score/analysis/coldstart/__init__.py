@@ -5,7 +5,7 @@
 `mistakes`     what they cost, one by one and by kind
 `groups`, `confidence`, `scenarios`  the other sections of an analysis
 `analysis`     all sections together
-`difference`   why two runs differ, `rules` which rule of an edition makes them
+`difference`   why two runs differ, and which rule of an edition makes them
 `tables`, `text`  how analyses and differences are shown
 `explanation`  how one line, class, node or query came to score what it did
 """

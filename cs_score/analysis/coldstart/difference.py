@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import Dependents, Finding, files_of
 from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_table, members_of, together
 from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
-from cs_score.analysis.coldstart.rules import Rule, rules_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import (
     UNKNOWN,
@@ -28,10 +27,12 @@ from cs_score.analysis.outcomes import (
     outcome_of,
     sides_of,
 )
+from cs_score.base.errors import InputError
 from cs_score.base.late import Late
 from cs_score.base.records import Record, field, replace
+from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import pre_policy_category
-from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.options import RIGHT, WRONG, Options
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
@@ -105,6 +106,29 @@ class ClassPair(Record):
     a: bool
     b: bool
     outcome: str
+
+
+class RowDifference(Record):
+    """A row of a table (`SF`, `SF-AP`) at its level: F1 or average precision on both sides, None where it lacks."""
+
+    table: str
+    row: str
+    level: str
+    a: float | None
+    b: float | None
+
+
+class Rule(Record, kw_only=True):
+    """A rule as A and B have it, and the rows of A that change by it alone; `reason`: why nothing could be scored so.
+
+    Without a name: the rows that differ between A and B, and that no rule changes alone.
+    """
+
+    rule: str | None
+    a: Any = None
+    b: Any = None
+    reason: str | UnsetType = UNSET
+    rows: Sequence[RowDifference] = ()
 
 
 class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
@@ -268,6 +292,67 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
         has_scores = dimension not in RUN_ONLY or "ground_truth" not in columns
         found[dimension] = _shares((first, second), measure, has_scores=has_scores)
     return found
+
+
+# ---- Rules of editions
+
+POLICY: Final = "policy"
+"""The rule that stands for both sides of an edition's own policy: what leaves one side comes to the other."""
+
+_Key: TypeAlias = tuple[str, str, str]
+
+
+class _Mixed(Options):
+    """Options under an edition that nobody has published."""
+
+    rules: Edition | None = None
+
+    @property
+    def edition(self) -> Edition:
+        return super().edition if self.rules is None else self.rules
+
+
+def rules_of(a: Scored, b: Scored) -> list[Rule]:
+    """The rules that two editions differ in, scored one by one where `a` can be scored again; B follows the other."""
+    one, other = a.run.gold.options, b.run.gold.options
+    if a.again is None or one.edition == other.edition:
+        return []
+    names = [each for each in Edition.__struct_fields__ if each not in ("name", "scored", "wrong", "ignore")]
+    values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
+    values[POLICY] = a.policy.texts(), b.policy.texts()
+    given = {name: getattr(one, name) for name in Options.__struct_fields__}
+    before, found = _rows(a), []
+    for name, (first, second) in values.items():
+        if first == second:
+            continue
+        changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
+        try:
+            rows = _differences(before, _rows(a.again(_Mixed(**{**given, **changes}))))
+            found.append(Rule(rule=name, a=first, b=second, rows=rows))
+        except InputError as stop:
+            found.append(Rule(rule=name, a=first, b=second, reason=str(stop)))
+    explained = {(row.table, row.row, row.level) for rule in found for row in rule.rows}
+    left = [row for row in _differences(before, _rows(b)) if (row.table, row.row, row.level) not in explained]
+    return [*(rule for rule in found if rule.rows or rule.reason), *([Rule(rule=None, rows=left)] if left else [])]
+
+
+def _rows(scored: Scored) -> dict[_Key, tuple[Any, float]]:
+    """The rows of the SF tables: what makes two of them different, and the score."""
+    rows: dict[_Key, tuple[Any, float]] = {
+        ("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows
+    }
+    if (ranked := scored.result.average_precision) is not None:
+        rows.update((("SF-AP", row.name, row.level), (row.score, row.score)) for row in ranked.sf.rows)
+    return rows
+
+
+def _differences(before: dict[_Key, tuple[Any, float]], after: dict[_Key, tuple[Any, float]]) -> list[RowDifference]:
+    nothing = None, None
+    return [
+        RowDifference(*key, before.get(key, nothing)[1], after.get(key, nothing)[1])
+        for key in dict.fromkeys((*before, *after))
+        if before.get(key) != after.get(key)
+    ]
 
 
 # ---- Answers and classes

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cs_score.analysis.evidence.analysis import AnyExaminer, analyze
+from cs_score.analysis.evidence.analysis import AnyExaminer, analyze, explain
 from cs_score.analysis.evidence.difference import diff
 from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
-from cs_score.analysis.evidence.explanation import explain
 from cs_score.analysis.evidence.text import layouts_of, text_of_document
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
