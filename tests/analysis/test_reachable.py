@@ -57,11 +57,7 @@ CHILDREN = Query("Q_0001", (Slot("per:children"), Slot("per:schools_attended")),
 
 @pytest.mark.parametrize(
     ("code", "mention", "reasons"),
-    [
-        ("C", "NAM", [None, None]),
-        ("X", "NAM", [ONLY_INEXACT, NO_RIGHT_PARENT]),
-        ("C", "NOM", [ONLY_NOMINAL, None]),
-    ],
+    [("C", "NAM", [None, None]), ("X", "NAM", [ONLY_INEXACT, NO_RIGHT_PARENT]), ("C", "NOM", [ONLY_NOMINAL, None])],
 )
 def test_why_no_answer_finds_a_class(code: str, mention: str, reasons: list[str | None]) -> None:
     (query,) = CHILDREN.sf_queries()

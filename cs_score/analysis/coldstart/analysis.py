@@ -8,14 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.confidence import (
-    Best,
-    Reliability,
-    SweepRow,
-    best_of,
-    reliability_of,
-    sweep,
-)
+from cs_score.analysis.coldstart.confidence import Best, Reliability, SweepRow, best_of, reliability_of, sweep
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.explanation import Explanations, explain_everything

@@ -366,11 +366,7 @@ def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
 
 
 def budget(
-    effects: Effects,
-    policy: Policy,
-    units: Sequence[Mistakes],
-    tallies: Sequence[Tally],
-    progress: Progress = silent,
+    effects: Effects, policy: Policy, units: Sequence[Mistakes], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each corrected alone and with those before it.
 

@@ -268,8 +268,5 @@ def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyR
         reason = str(stop)
     sides = {side.lower(): text for side, text in under.policy.texts().items()}
     return PolicyRow(
-        name=under.name,
-        policy={**sides, "justifications": str(under.justifications)},
-        scores=scores,
-        reason=reason,
+        name=under.name, policy={**sides, "justifications": str(under.justifications)}, scores=scores, reason=reason
     )

@@ -47,8 +47,7 @@ class Scored(Record, eq=False):
             if self.stopped is not None and not wanted.average:
                 raise self.stopped
             raise InputError(
-                f"run {self.run_id} has no score {wanted}",
-                remedy=f"it has {', '.join(self.result.scores) or 'none'}",
+                f"run {self.run_id} has no score {wanted}", remedy=f"it has {', '.join(self.result.scores) or 'none'}"
             )
         return wanted
 

@@ -238,11 +238,7 @@ RULES: Final = Layout(
     longest=100,
 )
 ANSWERS: Final = Layout(
-    "answers",
-    "Answers that counted differently:",
-    (Column("value"), *_SIDES, Column("query")),
-    _answers,
-    fewest=1,
+    "answers", "Answers that counted differently:", (Column("value"), *_SIDES, Column("query")), _answers, fewest=1
 )
 CLASSES: Final = Layout(
     "classes", "Classes that one of the two has found:", columns("outcome", "class"),

@@ -103,10 +103,7 @@ def test_a_mended_prediction_that_would_be_refused_has_no_gain_and_says_why() ->
 def test_what_can_be_mended_of_a_kind_is_mended_beside_what_cannot() -> None:
     gold = {
         "id": 1,
-        "evidence": {
-            "11": [{"sentences": [1], "label": "MAYBE"}],
-            "12": [{"sentences": [1], "label": "SUPPORT"}],
-        },
+        "evidence": {"11": [{"sentences": [1], "label": "MAYBE"}], "12": [{"sentences": [1], "label": "SUPPORT"}]},
     }
     analysis = analyze(scifact.score([gold], [{"id": 1, "evidence": {}}]))
     (row,) = (row for row in analysis.budget if row.count)

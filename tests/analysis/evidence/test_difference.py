@@ -90,14 +90,7 @@ def test_with_itself_nothing_differs_and_the_other_way_round_all_is_negated(mode
 def shown(found: Difference) -> list[tuple[object, str, Any, object, object, str]]:
     """Each answer: unit, part, value, what became of it in A and in B, and the outcome."""
     return [
-        (
-            each.unit,
-            each.part,
-            each.value,
-            each.a and each.a.judgment,
-            each.b and each.b.judgment,
-            str(each.outcome),
-        )
+        (each.unit, each.part, each.value, each.a and each.a.judgment, each.b and each.b.judgment, str(each.outcome))
         for each in found.answers
     ]
 
