@@ -1,14 +1,17 @@
-"""`cs-score analyze` of the evidence modes as users meet it: text, JSON, tables, refusals, hostile input."""
+"""`analyze`, `diff` and `explain` of evidence as users meet them: text, JSON, tables, refusals, hostile input."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.test_every_command import on_terminal
+from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_command import words
@@ -17,12 +20,17 @@ from tests.evidence.test_scifact import GOLD, PREDICTIONS
 HOSTILE = "\x1b[31m\u202e=1\tx\n"
 
 
+GIVEN = ("scifact", "--gold", "gold.jsonl", "--predictions", "a.jsonl")
+TWO = ("scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, made the current one, with gold.jsonl and predictions.jsonl of SciFact."""
+    """The folder, made the current one, with gold.jsonl, a.jsonl and b.jsonl of SciFact."""
     monkeypatch.chdir(tmp_path)
     write("gold.jsonl", GOLD)
-    write("predictions.jsonl", PREDICTIONS)
+    write("a.jsonl", PREDICTIONS)
+    write("b.jsonl", [*PREDICTIONS[:1], {"id": 8, "evidence": {}}, *PREDICTIONS[2:]])
     return tmp_path
 
 
@@ -30,27 +38,29 @@ def write(name: str, lines: Any) -> None:
     Path(name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
 
-SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.jsonl")
-
-
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("words", "message"),
     [
-        (["--measure", "sentence_f1"], "no measure called sentence_f1; there are abstract_label_only_precision, "),
-        (["--measure", "abstract_label_only"], "; did you mean abstract_label_only_"),
-        (["--top", "0"], "--top 0: a whole number from 1 to "),
-        (["-o", "gold.jsonl"], "gold.jsonl is a file, where -o makes a folder"),
-        (["--gold", "-", "--predictions", "-"], "only one of --gold and --predictions can be standard input"),
+        (("analyze", *GIVEN, "--measure", "sentence_f1"), "no measure called sentence_f1; there are abstract_label"),
+        (("analyze", *GIVEN, "--measure", "abstract_label_only"), "; did you mean abstract_label_only_"),
+        (("analyze", *GIVEN, "--top", "0"), "--top 0: a whole number from 1 to "),
+        (("analyze", *GIVEN, "-o", "gold.jsonl"), "gold.jsonl is a file, where -o makes a folder"),
+        (("analyze", *GIVEN, "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be stan"),
+        (("diff", *TWO[:-1]), "name two files of predictions, A and B, not 1"),
+        (("diff", *TWO, "a.jsonl"), "name two files of predictions, A and B, not 3"),
+        (("diff", *TWO, "--gold", "-"), "standard input cannot be read once for each of the two"),
+        (("diff", *TWO, "--measure", "em"), "no measure called em; there are "),
+        (("diff", *TWO, "--bootstrap", "x"), "--bootstrap takes a whole number"),
     ],
 )
-def test_wrong_usage(more: list[str], message: str, folder: Path) -> None:
-    outcome = cs_score("analyze", *SCIFACT, *more)
+def test_wrong_usage(words: Sequence[str], message: str, folder: Path) -> None:
+    outcome = cs_score(*words)
     assert (outcome.status, outcome.out) == (2, "")
     assert message in outcome.err
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_bad_input_is_told_as_the_scorer_tells_it(family: str, tmp_path: Path) -> None:
+def test_bad_input_gets_the_message_of_the_scorer(family: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"
     bad.write_bytes(b"{")
     line = words(family)
@@ -63,8 +73,8 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 def test_tables_hold_the_values_of_the_json(folder: Path) -> None:
-    write("other.jsonl", [{**PREDICTIONS[0], "evidence": {}}, *PREDICTIONS[1:]])
-    diff = ("diff", "scifact", "--bootstrap", "9", "--gold", "gold.jsonl", "predictions.jsonl", "other.jsonl")
+    write("b.jsonl", [{**PREDICTIONS[0], "evidence": {}}, *PREDICTIONS[1:]])
+    diff = ("diff", *TWO, "--bootstrap", "9")
     assert cs_score(*diff, "-o", "tables").status == 0
     found = json.loads(cs_score(*diff, "--format", "json").out)
     printed = _rows(cs_score(*diff, "--format", "tsv").out)
@@ -74,28 +84,68 @@ def test_tables_hold_the_values_of_the_json(folder: Path) -> None:
     assert len(files["answers.tsv"]) == len(found["answers"]) > 0
     assert files.keys() == {"units.tsv", "outcomes.tsv", "answers.tsv", "groups.tsv"}
     assert _rows(cs_score(*diff, "--format", "tsv", "--top", "1").out) == printed[:1]
-    costly = json.loads(cs_score("analyze", *SCIFACT, "--format", "json").out)["mistakes"]
-    rows = _rows(cs_score("analyze", *SCIFACT, "--format", "tsv").out)
+    costly = json.loads(cs_score("analyze", *GIVEN, "--format", "json").out)["mistakes"]
+    rows = _rows(cs_score("analyze", *GIVEN, "--format", "tsv").out)
     assert [float(row["gain"]) for row in rows] == [each["gain"] for each in costly]
-    named = ("explain", *SCIFACT, "--unit", str(costly[0]["unit"]))
+    named = ("explain", *GIVEN, "--unit", str(costly[0]["unit"]))
     (unit,) = json.loads(cs_score(*named, "--format", "json").out)["units"]
     steps = _rows(cs_score(*named, "--format", "tsv").out)
     assert [row["text"] for row in steps] == list(filter(None, unit["lines"]))
-    whole = json.loads(cs_score("explain", *SCIFACT, "--format", "json").out)["mistakes"]
-    assert _rows(cs_score("explain", *SCIFACT, "--format", "tsv").out) == rows[: len(whole)]
+    whole = json.loads(cs_score("explain", *GIVEN, "--format", "json").out)["mistakes"]
+    assert _rows(cs_score("explain", *GIVEN, "--format", "tsv").out) == rows[: len(whole)]
 
 
-def test_hostile_text_is_escaped(folder: Path) -> None:
-    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE], "label": HOSTILE}]}}
-    given = {"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}
+def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
+    found = json.loads(cs_score("diff", *TWO, "--format", "json", "--seed", "5").out)
+    compared = json.loads(
+        cs_score("compare", *TWO, "--format=json", "--seed", "5", "--measure", "abstract_label_only_f1").out
+    )
+    (pair,) = compared["measures"][0]["pairs"]
+    assert found["interval"]["point"] == pair["difference"]
+    assert [found["interval"][side] for side in ("low", "high")] == [pair["low"], pair["high"]]
+    assert found["p"] == {"randomisation": pair["p"], "bootstrap": pair["p_bootstrap"]}
+    assert found["resampling"] == compared["resampling"]
+
+
+@pytest.mark.parametrize("words", [("analyze", *GIVEN), ("diff", *TWO), ("explain", *GIVEN, "--unit", HOSTILE)])
+def test_hostile_text_is_escaped_and_lines_fit(words: Sequence[str], folder: Path) -> None:
+    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE * 99], "label": HOSTILE}]}}
     write("gold.jsonl", [gold])
-    write("predictions.jsonl", [given])
-    for place in ("t", "a.json"):
-        assert cs_score("analyze", *SCIFACT, "-o", place).status == 0
-    outcome = cs_score("analyze", *SCIFACT)
-    for text in (outcome.out, outcome.err, *(path.read_text("utf-8") for path in (folder / "t").iterdir())):
+    write("a.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}])
+    write("b.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE: {"sentences": [HOSTILE * 99], "label": "SUPPORT"}}}])
+    outcome = cs_score(*words)
+    assert outcome.status == 0
+    texts = [outcome.out, outcome.err]
+    if words[0] != "explain":
+        assert cs_score(*words, "-o", "t").status == cs_score(*words, "-o", "found.json").status == 0
+        texts += [path.read_text("utf-8") for path in (folder / "t").iterdir()]
+        assert max(map(len, outcome.out.splitlines())) < 160
+        document = json.loads((folder / "found.json").read_text("ascii"))
+        assert document["mistakes" if words[0] == "analyze" else "answers"][-1]["unit"] == HOSTILE
+    for text in texts:
         assert not {"\x1b", "\u202e", "\r"} & set(text)
-        assert text == outcome.out or len({line.count("\t") for line in text.splitlines()}) <= 1
-    assert max(map(len, outcome.out.splitlines())) < 160
-    message = json.loads((folder / "a.json").read_text("ascii"))
-    assert message["mistakes"][-1]["unit"] == HOSTILE
+        assert text in (outcome.out, outcome.err) or len({line.count("\t") for line in text.splitlines()}) <= 1
+
+
+def test_a_terminal_has_colours_and_narrow_tables(folder: Path) -> None:
+    paths = [str(folder / word) if word.endswith(".jsonl") else word for word in ("diff", *TWO)]
+    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
+    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
+    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1")
+    assert "-0.5714" in plain
+    assert "\x1b" not in plain
+    table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", ["analyze", "diff"])
+@pytest.mark.parametrize("mode", FAMILIES)
+def test_the_first_screen_has_forty_lines_of_eighty_columns(verb: str, mode: str) -> None:
+    ending = "json" if mode in ("r4c", "hotpotqa") else "jsonl"
+    files = [f"assessments/{mode}-gold.{ending}", *(f"submissions/{mode}-{side}.{ending}" for side in "ab")]
+    words = [verb, mode, *(str(ROOT / file) for file in files[: 2 if verb == "analyze" else 3])]
+    first, whole = (cs_score(*words, *more).out.splitlines() for more in ((), ("--all",)))
+    assert len(first) <= 40
+    assert max(map(len, first)) <= 80
+    assert len(whole) > len(first)
+    assert "--all shows every" in first[-1]

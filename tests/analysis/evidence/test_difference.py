@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,7 @@ from cs_score.base.records import to_builtins
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
-from tests.analysis.evidence.test_commands import HOSTILE, write
 from tests.analysis.evidence.worlds import WORLDS, diff, rivals
-from tests.cli.test_every_command import on_terminal
-from tests.documents import ROOT
-from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
@@ -191,83 +186,3 @@ def test_a_score_without_denominator_has_no_contributions() -> None:
     found = diff(scifact.score([gold], [nothing]), scifact.score([gold], [something]), "abstract_label_only_precision")
     assert [unit.contribution for unit in found.units] == [None]
     assert "is 0/0 for one of the two" in found.notes[0].text
-
-
-# ---- The command
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, made the current one, with gold.jsonl, a.jsonl and b.jsonl of SciFact."""
-    monkeypatch.chdir(tmp_path)
-    write("gold.jsonl", GOLD)
-    write("a.jsonl", PREDICTIONS)
-    write("b.jsonl", [*PREDICTIONS[:1], {"id": 8, "evidence": {}}, *PREDICTIONS[2:]])
-    return tmp_path
-
-
-SCIFACT = ("diff", "scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
-
-
-def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
-    found = json.loads(cs_score(*SCIFACT, "--format", "json", "--seed", "5").out)
-    compared = json.loads(
-        cs_score("compare", *SCIFACT[1:-2], "a.jsonl", "b.jsonl", "--format", "json", "--seed", "5",
-                 "--measure", "abstract_label_only_f1").out
-    )  # fmt: skip
-    (pair,) = compared["measures"][0]["pairs"]
-    assert found["interval"]["point"] == pair["difference"]
-    assert [found["interval"][side] for side in ("low", "high")] == [pair["low"], pair["high"]]
-    assert found["p"] == {"randomisation": pair["p"], "bootstrap": pair["p_bootstrap"]}
-    assert found["resampling"] == compared["resampling"]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (["--gold", "gold.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 1"),
-        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "a.jsonl"], "name two files of predictions, A and B, not 3"),
-        (["--gold", "-", "a.jsonl", "b.jsonl"], "standard input cannot be read once for each of the two"),
-        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--measure", "em"], "no measure called em; there are "),
-        (["--gold", "gold.jsonl", "a.jsonl", "b.jsonl", "--bootstrap", "x"], "--bootstrap takes a whole number"),
-    ],
-)
-def test_wrong_usage(line: list[str], message: str, folder: Path) -> None:
-    outcome = cs_score("diff", "scifact", *line)
-    assert (outcome.status, outcome.out) == (2, "")
-    assert message in outcome.err
-
-
-def test_hostile_text_is_escaped_and_lines_fit(folder: Path) -> None:
-    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE * 99], "label": HOSTILE}]}}
-    given = {"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}
-    write("gold.jsonl", [gold])
-    write("a.jsonl", [given])
-    write("b.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE: {"sentences": [HOSTILE * 99], "label": "SUPPORT"}}}])
-    outcome = cs_score(*SCIFACT, "--bootstrap", "9")
-    assert outcome.status == 0
-    assert not {"\x1b", "\u202e", "\t"} & set(outcome.out)
-    assert max(map(len, outcome.out.splitlines())) < 300
-    write("gold.jsonl", GOLD)
-    write("a.jsonl", PREDICTIONS)
-    paths = [str(folder / word) if word.endswith(".jsonl") else word for word in SCIFACT]
-    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
-    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
-    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1")
-    assert "-0.5714" in plain
-    assert "\x1b" not in plain
-    table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]
-    assert max(map(len, table.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("verb", ["analyze", "diff"])
-@pytest.mark.parametrize("mode", ["scifact", "claims", "r4c", "hotpotqa"])
-def test_the_first_screen_has_forty_lines_of_eighty_columns(verb: str, mode: str) -> None:
-    ending = "json" if mode in ("r4c", "hotpotqa") else "jsonl"
-    files = [f"assessments/{mode}-gold.{ending}", *(f"submissions/{mode}-{side}.{ending}" for side in "ab")]
-    words = [verb, mode, *(str(ROOT / file) for file in files[: 2 if verb == "analyze" else 3])]
-    first, whole = (cs_score(*words, *more).out.splitlines() for more in ((), ("--all",)))
-    assert len(first) <= 40
-    assert max(map(len, first)) <= 80
-    assert len(whole) > len(first)
-    assert "--all shows every" in first[-1]

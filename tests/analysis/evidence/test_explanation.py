@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace, to_builtins
 from cs_score.evidence import hotpotqa, scifact
-from tests.analysis.evidence.test_commands import HOSTILE, write
 from tests.analysis.evidence.worlds import WORLDS, analyze, explain
-from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
@@ -71,27 +68,3 @@ def test_what_cannot_be_explained() -> None:
         explain(result, [71])
     with pytest.raises(UsageError, match="no measure called em"):
         explain(result, [7], "em")
-
-
-# ---- The command
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, made the current one, with gold.jsonl and predictions.jsonl of SciFact."""
-    monkeypatch.chdir(tmp_path)
-    write("gold.jsonl", GOLD)
-    write("predictions.jsonl", PREDICTIONS)
-    return tmp_path
-
-
-SCIFACT = ("explain", "scifact", "--gold", "gold.jsonl", "--predictions", "predictions.jsonl")
-
-
-def test_hostile_text_is_escaped(folder: Path) -> None:
-    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE], "label": HOSTILE}]}}
-    write("gold.jsonl", [gold])
-    write("predictions.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [1], "label": "SUPPORT"}}}])
-    outcome = cs_score(*SCIFACT, "--unit", HOSTILE)
-    assert outcome.status == 0
-    assert not {"\x1b", "\u202e", "\t"} & set(outcome.out)

@@ -1,10 +1,13 @@
-"""Laws of the analysis: every effect against the scorer on rewritten predictions, sums against totals."""
+"""Laws of the analysis, in recorded cases of the official evaluators and invented worlds: every effect against the
+scorer on rewritten predictions, sums against totals."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,6 +18,7 @@ from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
 from tests.analysis.evidence.worlds import WORLDS, Json, World, analyze, replaced
+from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
 
 TOLERANCE: Final = 1e-12
 
@@ -32,14 +36,13 @@ def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
     return world, analyze(result, draw(st.sampled_from(result.mode.measures)))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@given(data=st.data())
-def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataObject) -> None:
-    world, analysis = data.draw(analysed(mode))
+def check_effects(world: World, analysis: Analysis, most: int) -> None:
+    """So many effects, spread over the mistakes."""
     document = json.loads(json.dumps(to_builtins(analysis)))
     assert document["scores"] == world.result().scores
-    for mistake in document["mistakes"]:
-        changed = replaced(mode, world.predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
+    mistakes = document["mistakes"]
+    for mistake in mistakes[:: len(mistakes) // most + 1]:
+        changed = replaced(world.mode, world.predictions, mistake["unit"], mistake["occurrence"], mistake["prediction"])
         try:
             then = world.result(changed).scores
         except InputError:
@@ -50,8 +53,41 @@ def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataO
         for measure, effect in mistake["effects"].items():
             assert effect == pytest.approx(then[measure] - document["scores"][measure], abs=TOLERANCE)
         assert mistake["gain"] == mistake["effects"][document["measure"]]
-    gains = [-math.inf if mistake["gain"] is None else mistake["gain"] for mistake in document["mistakes"]]
+    gains = [-math.inf if mistake["gain"] is None else mistake["gain"] for mistake in mistakes]
     assert gains == sorted(gains, reverse=True)
+    assert sum(row["count"] for row in document["budget"]) == len(mistakes)
+    for dimension, groups in document["groups"].items():
+        assert dimension == "aspect" or sum(group["mistakes"] for group in groups) == len(mistakes)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(data=st.data())
+def test_each_effect_is_the_difference_of_two_scorings(mode: str, data: st.DataObject) -> None:
+    check_effects(*data.draw(analysed(mode)), 1000)
+
+
+RECORDED: Final = [
+    pytest.param(case, marks=marks, id=name(case))
+    for folder, marks in ((COMMITTED, []), (SHARED, [pytest.mark.slow]))
+    for case in cases(folder)
+    if case.expected is not None
+]
+
+
+@pytest.mark.parametrize("case", RECORDED)
+def test_each_effect_of_a_recorded_case_is_what_the_rewritten_file_scores(case: Case) -> None:
+    mode, *words = case.words()
+    given = {switch: words[words.index(switch) + 1] for switch in ("--gold", "--predictions", "--references")
+             if switch in words}  # fmt: skip
+    options: dict[str, Any] = {"references": int(given["--references"])} if "--references" in given else {}
+    options.update((word[2:].replace("-", "_"), True) for word in words if word in ("--ignore-missing", "--any-order"))
+    text = Path(given["--predictions"]).read_bytes().decode()
+    if mode in ("r4c", "hotpotqa"):
+        predictions = json.loads(text)
+    else:
+        predictions = [json.loads(line.strip("\ufeff\x1e")) for line in re.split("\r\n|\r|\n", text) if line]
+    world = World(mode, given["--gold"], predictions, options)
+    check_effects(world, analyze(world.result()), 25)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -62,14 +98,14 @@ def test_the_budget_is_the_score_of_predictions_corrected_kind_by_kind(mode: str
     cumulated = world.predictions
     for line in analysis.budget:
         assert line.count == sum(mistake.kind == line.kind for mistake in analysis.mistakes)
-        alone = mended_kind(world, world.predictions, line.kind, str(analysis.measure))
+        alone = corrected_kind(world, world.predictions, line.kind, str(analysis.measure))
         assert line.score == pytest.approx(world.result(alone).scores[str(analysis.measure)], abs=TOLERANCE)
         assert line.gain == pytest.approx(line.score - analysis.score, abs=TOLERANCE)
-        cumulated = mended_kind(world, cumulated, line.kind, str(analysis.measure))
+        cumulated = corrected_kind(world, cumulated, line.kind, str(analysis.measure))
         assert line.cumulated == pytest.approx(world.result(cumulated).scores[str(analysis.measure)], abs=TOLERANCE)
 
 
-def mended_kind(world: World, predictions: Json, kind: str, measure: str) -> Json:
+def corrected_kind(world: World, predictions: Json, kind: str, measure: str) -> Json:
     """The predictions without the mistakes of a kind, as the table of the specification has it."""
     if world.mode == "r4c":
         return {"re": {**predictions["re"], **dict(derivations_without(world, predictions, kind, measure))}}
