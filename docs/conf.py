@@ -27,12 +27,16 @@ html_theme = "furo"
 html_title = f"cs-score {release}"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 suppress_warnings = ["toc.empty_glob", "myst.header"]
 highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("Files", "Input", "IntervalMethod", "Limits", "Lines", "Names")}
+python_maximum_signature_line_length = 80
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
