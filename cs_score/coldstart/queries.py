@@ -24,6 +24,7 @@ from cs_score.base.signing.origin import QUERIES
 from cs_score.base.sources import Input, InputDigest, decoded, is_pipe, name_of, open_source, plain_name
 from cs_score.base.white_space import SPACE
 from cs_score.coldstart.editions import LATEST, Edition
+from cs_score.coldstart.options import listed
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -504,73 +505,60 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) 
     """
     if choice is None:
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
-    if os.path.isfile(choice):
-        return _from_file(choice, queries, problems)
     if is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
-    selected: dict[str, int] = {}
-    for text in choice.rstrip(":").split(":") if choice.rstrip(":") else ():
-        query = _find(text, queries, problems, "-queries", None)
-        if query is not None:
-            selected.update(_limits(query, len(query.slots) - 1, selected))
-    return Selection(selected, {})
-
-
-def _from_file(name: str, queries: QuerySet, problems: ProblemLog) -> Selection:
-    limits_of: dict[str, float] = {}
-    listed: list[tuple[int, str, str, float | None]] = []
-    try:
-        with open(name, encoding="utf-8", newline="\n") as file:
-            rows = [_SPACES.split(line) for line in file]
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", file=name) from None
-    for number, (ldc_id, text, hops, *_) in enumerate(((*row, "", "", "") for row in rows), 1):
-        leading = _LEADING_NUMBER.match(hops)
-        limit = (float(leading.group()) if leading else 0.0) if hops else None
-        compared = -1.0 if limit is None else limit
-        if limits_of.setdefault(ldc_id, compared) != compared:
-            raise InputError(f"{ldc_id} has multiple/conflicting num_slots in {name}", place=f"line {number}")
-        listed.append((number, ldc_id, text, limit))
+    is_file = os.path.isfile(choice)
     selected: dict[str, int] = {}
     ldc_ids: dict[str, str] = {}
-    for number, ldc_id, text, limit in listed:
-        query = _find(text, queries, problems, name, number)
+    rows = _rows_of(choice) if is_file else [("", text, None) for text in listed(choice)]
+    for number, (ldc_id, text, limit) in enumerate(rows, 1):
+        place = f"line {number}" if is_file else None
+        parts = parse_query_id(text)
+        if parts is None:
+            raise InputError(
+                f'unexpected argument: "{text}" sent to parse_queryid',
+                file=choice if is_file else "-queries",
+                place=place,
+                remedy="each line needs two columns, an LDC id and a slot-filling query id"
+                if is_file
+                else f"no file is called {text}, so it was taken for the id of a query",
+            )
+        query = queries.by_id.get(parts.short)
         if query is None:
+            problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
             continue
         most = len(query.slots) - 1
-        if limit is None:
-            limit = most
-        if not 0 <= limit <= most:
+        hops = most if limit is None else limit
+        if is_file and not 0 <= hops <= most:
             raise InputError(
-                f"Unexpected num_slots value {limit:g} for {ldc_id} in {name}",
-                place=f"line {number}",
+                f"Unexpected num_slots value {hops:g} for {ldc_id} in {choice}",
+                place=place,
                 remedy=f"the hop limit of this query is 0 to {most}",
             )
-        limits = _limits(query, int(limit), selected)
+        if query.expansions is None:
+            limits = {query.short_id: int(hops)}
+        else:
+            limits = {short_id: selected.get(short_id, 0) for short_id in query.expansions}
         selected.update(limits)
         if ldc_id:
             ldc_ids.update(dict.fromkeys(limits, ldc_id))
     return Selection(selected, ldc_ids)
 
 
-def _find(text: str, queries: QuerySet, problems: ProblemLog, file: str, line: int | None) -> Query | None:
-    parts = parse_query_id(text)
-    if parts is None:
-        raise InputError(
-            f'unexpected argument: "{text}" sent to parse_queryid',
-            file=file,
-            place=None if line is None else f"line {line}",
-            remedy="each line needs two columns, an LDC id and a slot-filling query id"
-            if line
-            else f"no file is called {text}, so it was taken for the id of a query",
-        )
-    query = queries.by_id.get(parts.short)
-    if query is None:
-        problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
-    return query
-
-
-def _limits(query: Query, limit: int, selected: dict[str, int]) -> dict[str, int]:
-    if query.expansions is None:
-        return {query.short_id: limit}
-    return {short_id: selected.get(short_id, 0) for short_id in query.expansions}
+def _rows_of(name: str) -> list[tuple[str, str, float | None]]:
+    """LDC id, query id and hop limit of each line. Raises InputError where two limits of an LDC query differ."""
+    try:
+        with open(name, encoding="utf-8", newline="\n") as file:
+            rows = [(*_SPACES.split(line), "", "", "") for line in file]
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8", file=name) from None
+    found: list[tuple[str, str, float | None]] = []
+    limits_of: dict[str, float] = {}
+    for number, (ldc_id, text, written, *_) in enumerate(rows, 1):
+        leading = _LEADING_NUMBER.match(written)
+        limit = (float(leading.group()) if leading else 0.0) if written else None
+        compared = -1.0 if limit is None else limit
+        if limits_of.setdefault(ldc_id, compared) != compared:
+            raise InputError(f"{ldc_id} has multiple/conflicting num_slots in {name}", place=f"line {number}")
+        found.append((ldc_id, text, limit))
+    return found
