@@ -277,7 +277,7 @@ class Command(click.Command):
         known = f"{FORMAT.help}: {', '.join(formats)}"
         shown = [Option(FORMAT.long, FORMAT.value, known, FORMAT.shown, self.formats)] if formats else []
         shown += [JSON_PRINTED] if "json" in formats else []
-        own = [*options, *shown, *([OUTPUT] if formats or folder else []), QUIET, *self._pages()]
+        own = [*options, *shown, *([OUTPUT] if formats else []), QUIET, *self._pages()]
         self.options = own if self.options_first else [option.spelled_twice() for option in own]
         self.spellings = {spelling: option for option in self.options for spelling in option.opts}
         super().__init__(
@@ -314,7 +314,7 @@ class Command(click.Command):
             shows_runs = self.place[0] == "batch"
             clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
             with quietly(QUIET.long in line.switches), clock:
-                return self._delivered(line) if self.formats or self.folder else self.body(line)
+                return self._delivered(line) if self.formats else self.body(line)
         except CsScoreError as error:
             wanted = [after for word, after in pairwise([*typed, ""]) if word == FORMAT.long]
             wanted += [word.partition("=")[2] for word in typed if word.startswith(f"{FORMAT.long}=")]
@@ -419,14 +419,16 @@ class Command(click.Command):
         path = line.switches.get(OUTPUT.long)
         path = None if path == "-" else path
         named = line.switches.get(FORMAT.long) or ("json" if JSON_PRINTED.long in line.switches else None)
-        of_ending = None if path is None else _FORMAT_OF.get(ending_of(path))
-        usual = self.folder if path is not None and self.folder else self.formats[0]
+        always_folder = bool(self.folder) and OUTPUT.long in self.required
+        of_ending = None if path is None or always_folder else _FORMAT_OF.get(ending_of(path))
+        usual = self.folder if path is not None and self.folder and not always_folder else self.formats[0]
         line.format = named or of_ending or usual
         if line.format not in {*self.formats, usual}:
-            known = ", ".join(self.formats) or "nothing"
-            raise UsageError(f"--format takes {known}, not {line.format}{nearest(line.format, self.formats)}")
-        if line.format == self.folder and path is not None:
-            line.folder, line.format = path, line.format if line.format in self.formats else "".join(self.formats[:1])
+            raise UsageError(
+                f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
+            )
+        if path is not None and (always_folder or line.format == self.folder):
+            line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
             return self.body(line)
         if path is None:
             return self.body(line)

@@ -6,26 +6,25 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
-from cs_score.base.planned_outputs import OutputPlan
-from cs_score.base.records import Record, replace
+from cs_score.base.records import replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import FAILED
 from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import MakePage, Plan
+from cs_score.batch.plan import Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
-from cs_score.cli.core import FORCE, OUTPUT, Command, Line, Option, Parameter, Section, Status
+from cs_score.cli.core import FORCE, FORMAT, OUTPUT, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.options import (
     ALL,
     ALSO,
@@ -35,6 +34,7 @@ from cs_score.cli.options import (
     FILES,
     INCLUSION,
     INTERVALS,
+    KNOWLEDGE_BASE,
     OF_A_BATCH,
     OF_A_CALL,
     POLICY,
@@ -44,15 +44,13 @@ from cs_score.cli.options import (
     RUNIDS,
     SCORING,
     SECOND,
+    TOP,
     defaults_of,
-    evidence_task,
     fields,
     layout_of,
-    legend,
     measure_option,
     options_of,
     own_arguments,
-    own_options,
     policies,
     policy_form,
     policy_texts,
@@ -61,6 +59,7 @@ from cs_score.cli.options import (
     read_resampling,
     read_tests,
     task_command,
+    top_of,
     whole_number,
 )
 from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text, write_to_stream
@@ -74,9 +73,10 @@ from cs_score.cli.scoring import (
     scored_by,
 )
 from cs_score.cli.verbs import named_by
-from cs_score.coldstart.linking import RUN_SUFFIX, members
+from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.queries import is_query_file
+from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
 from cs_score.problems.reports import OPTION
 from cs_score.report.documents import page_maker
@@ -92,8 +92,14 @@ if TYPE_CHECKING:
     from cs_score.verification.verifying import Verdict
 
 
+# ---- Batches
+
 MOST_JOBS: Final = 4096
 
+SHOWN_ROWS: Final = 10
+"""Rows of the leaderboard that are printed."""
+
+MIX: Final = Option("--mix-editions", None, "One leaderboard for runs that follow several editions (see --runs-from)")
 
 BATCH_OPTIONS: Final = (
     Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
@@ -104,105 +110,165 @@ BATCH_OPTIONS: Final = (
     Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
     Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
 )
+_OF_RUNS: Final = (
+    *BATCH_OPTIONS,
+    MIX,
+    Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
+    POLICY,
+    ALSO,
+    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
+)
 
-MIX: Final = Option("--mix-editions", None, "One leaderboard for runs that follow several editions (see --runs-from)")
-
-
-SHOWN_ROWS: Final = 10
-
-"""Rows of the leaderboard that are printed."""
-
-
-class Choices(Record):
-    """What both forms of the command line say beside the scoring; `gold` are the files that all runs share."""
-
-    out: str
-    runs: tuple[str, ...]
-    runs_from: str | None = None
-    sort_by: str | None = None
-    jobs: int | None = None
-    dask: str | None = None
-    ship_inputs: bool = False
-    resume: bool = False
-    gold: tuple[str, ...] = ()
-    problems: str | None = None
-    forced: bool = False
-    html: bool = False
-    mix_editions: bool = False
+# The batch chooses the names of files.
+BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_RUNS)
 
 
-def choices_of(line: Line, runs: Sequence[str], gold: tuple[str, ...], jobs: int | None) -> Choices:
-    """What the command line says of the batch."""
-    return Choices(
-        out=line.folder or "",
-        runs=tuple(runs),
-        runs_from=line.switches.get("--runs-from"),
-        sort_by=line.switches.get("--measure"),
-        jobs=jobs,
-        dask=line.switches.get("--dask"),
-        ship_inputs="--ship-inputs" in line.switches,
-        resume="--resume" in line.switches,
-        gold=gold,
-        problems=line.switches.get("--problems"),
-        forced="--force" in line.switches,
-        html="--html" in line.switches,
-        mix_editions=MIX.long in line.switches,
+class Asked(NamedTuple):
+    """What a batch is asked for: words that name runs, files that all of them share, endings of the files of a folder
+    that are runs, and the plan of runs that follow another edition."""
+
+    plan: Plan
+    runs: Sequence[str]
+    shared: Sequence[str]
+    endings: Sequence[str]
+    following: Callable[[str], ColdStartPlan] | None = None
+
+
+def _asked_of_runs(line: Line) -> Asked:
+    queries = tuple(word for word in line.words if is_query_file(word))
+    others = [word for word in line.words if not is_query_file(word)]
+    if not queries:
+        raise UsageError("Not enough arguments; a query file (*.xml) must be given")
+    if not others:
+        raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
+    found = [word for word in others if _is_pool(word)] or others[:1]
+    pool = _pool_files([*found, *line.texts("--pool")])
+    lists = [name for name in map(line.switches.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
+
+    def following(edition: str) -> ColdStartPlan:
+        return _plan_of_runs(line.without(["--mention-types"]).with_value("--follow", edition), queries, pool)
+
+    runs = [word for word in others if word not in found]
+    return Asked(_plan_of_runs(line, queries, pool), runs, (*queries, *pool, *lists), (RUN_SUFFIX,), following)
+
+
+def _is_pool(word: str) -> bool:
+    """Whether a word names assessments, by the first line of the file, or of the first one of a folder."""
+    try:
+        first = next(iter(members(word)), None)
+        return first is not None and first != "-" and not is_pipe(word) and kind_of(first) is FileKind.ASSESSMENTS
+    except InputError:  # whoever reads it says so
+        return False
+
+
+def _asked_of_predictions(task: str, line: Line) -> Asked:
+    gold, predictions = gold_and_words(line)
+    if not predictions and "--runs-from" not in line.switches:
+        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
+    plan = EvidencePlan(
+        task=task,
+        gold=_held(gold),
+        options=own_arguments(task, line),
+        resampling=read_tests(line),
+        page=page_maker() if "--html" in line.switches else None,
+    )
+    return Asked(plan, predictions, (gold,), (".jsonl", ".json"))
+
+
+def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> ColdStartPlan:
+    defaults = defaults_of(line)
+    options, texts = options_of(line, defaults), policy_texts(line, defaults)
+    also = read_policies(line.texts(ALSO.long), options, texts)
+    name = line.switches.get(POLICY.long) or "given" if also else ""
+    if name in (policy.name for policy in also):
+        raise UsageError(f"{ALSO.long} {name} is the policy in force already")
+    # A single call takes all other switches as well.
+    own = {option.long for option in (*_OF_RUNS, PROBLEMS, FORCE, OUTPUT, measure_option(COLD_START))}
+    given = line.without((*own, *POLICY_SWITCHES, "-justifications", FORMAT.long)).switches
+    return ColdStartPlan(
+        queries=tuple(map(_held, queries)),
+        pool=tuple(map(_held, pool)),
+        options=options,
+        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
+        layout=layout_of(line),
+        with_json="--with-json" in line.switches,
+        switches=tuple(word for pair in given.items() for word in pair if word is not None),
+        folder=os.getcwd(),
+        query_list=_option_file(options.queries),
+        samples=_option_file(options.samples),
+        resampling=read_tests(line),
+        validates="--validate" in line.switches,
+        records=PROBLEMS.long in line.switches,
+        page=page_maker() if "--html" in line.switches else None,
     )
 
 
-def held(path: str) -> InputFile:
+def _held(path: str) -> InputFile:
     """An input as all runs share it: standard input and pipes can be read only once."""
     given = InputFile(path)
     return given.loaded() if path == "-" or is_pipe(path) else given
 
 
-def page_maker_if(wanted: bool) -> MakePage | None:
-    """What makes pages, where they are wanted. Raises MissingExtraError where it lacks a package."""
-    if not wanted:
-        return None
-    return page_maker()
+def _pool_files(pool: Sequence[str]) -> list[str]:
+    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
+    for word in pool:
+        if not members(word):
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+    return [name_of(member) for word in pool for member in members(word)]
 
 
-def score_batch(
-    plan: Plan, choices: Choices, members: Sequence[str], following: Callable[[str], ColdStartPlan] | None = None
-) -> int:
+def _option_file(choice: str | None) -> InputFile | None:
+    """The file that an option names; None where its value is a list, or there is no such file."""
+    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
+
+
+def _batch(task: str, line: Line) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.
 
-    `members`: endings of the files of a folder that are runs; `following` is the plan of runs that follow another
-    edition. Raises CsScoreError where nothing can be scored.
+    Raises CsScoreError where nothing can be scored.
     """
-    measure = None if choices.sort_by is None else _sorting_measure(choices.sort_by, plan.measures())
-    if choices.dask is not None and choices.jobs is not None:
+    asked = _asked_of_runs(line) if task == COLD_START else _asked_of_predictions(task, line)
+    runs_from, dask, problems = map(line.switches.get, ("--runs-from", "--dask", PROBLEMS.long))
+    jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line.switches, line.folder or ""
+    if [*asked.shared, *asked.runs, runs_from].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    measure = wanted = line.switches.get("--measure")
+    if wanted is not None and (measure := find(wanted, asked.plan.measures())) is None:
+        raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(asked.plan.measures())}")
+    if dask is not None and jobs is not None:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    if choices.ship_inputs and choices.dask is None:
+    if ships and dask is None:
         raise UsageError("--ship-inputs goes with --dask")
-    runs, remarks = find_runs(choices.runs, choices.runs_from, members)
+    runs, remarks = find_runs(asked.runs, runs_from, asked.endings)
     for text in remarks:
         _remark(text)
-    plan, runs = _with_editions(plan, runs, following)
-    outputs = _outputs_of_batch(plan, choices, runs)
+    plan, runs = _with_editions(asked.plan, runs, asked.following)
+    shared = [*asked.shared, *([] if runs_from is None else [runs_from])]
+    with_pages = "--html" in line.switches
+    outputs = planned_batch(
+        plan, out, runs, shared, tuple(OPTION.outputs(problems)), FORCE.long in line.switches, with_pages=with_pages
+    )
     outputs.check()
     outputs.clear()
-    runs = [_fit_for_task(given, choices) for given in runs]
+    for at, run in enumerate(runs):
+        if run.file.name == "-" or is_pipe(run.file.name):
+            runs[at] = replace(run, file=run.file.loaded())
+        elif dask is not None and not ships:
+            runs[at] = replace(run, file=run.file.located())
     options = BatchOptions(
-        choices.out,
-        measure,
-        choices.resume,
-        choices.ship_inputs,
-        choices.problems,
-        page_maker_if(choices.html),
-        choices.jobs,
-        choices.dask,
-        None if is_quiet() else sys.stderr,
-        choices.mix_editions,
-    )
+        out, measure, "--resume" in line.switches, ships, problems, page_maker() if with_pages else None, jobs, dask,
+        None if is_quiet() else sys.stderr, MIX.long in line.switches,
+    )  # fmt: skip
     try:
         result = run_batch(plan, runs, options, _remark)
     except KeyboardInterrupt:
-        _remark(f"interrupted; the runs in {choices.out} are whole, and the same command with --resume goes on")
+        _remark(f"interrupted; the runs in {out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
-    _report_batch(result, choices.out)
-    return 1 if result.failed else 0
+    board = result.leaderboard
+    text = leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board)
+    print_text(text.removesuffix("\n"))
+    _remark(_summary(result, out))
+    return Status.FAILED if result.failed else Status.DONE
 
 
 def _with_editions(
@@ -219,42 +285,13 @@ def _with_editions(
     return plan, runs
 
 
-def _sorting_measure(wanted: str, known: Sequence[str]) -> str:
-    measure = find(wanted, known)
-    if measure is None:
-        raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(known)}")
-    return measure
-
-
-def _outputs_of_batch(plan: Plan, choices: Choices, runs: Sequence[RunFile]) -> OutputPlan:
-    """What is read and written. Raises UsageError for a file name that --problems refuses."""
-    shared = choices.gold if choices.runs_from is None else (*choices.gold, choices.runs_from)
-    return planned_batch(
-        plan,
-        choices.out,
-        runs,
-        shared,
-        tuple(OPTION.outputs(choices.problems)),
-        choices.forced,
-        with_pages=choices.html,
-    )
-
-
-def _fit_for_task(given: RunFile, choices: Choices) -> RunFile:
-    if given.file.name == "-" or is_pipe(given.file.name):
-        return replace(given, file=given.file.loaded())
-    if choices.dask is not None and not choices.ship_inputs:
-        return replace(given, file=given.file.located())
-    return given
-
-
 def _remark(text: str) -> None:
     with contextlib.suppress(OutputError):
         say(f"cs-score: {one_line(text)}\n")
 
 
-def _report_batch(result: BatchResult, out: str) -> None:
-    print_text(leaderboard_text(result.leaderboard, SHOWN_ROWS))
+def _summary(result: BatchResult, out: str) -> str:
+    """How many runs were scored, failed, taken from before, and where the rest stands."""
     scored = sum(outcome.state != FAILED for outcome in result.outcomes)
     parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
     if failed := len(result.outcomes) - scored:
@@ -263,134 +300,10 @@ def _report_batch(result: BatchResult, out: str) -> None:
         parts.append(f"{with_errors} of those scored with errors in the input")
     if result.failed:
         parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
-    parts.append(f"all ranks in {os.path.join(out, 'leaderboard.tsv')}")
-    _remark("; ".join(parts))
+    return "; ".join([*parts, f"all ranks in {os.path.join(out, 'leaderboard.tsv')}"])
 
 
-_OF_A_BATCH: Final = (
-    *BATCH_OPTIONS,
-    MIX,
-    Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
-    POLICY,
-    ALSO,
-    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
-)
-
-
-# The batch chooses the names of files.
-BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_A_BATCH)
-
-
-def _batch_runs(line: Line) -> int:
-    """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
-    if (missing := _missing_files(line)) is not None:
-        raise UsageError(missing)
-    queries = tuple(word for word in line.words if is_query_file(word))
-    pool, *runs = (word for word in line.words if not is_query_file(word))
-    jobs = whole_number(line, "--jobs", MOST_JOBS)
-    choices = choices_of(line, runs, _gold(line, queries, (pool, *line.texts("--pool"))), jobs)
-    if [*choices.gold, *runs, choices.runs_from].count("-") > 1:
-        raise UsageError("only one of the files can be standard input")
-    pools = (pool, *line.texts("--pool"))
-
-    def following(edition: str) -> ColdStartPlan:
-        return _plan_of_runs(line.without(["--mention-types"]).with_value("--follow", edition), queries, pools)
-
-    return score_batch(_plan_of_runs(line, queries, pools), choices, (RUN_SUFFIX,), following)
-
-
-def _missing_files(line: Line) -> str | None:
-    """What a command line lacks, in words."""
-    if not any(map(is_query_file, line.words)):
-        return "Not enough arguments; a query file (*.xml) must be given"
-    if all(map(is_query_file, line.words)):
-        return "Not enough arguments; assessments and runs must be given after the query files"
-    return None
-
-
-def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: tuple[str, ...]) -> ColdStartPlan:
-    defaults = defaults_of(line)
-    options, texts = options_of(line, defaults), policy_texts(line, defaults)
-    also = read_policies(line.texts(ALSO.long), options, texts)
-    name = line.switches.get(POLICY.long) or "given" if also else ""
-    if name in (policy.name for policy in also):
-        raise UsageError(f"{ALSO.long} {name} is the policy in force already")
-    policies = (NamedPolicy(name, options.policy, options.justifications, texts), *also)
-    return ColdStartPlan(
-        queries=tuple(map(held, queries)),
-        pool=tuple(map(held, _pool_files(pool))),
-        options=options,
-        policies=policies,
-        layout=layout_of(line),
-        with_json="--with-json" in line.switches,
-        switches=_scoring_switches(line),
-        folder=os.getcwd(),
-        query_list=_option_file(options.queries),
-        samples=_option_file(options.samples),
-        resampling=read_tests(line),
-        validates="--validate" in line.switches,
-        records="--problems" in line.switches,
-        page=page_maker_if("--html" in line.switches),
-    )
-
-
-def _gold(line: Line, queries: Sequence[str], pool: Sequence[str]) -> tuple[str, ...]:
-    """The files that all runs share, those that options name with them."""
-    named = (line.switches.get(name) for name in ("-queries", "-samples"))
-    of_options = [name for name in named if name is not None and os.path.isfile(name)]
-    return (*queries, *_pool_files(pool), *of_options)
-
-
-def _pool_files(pool: Sequence[str]) -> list[str]:
-    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
-    for word in pool:
-        if not members(word):
-            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
-    return [name_of(member) for word in pool for member in members(word)]
-
-
-def _option_file(choice: str | None) -> InputFile | None:
-    """The file that an option names; None where its value is a list, or there is no such file."""
-    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
-
-
-def _scoring_switches(line: Line) -> tuple[str, ...]:
-    """The switches that a single call takes as well, but for the policy and its limits."""
-    own = {switch.long for switch in _OF_A_BATCH} | {
-        *POLICY_SWITCHES,
-        "-justifications",
-        "--problems",
-        "--force",
-        "--output",
-        "--measure",
-    }
-    words: list[str] = []
-    for name, value in line.switches.items():
-        if name not in own:
-            words += [name] if value is None else [name, value]
-    return tuple(words)
-
-
-_MEMBERS: Final = (".jsonl", ".json")
-
-
-def _batch_predictions(task: str, line: Line) -> int:
-    """Score a batch; the exit status. Raises CsScoreError where nothing can be scored."""
-    gold, predictions = gold_and_words(line)
-    if not predictions and "--runs-from" not in line.switches:
-        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
-    if [gold, *predictions, line.switches.get("--runs-from")].count("-") > 1:
-        raise UsageError("only one of the files can be standard input")
-    resampling = read_tests(line)
-    choices = choices_of(line, predictions, (gold,), whole_number(line, "--jobs", MOST_JOBS))
-    plan = EvidencePlan(
-        task=task,
-        gold=held(gold),
-        options=own_arguments(task, line),
-        resampling=resampling,
-        page=page_maker_if(choices.html),
-    )
-    return score_batch(plan, choices, _MEMBERS)
+# ---- Comparisons, limits, recorded results
 
 
 def comparison_options(task: str) -> tuple[Option, ...]:
@@ -410,6 +323,7 @@ def comparison_options(task: str) -> tuple[Option, ...]:
         Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
         *([INCLUSION] if task == COLD_START else []),
         SECOND,
+        TOP,
         ALL,
         FORCE,
     )
@@ -436,8 +350,8 @@ def _compare(name: str, line: Line) -> int:
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         found = first_measure(found)
     is_screen = line.format == "text" and ALL.long not in line.switches
-    write = comparison_screen if is_screen else WRITERS[line.format]
-    print_text(write(found).removesuffix("\n"), with_deltas if line.format == "text" else str)
+    text = comparison_screen(found, top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
+    print_text(text.removesuffix("\n"), with_deltas if line.format == "text" else str)
     return Status.DONE
 
 
@@ -568,73 +482,37 @@ def _counted(number: int, noun: str) -> str:
 
 def batch(task: str) -> Command:
     """The command of a task."""
-    if task != COLD_START:
-        files = ("Files", evidence_task(task).files)
-        return Command(
-            f"batch {task}",
-            (GOLD, *BATCH_OPTIONS, measure_option(task), FORCE, *INTERVALS, *own_options(task)),
-            (Parameter("predictions", "Files, folders or quoted patterns", is_optional=True, is_repeated=True),),
-            required=(OUTPUT.long,),
-            sections=lambda: (files,),
-            folder="files",
-            body=partial(_batch_predictions, task),
-            summary=f"Score many files of {task} predictions against one gold file",
-        )
-    return Command(
-        "batch",
-        (*BATCH_SWITCHES, measure_option(task)),
-        (
-            Parameter(
-                "files",
-                "Query files (*.xml), the assessments, and the runs in this order. A run is a file, a folder "
-                "(its files *.tab.txt, perhaps compressed) or a quoted pattern",
-                is_repeated=True,
-            ),
-        ),
-        required=(OUTPUT.long,),
-        sections=lambda: (
-            policy_form(),
-            policies(),
-            ("Files", "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."),
-            fields(),
-            *legend(),
-        ),
-        folder="files",
-        example=f"-o scored {EXAMPLE_OF_TWO}",
-        body=_batch_runs,
+    is_cold_start = task == COLD_START
+    files = (
+        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
+        "compressed) or a quoted pattern"
     )
+    meaning = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
+    options = BATCH_SWITCHES if is_cold_start else (GOLD, *BATCH_OPTIONS, FORCE, *INTERVALS)
+    return task_command(
+        "batch", task, _batch, (*options, measure_option(task)),
+        files=files if is_cold_start else "Files, folders or quoted patterns",
+        of_runs=lambda: (policy_form(), policies(), ("Files", meaning), fields()),
+        required=(OUTPUT.long,), formats=("text", "json", "tsv"), folder="files",
+        summary=f"Score many files of {task} predictions against one gold file",
+        example=f"-o scored {EXAMPLE_OF_TWO}",
+    )  # fmt: skip
 
 
 def compare(task: str) -> Command:
     """The command of a task."""
-    if task != COLD_START:
-        files = ("Files", evidence_task(task).files)
-        return Command(
-            f"compare {task}",
-            (GOLD, *comparison_options(task), *own_options(task)),
-            (Parameter("predictions", "One file for each system", is_optional=True, is_repeated=True),),
-            sections=lambda: (files,),
-            formats=("text", "json", "tsv", "markdown", "latex"),
-            body=partial(_compare, task),
-            summary=f"Compare {task} systems on the same gold file",
-        )
-    return Command(
-        "compare",
-        (*SCORING, RUNIDS, RUN, POLICY, *comparison_options(task)),
-        (
-            Parameter(
-                "files",
-                "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any "
-                "order. Each run is scored by itself. A folder stands for its files *.tab.txt",
-                is_optional=True,
-                is_repeated=True,
-            ),
-        ),
-        sections=lambda: (policies(), *legend()),
-        formats=("text", "json", "tsv", "markdown", "latex"),
-        example=EXAMPLE_OF_TWO,
-        body=partial(_compare, task),
+    is_cold_start = task == COLD_START
+    files = (
+        "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run is "
+        "scored by itself. A folder stands for its files *.tab.txt"
     )
+    options = (*SCORING, RUNIDS, RUN, POLICY, KNOWLEDGE_BASE) if is_cold_start else (GOLD,)
+    return task_command(
+        "compare", task, _compare, (*options, *comparison_options(task)),
+        files=files if is_cold_start else "One file for each system", is_file_needed=False,
+        of_runs=lambda: (policies(),), formats=("text", "json", "tsv", "markdown", "latex"),
+        summary=f"Compare {task} systems on the same gold file", example=EXAMPLE_OF_TWO,
+    )  # fmt: skip
 
 
 def check(task: str) -> Command:
