@@ -54,9 +54,9 @@ ROOMS: Final = {
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2046, 10),  # plan: 1300, 10
+    "report": Budget(2042, 10),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2358, 11),  # plan: 900, 6
+    "api": Budget(2360, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
     "cli": Budget(4833, 12),  # plan: 1900, 11
 }

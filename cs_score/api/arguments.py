@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input, is_pipe, name_of
 from cs_score.batch.runs import InputFile
-from cs_score.coldstart.options import Justifications, Policy, as_list, find_preset
+from cs_score.coldstart.options import Justifications, Options, Policy, as_list, find_preset
 from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import Clusters, read_clusters
 
@@ -134,6 +134,28 @@ def policy_of(
             raise UsageError(f"policy takes the name of a policy or a Policy, not {policy!r}")
         policy_before = policy
     return policy_before, limits_before if limits is None else limits_of(limits)
+
+
+def options_of(
+    policy: str | Policy,
+    justifications: Limits | None,
+    query_ids: str | os.PathLike[str] | Iterable[str] | None,
+    runids: Names | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    **others: Any,
+) -> Options:
+    """The options of a scoring. Raises UsageError for impossible ones."""
+    chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
+    options = Options(
+        policy=chosen,
+        justifications=limits,
+        queries=query_choice(query_ids),
+        runids=None if runids is None else as_list(runids, "runids") or None,
+        samples=file_of(samples, "samples"),
+        **others,
+    )
+    options.check()
+    return options
 
 
 def policy_words(given: str | Iterable[str] | Mapping[str, Policy]) -> list[str]:

@@ -9,12 +9,10 @@ from cs_score.api.arguments import (
     Files,
     Limits,
     Together,
-    file_of,
     files_of,
     held,
-    policy_of,
+    options_of,
     policy_words,
-    query_choice,
     resampling_of,
 )
 from cs_score.api.documents import Leaderboard
@@ -26,7 +24,7 @@ from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.runs import InputFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
 from cs_score.coldstart.linking import RUN_SUFFIX, members
-from cs_score.coldstart.options import Justifications, NamedPolicy, Options, Policy
+from cs_score.coldstart.options import NamedPolicy, Policy
 from cs_score.coldstart.outputs import Layout
 from cs_score.measures.registry import find
 from cs_score.report.documents import page_maker
@@ -75,16 +73,8 @@ def batch(
     What is wrong with one run stands in its row.
     """
     page = page_maker() if html else None
-    chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
-    options = Options(
-        discipline=discipline,
-        expand=expand,
-        justifications=limits,
-        policy=chosen,
-        queries=query_choice(query_ids),
-        samples=file_of(samples, "samples"),
-    )
-    options.check()
+    options = options_of(policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand)
+    chosen, limits = options.policy, options.justifications
     also = read_policies(policy_words(also_policy), options, chosen.texts())
     name = "" if not also else policy if isinstance(policy, str) else "given"
     if name in (each.name for each in also):

@@ -18,7 +18,7 @@ from msgspec import UNSET
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
-from cs_score.api.arguments import Files, Limits, Names, file_of, files_of, held, policy_of, query_choice
+from cs_score.api.arguments import Files, Limits, Names, files_of, held, options_of, policy_of
 from cs_score.api.documents import Explanation
 from cs_score.api.shown import AnyResult
 from cs_score.api.tables import (
@@ -444,19 +444,10 @@ def prepare(
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
-    chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
-    options = Options(
-        discipline=discipline,
-        expand=expand,
-        justifications=limits,
-        policy=chosen,
-        queries=query_choice(query_ids),
-        runids=None if runids is None else as_list(runids, "runids") or None,
-        samples=file_of(samples, "samples"),
-        follow=follow,
+    options = options_of(
+        policy, justifications, query_ids, runids, samples, discipline=discipline, expand=expand, follow=follow,
         mention_types=mention_types,
-    )
-    options.check()
+    )  # fmt: skip
     query_files = files_of(queries, "queries")
     if not query_files:
         raise UsageError("queries takes at least one file")

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from cs_score.analysis.many import pool_bias as many
-from cs_score.api.arguments import Files, Limits, files_of, held
+from cs_score.api.arguments import Files, Limits, files_of, held, options_of
 from cs_score.api.documents import Comparison
-from cs_score.api.runs import prepare
 from cs_score.api.shown import WIDTH, Shown
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import UsageError
@@ -157,10 +156,10 @@ def pool_bias(
         [held(file) for file in files_of(files, what)]
         for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
     )
-    options = prepare(
-        [file.open() for file in asked], expand=expand, policy=policy, justifications=justifications,
-        discipline=discipline, query_ids=query_ids, follow=follow, mention_types=mention_types,
-    )._prepared.options  # fmt: skip
+    options = options_of(
+        policy, justifications, query_ids, discipline=discipline, expand=expand, follow=follow,
+        mention_types=mention_types,
+    )  # fmt: skip
     with paused_collector():
         runs_given = runs_of([file.open() for file in given])
         found = many.pool_bias(

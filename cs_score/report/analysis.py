@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.evidence.text import as_json
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts import Bar, Dots, bars, dots, grid, limits, lines
@@ -95,7 +95,7 @@ def _scores(document: Any) -> Section:
         measure, _, hop = name.partition("@")
         rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
     headings = headings if len(hops) > 1 else {"all": "Score"}
-    layout = layout_of("measures", "Every score", rows.values(), measure="Measure", **headings)
+    layout = layout_of("measures", "Every score", rows.values(), "measure", **headings)
     return Section("scores", "Scores", (*blocks, *tables(layout, document)))
 
 
@@ -428,17 +428,15 @@ def _policies(document: Any, layout: Layout) -> Section:
     """What each policy is, and the measures that people are shown first under it."""
     parts = ("right", "wrong", "ignore", "justifications")
     rows = [{"policy": each.name, **{part: each.policy.get(part) for part in parts}} for each in document.policies]
-    what = layout_of("policy", "Policies", rows, policy="Policy", **{part: title_case(part) for part in parts})
+    what = layout_of("policy", "Policies", rows, "policy", *parts)
     scores = tables(layout, document, "policy", is_small=True)
     return Section("policies", "Policies", (*tables(what, document, is_small=True), *scores))
 
 
 def _problems(document: Any) -> Section:
     """What was wrong with the input."""
-    rows = [{"code": row.code, "severity": row.severity, "count": row.count, "message": row.message}
-            for row in document.problems]  # fmt: skip
-    headings = {"code": "Code", "severity": "Severity", "count": "Count", "message": "First message"}
-    layout = layout_of("problem", "Problems of the input", rows, **headings)
+    rows = map(asdict, document.problems)
+    layout = layout_of("problem", "Problems of the input", rows, "code", "severity", "count", message="First message")
     return Section("problems", "Problems", [*tables(layout, document, is_small=True)] or [Text("None.")])
 
 

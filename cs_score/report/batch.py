@@ -25,9 +25,6 @@ _MOST_PAIRED: Final = 40
 _MOST_BARS: Final = 24
 
 
-_LIMITS: Final = {"low": "Low", "high": "High"}
-
-
 def batch_page(document: Overview) -> Page:
     """The page of a batch."""
     sections = [_leaderboard(document), _heatmap(document)]
@@ -85,7 +82,6 @@ def _leaderboard(document: Overview) -> Section:
             "significantly from its first; p is that of the difference to the run above, by randomisation."
         )
     about = " ".join([about, *family_lines(document.families, document.measure), *sentences(document.notes)])
-    headings = {"rank": "Rank", "policy": "Policy", "run": "Run", "run_id": "Run id", "score": "Score", **_LIMITS}
     places = _places(document)
     rows = []
     for row in document.leaderboard:
@@ -95,8 +91,9 @@ def _leaderboard(document: Overview) -> Section:
             name = away(row.run, _page_of_run(document, row.policy, place))
         rows.append({**asdict(row), "run": name, **_limits(row.interval), "p_baseline": row.p_baseline or None})
     charts = Charts(list(_interval_charts(document)))
-    tests = {"tier": "Tier", "p_above": "p against the run above", "p_baseline": "p against the baseline"}
-    layout = layout_of("runs", "Leaderboard", rows, **headings, **tests)
+    keys = ("rank", "policy", "run", "run_id", "score", "low", "high", "tier")
+    tests = {"p_above": "p against the run above", "p_baseline": "p against the baseline"}
+    layout = layout_of("runs", "Leaderboard", rows, *keys, **tests)
     return Section("leaderboard", "Leaderboard", (Text(about), charts, *tables(layout, document)))
 
 
@@ -183,9 +180,9 @@ def _difficulty(document: Overview) -> Section:
         {**asdict(row), "times": times, "count": count} for row in answers for times, count in enumerate(row.found_by)
     )
     only = ({**asdict(row), "run": labels[at], "count": count} for row in answers for at, count in enumerate(row.only))
-    of = {"policy": "Policy", "part": "Part"}
-    by = layout_of("found", "Found by so many runs", found, **of, times="Runs that found it", count="Number")
-    alone = layout_of("only", "Found by one run alone", only, **of, run="Run", count="Found by it alone")
+    of = ("policy", "part")
+    by = layout_of("found", "Found by so many runs", found, *of, times="Runs that found it", count="Number")
+    alone = layout_of("only", "Found by one run alone", only, *of, "run", count="Found by it alone")
     blocks: tuple[Block, ...] = (
         Text("What is to be found, by how many runs have found it. What no run found is hardest."),
         Charts(list(_difficulty_charts(document))),
@@ -226,7 +223,7 @@ def _agreement(document: Overview) -> Section:
         for row in agreement
         for pair in row.pairs
     ]
-    headings = {"policy": "Policy", "part": "Part", "a": "Run", "b": "Other run", "right": "Right answers"}
+    headings = {"a": "Run", "b": "Other run", "right": "Right answers", "wrong": "Wrong answers"}
     union = [
         {"policy": row.policy, "measure": measure, "score": score}
         for row in agreement
@@ -240,11 +237,11 @@ def _agreement(document: Overview) -> Section:
     blocks: list[Block] = [
         Text(about),
         Charts([*_agreement_charts(document), *_systems_charts(document)]),
-        *tables(layout_of("pairs", "Agreement of pairs", pairs, **headings, wrong="Wrong answers"), document),
+        *tables(layout_of("pairs", "Agreement of pairs", pairs, "policy", "part", **headings), document),
     ]
     if union:
-        of_union = {"policy": "Policy", "measure": "Measure", "score": "Score of the union"}
-        blocks += tables(layout_of("union", "Union of all runs", union, **of_union), document)
+        layout = layout_of("union", "Union of all runs", union, "policy", "measure", score="Score of the union")
+        blocks += tables(layout, document)
     return Section("agreement", "Agreement", blocks)
 
 
@@ -313,7 +310,7 @@ def _stability(document: Overview) -> Section:
         "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the other "
         "reversed. How often another run comes first is counted over resamples."
     )
-    both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", **_LIMITS}
+    both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
     winners = {"a": "Ranking", "runs": "First", "changes": "Share of resamples with another first"}
     blocks: tuple[Block, ...] = (
         Text(about),

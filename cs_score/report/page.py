@@ -152,10 +152,11 @@ def with_cells(
     return replace(layout, columns=(*layout.columns, *more), rows=rows, shown=tuple(shown))
 
 
-def layout_of(name: str, title: str, rows: Iterable[Mapping[str, Any]], /, **headings: str) -> Layout:
-    """A table that only a page has: its rows, and the headings of its columns by key."""
-    formats = {"largest": Format.GAIN, "p_above": Format.P}
-    heads = (Column(key, text, formats.get(key, Format.PLAIN)) for key, text in headings.items())
+def layout_of(name: str, title: str, rows: Iterable[Mapping[str, Any]], /, *keys: str, **headings: str) -> Layout:
+    """A table that only a page has: its rows, keys of its first columns, and keys of others with their headings."""
+    formats = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Format.P}
+    every = {**dict.fromkeys(keys, ""), **headings}
+    heads = (Column(key, text, formats.get(key, Format.PLAIN)) for key, text in every.items())
     return Layout(name, title, tuple(heads), lambda _: rows)
 
 
