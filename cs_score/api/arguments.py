@@ -6,9 +6,12 @@ path or one open file is a list of one.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -27,6 +30,43 @@ Names: TypeAlias = str | Iterable[str]
 
 Limits: TypeAlias = str | Justifications
 """Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
+
+
+_TAKEN: Final[Mapping[str, tuple[Any, str]]] = {
+    "str": (str, "a text"),
+    "os.PathLike[str]": (os.PathLike, "a path"),
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a number"),
+    "bool": (bool, "True or False"),
+    "Wanted": ((str, Integral, Iterable), "a name or several"),
+}
+"""Annotations that are checked, what they take, and what messages call it."""
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    """A public function whose arguments are held against their annotations, where these are simple.
+
+    It raises UsageError for what is none of the types; all else the function checks itself.
+    """
+    signature = inspect.signature(function)
+    parts = {name: str(each.annotation).split(" | ") for name, each in signature.parameters.items()}
+    simple = {name: [part for part in of if part != "None"] for name, of in parts.items() if {*of} <= {*_TAKEN, "None"}}
+
+    @functools.wraps(function)
+    def call(*given: Given.args, **named: Given.kwargs) -> Made:
+        for name, value in signature.bind(*given, **named).arguments.items():
+            if name not in simple or (value is None and "None" in parts[name]):
+                continue
+            is_bool = isinstance(value, bool) and "bool" not in simple[name]
+            if is_bool or not any(isinstance(value, _TAKEN[part][0]) for part in simple[name]):
+                taken = _TAKEN[simple[name][-1]][1]  # a path may be a text, too
+                raise UsageError(f"{name} takes {taken}, not {value!r}")
+        return function(*given, **named)
+
+    return call
 
 
 def files_of(given: Files, what: str) -> list[Input]:

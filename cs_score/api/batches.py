@@ -9,6 +9,7 @@ from cs_score.api.arguments import (
     Files,
     Limits,
     Together,
+    checked,
     files_of,
     held,
     options_of,
@@ -32,6 +33,7 @@ from cs_score.statistics.options import Correction, IntervalMethod
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.
+@checked
 def batch(
     runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],

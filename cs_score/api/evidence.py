@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cs_score.api.arguments import held
+from cs_score.api.arguments import checked, held
 from cs_score.api.documents import Explanation
 from cs_score.api.shown import AnyResult
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, interval_rows, units_of_predictions
@@ -26,6 +26,7 @@ from cs_score.tables.renderers import tsv
 from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.evidence.result import Result
 
 Lines: TypeAlias = Input | Iterable[object]
@@ -83,7 +84,8 @@ class EvidenceResult(AnyResult):
                 raise UsageError(f"rescore of {self.task} takes {', '.join(known) or 'no options'}, not {name}")
         return _score(self.task, gold, predictions, {**before, **options})
 
-    def explain(self, unit: str | int | Sequence[str | int] = (), *, measure: str | None = None) -> Explanation:
+    @checked
+    def explain(self, unit: Wanted = (), *, measure: str | None = None) -> Explanation:
         """How units of these ids were scored, gold beside predicted; without any of them, the costliest mistakes.
 
         `measure` is what effects are given for, None for the one that ranks leaderboards. Raises InputError where gold
@@ -92,6 +94,7 @@ class EvidenceResult(AnyResult):
         units = [unit] if isinstance(unit, str | int) else list(unit)
         return Explanation(self._task.explain(self._scored("explain"), units, measure))
 
+    @checked
     def write(self, prefix: str | os.PathLike[str]) -> list[str]:
         """Write `PREFIX.json`, the text of `to_json`, and `PREFIX.tsv`, the table of units; returns their paths.
 
@@ -154,6 +157,7 @@ class EvidenceResult(AnyResult):
         return self._result
 
 
+@checked
 def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
@@ -171,6 +175,7 @@ def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
     return _score("claims", gold, predictions, {})
 
 
+@checked
 def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing: bool = False) -> EvidenceResult:
     """Score R4C derivations against their reference derivations.
 

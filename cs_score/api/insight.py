@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.api.arguments import Together, policy_words, resampling_of
+from cs_score.api.arguments import Together, checked, policy_words, resampling_of
 from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.runs import RunResult, loaded_result
@@ -19,7 +19,7 @@ from cs_score.base.records import replace
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list, read_policies
-from cs_score.report.documents import checked
+from cs_score.report.documents import checked as checked_document
 from cs_score.statistics.options import Correction, IntervalMethod
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import scores_in
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cs_score.tasks.task import Task
 
 
+@checked
 def analyze(
     result: RunResult | EvidenceResult,
     measure: str | None = None,
@@ -68,10 +69,10 @@ def analyze(
             resampling = resampling_of(bootstrap, seed, confidence, interval, clusters)
         settings = {
             "policies": read_policies(policy_words(also_policy), options, scored.policy.texts()),
-            "by": [by] if isinstance(by, str) else list(by),
+            "by": [by] if isinstance(by, str) else as_list(by, "by"),
             "resampling": resampling,
         }
-    elif policy is not None or policy_words(also_policy) or list(by) or run is not None or bootstrap is not None:
+    elif policy is not None or policy_words(also_policy) or by or run is not None or bootstrap is not None:
         raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
     else:
         scored = result._for_analysis("analyze")
@@ -79,6 +80,7 @@ def analyze(
     return Analysis(found, top)
 
 
+@checked
 def diff(
     a: RunResult | EvidenceResult,
     b: RunResult | EvidenceResult,
@@ -130,6 +132,7 @@ def _check_top(top: int | None) -> None:
         raise UsageError(f"top takes a number from 1, not {top!r}")
 
 
+@checked
 def compare(
     results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
     *,
@@ -199,7 +202,7 @@ def load(given: Input) -> RunResult | EvidenceResult | Found:
     name, value = _read(given)
     kind = str(value.get("kind"))
     if kind in _KINDS:
-        read = checked if kind in ("analysis", "difference") else document_record
+        read = checked_document if kind in ("analysis", "difference") else document_record
         found: Found = _KINDS[kind](read(value, name))
         return found
     scores = scores_in(value, name)

@@ -18,7 +18,7 @@ from msgspec import UNSET
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
-from cs_score.api.arguments import Files, Limits, Names, files_of, held, options_of, policy_of
+from cs_score.api.arguments import Files, Limits, Names, checked, files_of, held, options_of, policy_of
 from cs_score.api.documents import Explanation
 from cs_score.api.shown import AnyResult
 from cs_score.api.tables import (
@@ -235,6 +235,7 @@ class RunResult(AnyResult):
         lines = self._scored("rescore")
         return RunResult(lines.under(*policy_of(policy, justifications, self.policy, lines.limits)))
 
+    @checked
     def explain(
         self,
         unit: Wanted = (),
@@ -258,6 +259,7 @@ class RunResult(AnyResult):
             explain(scored, line=line, query=unit, class_name=class_, node=node, answer=answer, measure=measure)
         )
 
+    @checked
     def write(
         self,
         prefix: str | os.PathLike[str],
@@ -385,6 +387,7 @@ class Gold(Record, eq=False):
         """What you should know of queries and pool, one line each."""
         return tuple(self._prepared.remarks)
 
+    @checked
     def score(
         self,
         run: Files,
@@ -417,6 +420,7 @@ class Gold(Record, eq=False):
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
 
 
+@checked
 def prepare(
     queries: Files,
     pool: Files = (),
@@ -467,6 +471,7 @@ def _with_pool(opened: Prepared, pool: Sequence[Input]) -> Gold:
         return Gold(opened, files)
 
 
+@checked
 def score(
     queries: Files,
     run: Files,

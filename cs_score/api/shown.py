@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cs_score.analysis.outcomes import as_builtins
-from cs_score.api.arguments import Together, resampling_of
+from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.base.display import one_line
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
@@ -55,6 +55,7 @@ class Shown:
         """The names of its tables."""
         return tuple(self._makers())
 
+    @checked
     def rows(self, name: str | None = None) -> list[dict[str, Any]]:
         """The rows of a table by the keys of its columns; None: of the main one.
 
@@ -64,6 +65,7 @@ class Shown:
             table = self._table(name)
             return [dict(zip(table.keys, row)) for row in table.rows]
 
+    @checked
     def to_frame(self, name: str | None = None) -> pandas.DataFrame:
         """The same as a pandas data frame; its `attrs` hold what cites it.
 
@@ -152,6 +154,7 @@ class AnyResult(Shown):
         """
         return self._origin().signature
 
+    @checked
     def intervals(
         self,
         bootstrap: int = 10_000,
@@ -170,6 +173,7 @@ class AnyResult(Shown):
         """
         return self._intervals(resampling_of(bootstrap, seed, confidence, interval, clusters))
 
+    @checked
     def report(self, measure: str | None = None) -> Report:
         """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.
 

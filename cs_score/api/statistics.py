@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from cs_score.analysis.many import pool_bias as many
-from cs_score.api.arguments import Files, Limits, files_of, held, options_of
+from cs_score.api.arguments import Files, Limits, checked, files_of, held, options_of
 from cs_score.api.documents import Comparison
 from cs_score.api.shown import WIDTH, Shown
 from cs_score.base.documents import json_text, read_document, record_in
@@ -97,6 +97,7 @@ _CURVE: Final = Layout(
 )
 
 
+@checked
 def power(
     comparison: Comparison | Input | None = None,
     *,
@@ -125,11 +126,12 @@ def power(
     if isinstance(comparison, Comparison):
         compared = comparison._compared
     else:
-        given: Input = comparison  # type: ignore[assignment]  # it is not None
+        [given] = files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))
     return Power(planning.of_comparison(compared, measure, difference, alpha, power))
 
 
+@checked
 def pool_bias(
     queries: Files,
     runs: Files,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from cs_score.api.arguments import Files, Limits, file_of, files_of, held, limits_of
+from cs_score.api.arguments import Files, Limits, checked, file_of, files_of, held, limits_of
 from cs_score.api.shown import Shown
 from cs_score.api.tables import OCCURRENCES
 from cs_score.base.errors import UsageError
@@ -60,6 +60,7 @@ class ValidatedRun(Shown):
             raise UsageError(f"the run has {self.errors} errors, so there is no validated run; rows() lists them")
         return self._text
 
+    @checked
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the validated run; the file appears whole or not at all.
 
@@ -85,6 +86,7 @@ class ValidatedRun(Shown):
 
 
 # Long for what its arguments mean.
+@checked
 def validate_run(
     run: Files,
     queries: Files,
