@@ -42,6 +42,10 @@ CALLS: Final = {
     "batch": ("b/batch.json", ["batch", "--output=b", "--jobs=1", "--bootstrap=9", *SCORED]),
     "batch-run": ("b/run/signature.json", ["batch", "--output=b", "--jobs=1", "--problems=p.json", *SCORED]),
     "score chosen": ("", ["score", "--format=json", "--bootstrap=9", *SCORED]),
+    "checks": (
+        "asked.json",
+        ["check", "--baseline=ours.json", "--significant", "--sequential=asked.json", "--max-drop=SF-AP=0", *SCORED],
+    ),
     "check": ("", ["check", "--format=json", "--baseline=ours.json", *SCORED]),
     "problems": ("r.json", ["--problems=r.json", *SCORED]),
     "problem-codes": ("", ["problems", "--format=json", "EMPTY_FIELD"]),

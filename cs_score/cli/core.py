@@ -192,8 +192,8 @@ class Line:
 
     def without(self, names: Iterable[str]) -> Line:
         """The command line without these options."""
-        left = copy.copy(self)
-        left.switches = {name: value for name, value in self.switches.items() if name not in set(names)}
+        left, gone = copy.copy(self), set(names)
+        left.switches = {name: value for name, value in self.switches.items() if name not in gone}
         return left
 
     def with_value(self, name: str, value: str) -> Line:

@@ -13,6 +13,7 @@ from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.outputs import write_whole
 from cs_score.base.records import replace
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
@@ -389,6 +390,12 @@ def gate_options(task: str) -> tuple[Option, ...]:
             many=True,
         ),
         Option("--significant", None, "A drop counts only if the paired test calls it significant"),
+        Option(
+            "--sequential",
+            "[FILE.json]",
+            "With --significant: one of many checks against this test set, which all together err with the probability "
+            "of one; FILE has the earlier ones and is written anew, without it BASELINE.checks.json",
+        ),
         Option("--any-baseline", None, "Accept a baseline of other gold or other options"),
         FORCE,
         *_OF_TEST,
@@ -404,6 +411,8 @@ def read_gate(line: Line) -> Gate:
     for option in (each.long for each in _OF_TEST):
         if option in line.switches and "--significant" not in line.switches:
             raise UsageError(f"{option} is about the test: give --significant, too")
+    if "--sequential" in line.switches and "--significant" not in line.switches:
+        raise UsageError("--sequential is about the test: give --significant, too")
     return Gate(
         tuple(read_limit("--min", text) for text in line.texts("--min")),
         tuple(read_limit("--max-drop", text) for text in line.texts("--max-drop")),
@@ -414,10 +423,16 @@ def read_gate(line: Line) -> Gate:
 
 def judge(gate: Gate, run: Measured, line: Line) -> int:
     """Hold a run against the limits and print the result; the exit status. Raises UsageError and InputError."""
-    from cs_score.verification.checking import WRITERS, of_record
+    from cs_score.verification.checking import WRITERS, checks_in, of_record
 
-    path = line.switches.get("--baseline")
-    judgement = gate.judge(run, None if path is None else of_record(path, run.name))
+    path, checks = line.switches.get("--baseline"), line.switches.get("--sequential")
+    baseline = None if path is None else of_record(path, run.name)
+    if checks is not None and gate.significance is not None:
+        checks = f"{path}.checks.json" if checks == "-" else checks
+        gate = replace(gate, earlier=checks_in(checks, run, gate.significance.level))
+    judgement = gate.judge(run, baseline)
+    if checks is not None and baseline is not None:
+        write_whole(checks, [json_text(gate.after(judgement, run, baseline)).encode()])
     print_text(WRITERS[line.format](judgement).removesuffix("\n"))
     return 0 if judgement.passed else Status.NOT_KEPT
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line, wrapped
-from cs_score.base.documents import Document, json_text
+from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import ANY_MEASURE, Origin
@@ -22,6 +26,9 @@ from cs_score.measures.registry import COLD_START_MODE, chosen, formula_of, head
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
+from cs_score.statistics.planning import t_limit
+from cs_score.statistics.results import PairedSystems
+from cs_score.statistics.sequential import Checks
 from cs_score.statistics.units import Units, UnitTable
 from cs_score.tables.layout import Layout, columns
 from cs_score.tables.renderers import tsv
@@ -34,6 +41,9 @@ if TYPE_CHECKING:
     from cs_score.statistics.arithmetic import ColumnMeasures
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
+
+MOST_RESAMPLES: Final = 1_000_000
+"""Resamples of a check among many; a level that needs more is used up."""
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -109,11 +119,22 @@ def of_record(path: str, run_id: str) -> Measured:
     return Measured(path, scores.origin, found[0].scores, found[0].units or None)
 
 
+def checks_in(path: str, run: Measured, alpha: float) -> Checks:
+    """The earlier checks that a file holds; none of the run's test set where there is no such file.
+
+    Raises InputError for a file that holds something else.
+    """
+    if os.path.lexists(path):
+        return record_in(read_document(path, stdin_as_dash=False), Checks, path)
+    return Checks(task=run.origin.task, gold=run.origin.signature.gold, alpha=alpha)
+
+
 class Check(Record):
     """One limit and what became of it.
 
     `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested.
+    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of repeated
+    checks `number` is which one this is, `level` its own, `low` and `high` are limits of the difference at that level.
     """
 
     name: str
@@ -127,6 +148,10 @@ class Check(Record):
     p: float | None
     passed: bool
     message: str
+    number: int | UnsetType = UNSET
+    level: float | UnsetType = UNSET
+    low: float | UnsetType = UNSET
+    high: float | UnsetType = UNSET
 
 
 class Baseline(Record):
@@ -152,13 +177,15 @@ class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
     Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the
-    paired test calls it significant at the level of these settings.
+    paired test calls it significant at the level of these settings, or, where `earlier` checks are known, at the level
+    that is left after these.
     """
 
     minima: Sequence[Limit] = ()
     drops: Sequence[Limit] = ()
     significance: Resampling | None = None
     any_baseline: bool = False
+    earlier: Checks | None = None
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
         """Hold a run against the limits.
@@ -180,19 +207,59 @@ class Gate(Record):
         for measure in drops:
             if measure not in baseline.scores:
                 raise InputError(f"it has no {measure}", file=baseline.name)
-        p_values, notes = self._tested(list(drops), run, baseline)
-        checks += [self._drop(run, baseline, *each, p_values.get(each[0])) for each in drops.items()]
+        levels = self._levels(list(drops), run, baseline)
+        pairs, notes = self._tested(list(drops), run, baseline, levels)
+        checks += [self._drop(run, baseline, *each, pairs.get(each[0]), levels.get(each[0])) for each in drops.items()]
         return _checked(run, baseline, checks, notes)
 
-    def _drop(self, run: Measured, baseline: Measured, measure: str, limit: Decimal, p: float | None) -> Check:
+    def _levels(self, measures: Sequence[str], run: Measured, baseline: Measured) -> dict[str, tuple[int, float]]:
+        """The number and level of each of repeated checks. Raises InputError where earlier ones do not go with them."""
+        earlier, levels = self.earlier, dict[str, tuple[int, float]]()
+        if earlier is None or self.significance is None:
+            return levels
+        ours, theirs = run.origin.signature, baseline.origin.signature
+        if (earlier.task, earlier.gold) != (run.origin.task, ours.gold):
+            raise InputError(
+                f"the earlier checks are of another test set ({earlier.task}, gold:{earlier.gold}; now "
+                f"{run.origin.task}, gold:{ours.gold})",
+                remedy="name another file of checks",
+            )
+        if earlier.alpha != self.significance.level:
+            raise InputError(
+                f"the earlier checks share a level of {earlier.alpha:g}, not {self.significance.level:g}",
+                remedy="give their --confidence, or name another file of checks",
+            )
+        for measure in measures:  # those before it, of this call too, have used up theirs
+            levels[measure] = earlier.next(str(ours.run), str(theirs.run), measure)
+            earlier = earlier.after(str(ours.run), str(theirs.run), measure, 1.0)
+        return levels
+
+    def after(self, checked: Checked, run: Measured, baseline: Measured) -> Checks | None:
+        """The checks so far and those just made; None where no file of them is kept."""
+        earlier, names = self.earlier, (str(run.origin.signature.run), str(baseline.origin.signature.run))
+        for check in checked.checks if earlier is not None else ():
+            if check.p is not None and earlier is not None:
+                earlier = earlier.after(*names, check.measure, check.p)
+        return earlier
+
+    def _drop(
+        self, run: Measured, baseline: Measured, measure: str, limit: Decimal, pair: PairedSystems | None,
+        numbered: tuple[int, float] | None,
+    ) -> Check:  # fmt: skip
         score, before = run.scores[measure], baseline.scores[measure]
-        drop = _exact(before) - _exact(score)
+        drop, p = _exact(before) - _exact(score), None if pair is None else pair.p
         is_beyond = drop > limit + ROUNDING
-        excused = is_beyond and p is not None and self.significance is not None and p > self.significance.level
+        number, level = numbered or (UNSET, UNSET if self.significance is None else self.significance.level)
+        excused = is_beyond and p is not None and level is not UNSET and p > level
         distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
         message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
         if p is not None:
-            message += f" (p = {p:.4f}{', not significant' if excused else ''})"
+            spent = f", check {number} at level {level:.2g}" if number else ""
+            message += f" (p = {p:.4f}{spent}{', not significant' if excused else ''})"
+        reach = math.nan
+        if number and level and pair is not None and pair.standard_deviation is not None and run.units is not None:
+            units = len(run.units.ids)
+            reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
         return Check(
             name=f"{measure} at most {limit} below the baseline",
             kind="max-drop",
@@ -205,21 +272,39 @@ class Gate(Record):
             p=p,
             passed=not is_beyond or excused,
             message=f"{message}; at most {limit} below is allowed",
+            number=number,
+            level=level if number else UNSET,
+            low=UNSET if math.isnan(reach) else float(-drop) - reach,
+            high=UNSET if math.isnan(reach) else float(-drop) + reach,
         )
 
     def _tested(
-        self, measures: Sequence[str], run: Measured, baseline: Measured
-    ) -> tuple[Mapping[str, float], tuple[Note, ...]]:
-        """The p-value of each measure's difference, and notes on the test; none where nothing is tested."""
+        self, measures: Sequence[str], run: Measured, baseline: Measured, levels: Mapping[str, tuple[int, float]]
+    ) -> tuple[Mapping[str, PairedSystems], tuple[Note, ...]]:
+        """The difference by each measure with its p-value, and notes on the test; none where nothing is tested.
+
+        There are as many resamples as the strictest of the levels needs, up to a million.
+        """
         if self.significance is None or not measures:
             return {}, ()
         tables, formula = comparable_tables(measures, run, baseline)
         settings = replace(self.significance, unit="" if run.units is None else run.units.unit)
+        strictest = min((level for _, level in levels.values()), default=1.0)
+        needed = min(math.ceil(1 / strictest), MOST_RESAMPLES)
+        settings = replace(settings, resamples=max(settings.resamples, needed))
         try:
             compared = compare_tables(tables, measures, ColumnFormula(formula), settings)
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        return {each.measure: each.pairs[0].p for each in compared.measures}, compared.notes
+        notes = compared.notes
+        smallest = compared.measures[0].family.smallest_p(compared.units)
+        if smallest > strictest:
+            text = (
+                f"check {max(number for number, _ in levels.values())} against this test set has a level of "
+                f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
+            )
+            notes = (*notes, Note("LEVEL_USED_UP", text))
+        return {each.measure: each.pairs[0] for each in compared.measures}, notes
 
 
 def _minimum(run: Measured, measure: str, limit: Decimal) -> Check:
@@ -335,7 +420,7 @@ CHECKS: Final = Layout(
 
 
 def _fields(check: Check) -> dict[str, object]:
-    return {name: getattr(check, name) for name in Check.__struct_fields__}
+    return {name: None if (value := getattr(check, name)) is UNSET else value for name in Check.__struct_fields__}
 
 
 def checked_text(checked: Checked) -> str:

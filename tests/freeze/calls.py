@@ -295,7 +295,7 @@ HELP: Final = (
 
 SCHEMAS: Final = (
     "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard pool-bias power "
-    "assessors sampled-pool problem-codes problems score verification"
+    "assessors checks sampled-pool problem-codes problems score verification"
 ).split()
 
 CASES: Final = {
