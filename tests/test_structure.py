@@ -26,13 +26,13 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1757, 19),  # plan: 1000, 9
+    "base": Budget(1758, 19),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2456, 12),  # plan: 2300, 13
+    "statistics": Budget(2520, 13),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(665, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
@@ -50,7 +50,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2533, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1657, 8),  # plan: 800, 6
+    "verification": Budget(1743, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2423, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4833, 12),  # plan: 1900, 11
+    "cli": Budget(4849, 12),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.
