@@ -270,7 +270,12 @@ class Loading:
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
             if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one (4.8)
-                raise self._contradiction(number, query, value_class, is_accepted)
+                of_query = f"query = {query.short_id}"
+                if is_accepted:
+                    problem = f"Correct entry without equivalence class, {of_query} at line {number}"
+                    raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+                problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
+                raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, answer[2], len(assessments), number, query, text)
@@ -289,14 +294,6 @@ class Loading:
             )  # fmt: skip
             assessments.append(assessment)
             follow_on.add(assessment)
-
-    def _contradiction(self, number: int, query: LinkedQuery, value_class: str, is_accepted: bool) -> InputError:
-        of_query = f"query = {query.short_id}"
-        if is_accepted:
-            problem = f"Correct entry without equivalence class, {of_query} at line {number}"
-            return self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
-        problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
-        return self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
 
     def _unknown_code(self, number: int, code: str) -> InputError:
         where = f"{code} in file: {self._file} at line: {number}" if self._edition.names_unknown_code else ""

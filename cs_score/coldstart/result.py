@@ -126,7 +126,8 @@ def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
     """Rows with counts, in printing order, with their averages: one row a level, `ALL` last."""
     rows = tuple(ordered)
     by_level = _by_level(rows)
-    micro = tuple(counted_row(MICRO, _sum(members), level) for level, members in by_level)
+    counts = {level: sum_counts(row.counts for row in members if row.counts) for level, members in by_level}
+    micro = tuple(counted_row(MICRO, of_level, level) for level, of_level in counts.items())
     return Table(rows, micro, tuple(_macro_row(level, members) for level, members in by_level))
 
 
@@ -167,10 +168,6 @@ def left_sum(values: Iterable[float]) -> float:
     for value in values:
         total += value
     return total
-
-
-def _sum(rows: Iterable[ScoreRow]) -> Counts:
-    return sum_counts(row.counts for row in rows if row.counts is not None)
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from cs_score.base.errors import InputError
@@ -67,13 +67,21 @@ def read_samples(name: str) -> SampleFile:
     known: dict[str, Draw] = {}  # the same few draws stand in every sample
     try:
         with open(name, encoding="utf-8", newline="\n") as file:
-            for line_number, line in enumerate(file, 1):
-                sample = _read_sample(line, known, name, line_number)
+            for number, line in enumerate(file, 1):
+                columns = _SPACE.split(line.removesuffix("\n"))
+                while len(columns) > 1 and not columns[-1]:
+                    columns.pop()
+                label, *groups = columns
+                for group in groups:
+                    if group not in known:
+                        known[group] = _read_draw(group, name, number)
                 if not line.strip():
-                    blank.append(line_number)
-                elif sample.label in samples:
-                    repeated.append(line_number)
-                samples[sample.label] = sample
+                    blank.append(number)
+                elif label in samples:
+                    repeated.append(number)
+                leading = _LEADING_NUMBER.match(label)
+                draws = tuple(map(known.__getitem__, groups))
+                samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
     except FileNotFoundError:
         return SampleFile((), False, (), ())
     except UnicodeDecodeError:
@@ -84,33 +92,18 @@ def read_samples(name: str) -> SampleFile:
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 
 
-def _read_sample(line: str, known: dict[str, Draw], name: str, line_number: int) -> Sample:
-    columns = _SPACE.split(line.removesuffix("\n"))
-    while len(columns) > 1 and not columns[-1]:
-        columns.pop()
-    label, *groups = columns
-    match = _LEADING_NUMBER.match(label)
-    for group in groups:
-        if group not in known:
-            known[group] = _read_draw(group, name, line_number)
-    return Sample(label, int(match.group(1)) if match else 0, tuple(map(known.__getitem__, groups)))
-
-
 def _read_draw(group: str, name: str, line_number: int) -> Draw:
     ldc_id, _, rest = group.partition(":")
-    written: Sequence[str] = [text for text in rest.split(":")[0].split(",") if text]
-    short_ids: list[str] = []
-    for text in written:
-        parts = parse_query_id(text)
-        if parts is None:
-            raise InputError(
-                f'unexpected argument: "{text}" sent to parse_queryid',
-                file=name,
-                place=f"line {line_number}",
-                remedy="a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries",
-            )
-        short_ids.append(parts.short)
-    return Draw(ldc_id, tuple(written), tuple(short_ids))
+    written = tuple(text for text in rest.split(":")[0].split(",") if text)
+    parts = [parse_query_id(text) for text in written]
+    if None in parts:
+        raise InputError(
+            f'unexpected argument: "{written[parts.index(None)]}" sent to parse_queryid',
+            file=name,
+            place=f"line {line_number}",
+            remedy="a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries",
+        )
+    return Draw(ldc_id, written, tuple(part.short for part in parts if part))
 
 
 ABSENT: Final = ""
