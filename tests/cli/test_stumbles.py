@@ -219,3 +219,27 @@ def test_a_failure_is_said_in_the_format_asked_for(verb: str, folder: Path) -> N
         assert outcome.status == 1 + bool(more)
         assert json.loads(outcome.stdout)["error"] in outcome.stderr.decode()
         assert f"{(more or ['nowhere'])[0]}" in outcome.stderr.decode()
+
+
+def test_a_batch_prints_its_leaderboard_as_asked_and_finds_its_pool_anywhere(folder: Path) -> None:
+    words = ["batch", "--jobs", "1", *X.split(), "run.tab.txt", "q.xml", "pool.tab", "sf.tab.txt", "-o", "out"]
+    board = json.loads(score_in(folder, [*words, "--format", "json"]).stdout)
+    assert [row["run"] for row in board["rows"]] == ["run", "sf"]
+    assert json.loads((folder / "out" / "leaderboard.json").read_bytes())["rows"] == board["rows"]
+    table = score_in(folder, [*words, "--format", "tsv"]).stdout
+    assert table == (folder / "out" / "leaderboard.tsv").read_bytes()
+
+
+def test_compare_lists_as_many_as_are_wanted(folder: Path) -> None:
+    words = ["compare", "--bootstrap", "9", *COLD.split(), "sf.tab.txt"]
+    assert b"LDC-MEAN-ALL-Macro-F1 (1 of 2):\n" in score_in(folder, [*words, "--top", "1"]).stdout
+    assert b"(1 of 2)" not in score_in(folder, words).stdout
+
+
+def test_knowledge_bases_are_compared_as_the_runs_that_they_give(folder: Path) -> None:
+    shutil.copy(ROOT / "submissions" / "tide.tac", folder / "tide.tac")
+    outcome = score_in(
+        folder, ["compare", "--quiet", "--format", "json", "--bootstrap", "9", *COLD.split(), "tide.tac"]
+    )
+    run, base = (system for system in json.loads(outcome.stdout)["measures"][0]["systems"])
+    assert run["score"] == base["score"]
