@@ -154,10 +154,12 @@ class Runs:
         return runs_and_pool(self._line, self._queries, self._files, self._knowledge_bases)
 
     def _the_run(self) -> tuple[OneRun, list[Input]]:
+        """The one run, in its last file, and what comes before that: assessments, and its other files."""
         runs, assessments = self._found()
-        if len(runs) > 1:
+        if len({run.run_id for run in runs}) > 1:
             raise UsageError(f"there are {len(runs)} runs ({', '.join(map(_called, runs))}): choose one with --run ID")
-        return runs[0], assessments
+        run = replace(runs[-1], is_shared=any(each.is_shared for each in runs))
+        return run, [*assessments, *(each.file for each in runs[:-1])]
 
     def _load(
         self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
@@ -165,8 +167,8 @@ class Runs:
         """The run by itself, with assessments where gold has none; a knowledge base is resolved. Raises InputError."""
         gold, files = run.over(gold), [*pool, run.file]
         problems = gold.problems.branch() if problems is None else problems
-        if run.file in self._knowledge_bases:
-            return load_as_prepared(gold, files, [str(run.file)], problems, validates=False)
+        if known := [str(file) for file in files if file in self._knowledge_bases]:
+            return load_as_prepared(gold, files, known, problems, validates=False)
         return load_run(gold, files, problems=problems)
 
     def _gold(self, options: Options, pool: Sequence[Input]) -> Gold:
@@ -198,7 +200,7 @@ class Runs:
         run, assessments = self._the_run()
         with paused_collector():
             gold = noting_folders(open_gold(self._queries, self._options), self._files)
-            if run.file in self._knowledge_bases:
+            if self._knowledge_bases:
                 loaded, stop = self._load(gold, run, assessments), None
             else:
                 loaded, stop = load_as_far_as_possible(run.over(gold), [*assessments, run.file])

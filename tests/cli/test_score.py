@@ -125,6 +125,16 @@ def test_one_of_several_runs_is_chosen(verb: str, both: str, tmp_path: Path) -> 
     assert unknown == "cs-score: no run called GULL; there are TIDE_KB, GULL_SF; did you mean GULL_SF?\n"
 
 
+@pytest.mark.parametrize("verb", ["analyze", "explain", "explain --line part2:1"])
+def test_a_run_that_stands_in_several_files_is_one(verb: str, both: str, tmp_path: Path) -> None:
+    lines = Path(TIDE).read_text("utf-8").splitlines(keepends=True)
+    for name, part in (("part1", lines[:12]), ("part2", lines[12:])):
+        (tmp_path / name).write_text("".join(part), "utf-8")
+    parts = score_in(tmp_path, [*verb.split(), *EXPAND, QUERIES, "part1", POOL, "part2"]).stdout.decode()
+    whole = score_in(tmp_path, [*verb.replace("part2:1", "13").split(), *EXPAND, QUERIES, POOL, TIDE]).stdout.decode()
+    assert parts.splitlines()[1:3] == whole.splitlines()[1:3]
+
+
 def test_runs_of_one_file_are_compared(both: str, tmp_path: Path) -> None:
     words = ("--bootstrap", "9", "--run", "GULL_SF", "--run", "TIDE_KB", *EXPAND, QUERIES, POOL, both)
     of_files = score_in(tmp_path, ["diff", "--bootstrap", "9", *EXPAND, QUERIES, POOL, GULL, TIDE]).stdout.decode()
