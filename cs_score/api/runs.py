@@ -444,7 +444,6 @@ def prepare(
     `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids` runs of files that
     hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference whose rules hold
     (`3.0`, `2017.1.5`, `2017.2.0`), `mention_types` what is made of pools without them (`as-given`, `assume-name`).
-    Specification 1.2 and 1.4 say what each does.
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """

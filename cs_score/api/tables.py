@@ -1,7 +1,4 @@
-"""The tables of results from Python, as layouts over their documents. Scores are not rounded.
-
-Section numbers are those of the specification.
-"""
+"""The tables of results from Python, as layouts over their documents. Scores are not rounded."""
 
 from __future__ import annotations
 
@@ -104,7 +101,7 @@ def _unit_columns(runs: Iterable[RunScores]) -> tuple[Column, ...]:
 
 ROWS: Final = Layout(
     "rows",
-    "Rows of the score tables without averages, a query or a class of its answers each (8 and 10.3); means of "
+    "Rows of the score tables without averages, a query or a class of its answers each; means of "
     "LDC-MEAN have no counts:",
     (
         _RUN,
@@ -131,7 +128,7 @@ QUERIES: Final = Layout(
 )
 RESPONSES: Final = Layout(
     "responses",
-    "Lines of the run that were counted, and what they counted as (7 and 10.5):",
+    "Lines of the run that were counted, and what they counted as:",
     (
         _RUN,
         Column("row", meaning="the query or class below which it counts"),
@@ -148,7 +145,7 @@ RESPONSES: Final = Layout(
 )
 RANKINGS: Final = Layout(
     "rankings",
-    "Nodes in the ranking of a query at a level; a ranking without nodes has one row without rank (9):",
+    "Nodes in the ranking of a query at a level; a ranking without nodes has one row without rank:",
     (
         _RUN,
         Column("query"),
@@ -165,7 +162,7 @@ RANKINGS: Final = Layout(
 )
 PROBLEMS: Final = Layout(
     "problems",
-    "Problems, a row for each place (12):",
+    "Problems, a row for each place:",
     (
         *columns("code", "severity", "message"),
         Column("occurrences", meaning="at all places of the message"),

@@ -338,7 +338,7 @@ def _outputs_of_queries(line: Line) -> Iterator[PlannedOutput]:
 def _generate_queries(line: Line, session: Session) -> int:
     output, runs = Destination(line.words[1]), list[Input](line.words[2:])
     session.report_to()
-    session.documents()  # must be readable; nothing is checked against it (5.2)
+    session.documents()  # must be readable; nothing is checked against it (rule single-values)
     queries = session.queries()
     limits = Limits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
@@ -420,7 +420,7 @@ def _apply_k(line: Line, session: Session) -> int:
 
 
 COMPANIONS: Final = {
-    "validate-run": Program(  # specification of the companions, 2
+    "validate-run": Program(
         (
             Option("-allow_comments", None, "Cut off comments at the end of lines"),
             Option("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
@@ -559,7 +559,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
 
 def samples(name: str) -> Reference:
-    """NUM_SAMPLES QUERIES (specification of the scorer, 11.4)."""
+    """NUM_SAMPLES QUERIES."""
     options = (
         Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
         Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),

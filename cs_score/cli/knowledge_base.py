@@ -131,7 +131,7 @@ def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
 
 
 PROGRAMS: Final = {
-    "validate-kb": Program(  # specification of knowledge bases, 2
+    "validate-kb": Program(
         (
             DOCUMENTS,
             Option("-error_file", "FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),

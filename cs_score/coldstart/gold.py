@@ -34,7 +34,7 @@ from cs_score.problems.log import ProblemLog
 
 
 class QueryGold(Record, eq=False):
-    """What the pool says of one query: the tree of its classes (7.2) and what ranking asks of them (9).
+    """What the pool says of one query: the tree of its classes (rule ground-truth) and what ranking asks of them (9).
 
     `problems` are reported whenever a run is scored; `failure` is why the tree could not be built.
     """
@@ -210,7 +210,7 @@ class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
     `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those
-    beyond the limits, which changes no score (specification 5), `limited` how many lines had been loaded each time
+    beyond the limits, which changes no score (rule limits), `limited` how many lines had been loaded each time
     these were looked for. `problems`, `remarks`, `digests` and `layouts` include those of gold.
     """
 
@@ -289,7 +289,7 @@ class Unit(Record):
     """What one unit is scored from: gold's side of its queries, by short id, and the lines of the run.
 
     `nodes` are those of all runs in the call, and `beside` is what scoring an earlier one found in this unit: AP pools
-    them (specification 9.1). `before` is what scoring the same lines under another policy gave: they met the same
+    them (rule nodes). `before` is what scoring the same lines under another policy gave: they met the same
     assessments.
     """
 

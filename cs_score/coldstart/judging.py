@@ -1,4 +1,4 @@
-"""Which assessment a response has, the class it stands in, what it counts as; counts of each row (specification 6, 7).
+"""Which assessment a response has, the class it stands in, what it counts as; counts of each row.
 
 The root of the tree of classes is the query; its children are the classes of its answers, theirs the classes of the
 second hop. The component `0` collects what belongs to no class.
@@ -207,7 +207,7 @@ class ClassTree(Struct):
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
-    """Whether a node of the tree of `root` holds what belongs to no class (specification 7.2)."""
+    """Whether a node of the tree of `root` holds what belongs to no class (rule ground-truth)."""
     return name.endswith(":0") or ":0:" in name[len(root) :]
 
 
@@ -218,10 +218,10 @@ def build_tree(
     problems: ProblemLog,
     edition: Edition = LATEST,
 ) -> ClassTree:
-    """The tree of the query `root` with its assessments placed (specification 7.2).
+    """The tree of the query `root` with its assessments placed (rule ground-truth).
 
     Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
-    inexact one stands below a class that holds none at all (specification 13.20).
+    inexact one stands below a class that holds none at all (quirk 20).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single})
     holding_accepted: set[str] = set()
@@ -275,7 +275,7 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 
 
 def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
-    """Put each response into the class of its assessment, or where an answer without one belongs (7.3).
+    """Put each response into the class of its assessment, or where an answer without one belongs.
 
     Classes that the tree lacks are added to it.
     """
@@ -380,7 +380,7 @@ class Outcome(NamedTuple):
 
 class Choice(NamedTuple):
     """A row of a single-valued slot with right responses of several classes, of which the reference keeps the one that
-    its hash order gives (specification 14, rule 4).
+    its hash order gives (docs/background/ties.md, 4).
 
     `others` is what the row is with each response that ours does not keep; empty where they are too many to be tried.
     """
@@ -419,14 +419,14 @@ class Counting:
         self._labels_of = _labels_of_categories(policy)
 
     def tally(self, tree: ClassTree, members: Members) -> list[Tally]:
-        """Count the responses below each inner node of a query's tree (specification 7.6)."""
+        """Count the responses below each inner node of a query's tree (rule counts)."""
         filled: dict[str, list[str]] = {}
         for name, parent in tree.above.items():
             if name in members:
                 filled.setdefault(parent, []).append(name)
         # Class -> id of the query about an answer in it -> whether that answer is right.
         answers: dict[str, Mapping[str, bool]] = {tree.root: {}}
-        # The first response with an answer decides, before duplicates are found (specification 7.4).
+        # The first response with an answer decides, before duplicates are found (rule paths).
         needed = CORRECT if self._edition.needs_correct_parent else RIGHT
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
@@ -479,7 +479,7 @@ class Counting:
     def _categorise(
         self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
     ) -> list[Response]:
-        """Label the responses of one class with their categories and sides; returns the right ones (7.4 and 7.5).
+        """Label the responses of one class with their categories and sides; returns the right ones (rule policies).
 
         The path to a response is correct if the answer that its query asks about is right by `parents`; where those are
         None, the responses have none.
@@ -511,7 +511,7 @@ class Counting:
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
-        """Ignore right responses of nodes that are only described, never named (specification 7.7)."""
+        """Ignore right responses of nodes that are only described, never named (rule nominal-mentions)."""
         labels = self.labels
         credited = (*row.right, *row.redundant)
         by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited}

@@ -2,7 +2,7 @@
 
 The links of a run lie over those of the gold standard: they look things up there and leave it as it is, so that one
 gold standard serves many runs. What is beyond the limits is reported; in the scorer it changes no score
-(specification 5), the validators write the other lines only.
+(rule limits), the validators write the other lines only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cs_score.coldstart.tab_files import UnreadLine, document_of
 from cs_score.problems.log import Place, ProblemLog
 
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
-"""What an assessor said of an answer; also the name of its category before any policy (specification 4.8)."""
+"""What an assessor said of an answer; also the name of its category before any policy."""
 
 CORRECT: Final = "CORRECT"
 
@@ -74,7 +74,7 @@ class Judgement(NamedTuple):
 
 
 class FollowOn(Struct, eq=False):
-    """The query about one answer, by its short id, and the assessments of that answer (specification 4.8).
+    """The query about one answer, by its short id, and the assessments of that answer.
 
     `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
     takes. `assessment` is the first one, `accepting` the last accepted one. `judgements` are those by query and answer
@@ -198,7 +198,7 @@ class Assessment(Record, AnswerLine):
 
     @property
     def docid(self) -> str:
-        """The document of the value provenance (specification 14, rule 5)."""
+        """The document of the value provenance (docs/background/ties.md, 5)."""
         return document_of(self.answer[2])
 
 
@@ -281,7 +281,7 @@ class Links(Struct, eq=False):
         return found
 
     def class_of_query(self, query: LinkedQuery) -> str:
-        """The equivalence class whose members a query's answers belong below (specification 7.1).
+        """The equivalence class whose members a query's answers belong below (rule ground-truth).
 
         Raises InputError where no accepted line leads to the query.
         """
@@ -328,7 +328,7 @@ def best_first(lines: Iterable[Response]) -> list[Response]:
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
-    """Confidence of a node from those of its lines (specification 9.3); 0 without lines.
+    """Confidence of a node from those of its lines (rule node-confidence); 0 without lines.
 
     The i-th best line weighs 1/i; `most` lines count (None: all), and a node with fewer lines is divided by the weight
     of `most` all the same.
@@ -368,7 +368,7 @@ class Discard(NamedTuple):
 
 
 class DiscardRules:
-    """Marks the run lines beyond the limits; marks persist from one file to the next (specification 5.3).
+    """Marks the run lines beyond the limits; marks persist from one file to the next (rule limits).
 
     `marked` are the indexes of discarded responses, `why` the reasons by index; `applied` has how many lines had been
     loaded each time. `needs_all_queries`: lines of a third hop stand below discarded ones, so that single values of

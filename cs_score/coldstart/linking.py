@@ -1,7 +1,7 @@
 """Loading files of lines: every line finds its query, the query that asks about its answer, and its node.
 
 Lines are linked in load order, because a line may name only a query that an earlier line has created
-(specification 4.2, 4.3, 4.5 and 4.7 to 4.10). A folder stands for its members `*.tab.txt`.
+(rule lines). A folder stands for its members `*.tab.txt`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
 
 
 NO_NODE: Final = "0"
-"""The node id of a line that has none (specification 4.10)."""
+"""The node id of a line that has none."""
 
 
 class NoAnswerYetError(InputError):
@@ -269,7 +269,7 @@ class Loading:
             follow_on = follow_on or self._new_follow_on(target, query, answer[2], number)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
-            if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one (4.8)
+            if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one
                 of_query = f"query = {query.short_id}"
                 if is_accepted:
                     problem = f"Correct entry without equivalence class, {of_query} at line {number}"

@@ -1,4 +1,4 @@
-"""What a scoring may choose: policies, limits, discipline, selection, edition (specification 1.2 and 1.4)."""
+"""What a scoring may choose: policies, limits, discipline, selection, edition."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Justifications(Record):
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
-        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (specification 13.3)."""
+        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (quirk 3)."""
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
@@ -130,7 +130,7 @@ class Policy(Record):
 
     @property
     def duplicate_side(self) -> Side | None:
-        """Where duplicates go: the last side that names them (specification 7.5); None where none does."""
+        """Where duplicates go: the last side that names them (rule policies); None where none does."""
         named = [side for side in SIDES if DUPLICATE in self.items(side)]
         return named[-1] if named else None
 

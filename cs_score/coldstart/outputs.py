@@ -1,4 +1,4 @@
-"""The scorer's output files and its report: tables, debug, and when which is written (specification 1.7, 10 to 12)."""
+"""The scorer's output files and its report: tables, debug, and when which is written."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def averages_text(run: RunResult) -> str:
 
 
 def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bool) -> Iterator[str]:
-    """The AP report of one run; only that of the run whose id the rows bear has macro averages (9.8)."""
+    """The AP report of one run; only that of the run whose id the rows bear has macro averages."""
     fields = tuple(AP_FIELDS)
     layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
     tables: list[tuple[str, Table, tuple[ScoreRow, ...]]] = [
@@ -279,7 +279,7 @@ _DOTS: Final = "." * 80 + "\n"
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
 ) -> Iterator[str]:
-    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere (10.5).
+    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere.
 
     `is_first`: whether no run was scored before.
     """

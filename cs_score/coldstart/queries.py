@@ -59,7 +59,7 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """The parts of `text`, or None if it is no query id (specification 2.1)."""
+    """The parts of `text`, or None if it is no query id."""
     if match := _SLOT_FILLING_ID.fullmatch(text):
         prefix, base, follow_on = match.groups()
         return QueryId(prefix, base, follow_on[-12:] or base, 1 if follow_on else 0, True)
@@ -70,13 +70,13 @@ def parse_query_id(text: str) -> QueryId | None:
 
 
 def slot_filling_id(docid: str, start: str, end: str, slots: tuple[str, ...]) -> str:
-    """The ten-digit id of the query with this entry point and these slots, texts as in the query file (3.5)."""
+    """The ten-digit id of the query with this entry point and these slots, texts as in the query file."""
     name = ":".join((docid, start, end, *slots)).encode("utf-8", "surrogatepass")
     return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
 
 
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
-    """The twelve-digit id of the query that asks about an answer (specification 3.5).
+    """The twelve-digit id of the query that asks about an answer (rule follow-on-queries).
 
     `query_id` is the full id of the query that was answered, `value` the answer, `provenance` the canonical value
     provenance. Non-ASCII text is hashed in a double UTF-8 encoding, as the ids published since 2017 were.
@@ -118,7 +118,7 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
     "personnel.start-position transaction.transaction transaction.transfer-money "
     "transaction.transfer-ownership".split()
 )
-"""Legal value types, lower case (specification 4.4)."""
+"""Legal value types, lower case."""
 
 
 class Predicate(Record):
@@ -154,7 +154,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 
 @functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
-    """The predicate of a slot text such as `per:children`, or None if there is none (specification A.2)."""
+    """The predicate of a slot text such as `per:children`, or None if there is none."""
     domain, _, name = slot.partition(":")
     return inventory().get((domain, name))
 
@@ -225,7 +225,7 @@ class QuerySet(Record):
     """The query table.
 
     `by_id` holds every query by short id, expanded ones included; `ldc_of` maps the short id of a slot-filling query to
-    that of the LDC query it was made from and is empty where nothing was expanded (specification 3.7).
+    that of the LDC query it was made from and is empty where nothing was expanded.
     """
 
     by_id: Mapping[str, Query]
@@ -263,7 +263,7 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Ed
 def build_query_set(
     loaded: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """Put the queries of all files into one table and, with `base`, split them by entry point (specification 3.6).
+    """Put the queries of all files into one table and, with `base`, split them by entry point.
 
     A later query replaces an earlier one with the same short id. `base` is the first part of the new queries' names.
     """

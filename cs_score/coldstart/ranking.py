@@ -1,4 +1,4 @@
-"""Average precision: nodes, their confidences, the class each is mapped to, its value (specification 9).
+"""Average precision: nodes, their confidences, the class each is mapped to, its value (rule average-precision).
 
 The score follows the graded average precision of the 2017 task: a ranked node adds V, the share of its class's
 justifications that it gives, instead of 0 or 1.
@@ -51,7 +51,7 @@ class AssessedClasses:
         return self._by_level[level]
 
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
-        """The number of answers to be found by level (specification 9.7).
+        """The number of answers to be found by level (rule average-precision).
 
         `single`: for each hop, whether its slot takes one value; None: the slot is unknown, and so is the number.
         Below the second hop each class counts, but not for `ALL`.
@@ -178,7 +178,7 @@ class Ranker:
     def rankings(self, query: Query, single: Sequence[bool | None], of_query: Mapping[str, Node]) -> list[Ranking]:
         """The rankings of level 0, level 1 where there is one, deeper ones that have a class, and `ALL`.
 
-        Nodes are of level 0 or 1, so that deeper levels rank none (specification 9.2). `single`: per hop, whether the
+        Nodes are of level 0 or 1, so that deeper levels rank none (rule nodes). `single`: per hop, whether the
         slot takes one value, None where it is unknown.
         """
         classes = self._classes
@@ -222,14 +222,14 @@ class Ranker:
                 if mapped_class is not None:
                     taken.add(mapped_class)
                 if level and not ranked_of[node.parent].value:
-                    value = 0.0  # below a node without value it has none, but it keeps its class (9.6)
+                    value = 0.0  # below a node without value it has none, but it keeps its class
                 ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
         return tuple(ranked_of[node.name] for _, node in by_rank)
 
     def _candidates(self, lines: Iterable[Response]) -> list[tuple[float, int, str]]:
         """What a node with these lines may be mapped to: V, smallest number of a line, and name of each class.
 
-        The greatest of them is the best one (specification 9.4).
+        The greatest of them is the best one (rule node-classes).
         """
         useful: dict[str, list[Response]] = {}
         for line in lines:
@@ -252,7 +252,7 @@ class Ranker:
 
 
 def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:
-    """Whether a line with this assessment and these labels can find a class (specification 9.4)."""
+    """Whether a line with this assessment and these labels can find a class (rule node-classes)."""
     if edition.ranks_correct_lines:
         return assessment.judgment == CORRECT
     return assessment.is_accepted and _is_useful(labels)

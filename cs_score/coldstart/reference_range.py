@@ -3,8 +3,8 @@
 Three places do: which of several best entry points stands for an LDC query in LDC-MAX, whose ground truth says whether
 a row of LDC-MEAN counts in the divisor, and which right response stays in the row of a single-valued slot. Each is a
 group of options, which add rows to a table, and is independent of all other groups; each average is a ratio of two sums
-over rows. Its extremes are found exactly without trying all combinations, by Dinkelbach's method. Source: specification
-14, rules 1, 2 and 4.
+over rows. Its extremes are found exactly without trying all combinations, by Dinkelbach's method.
+Source: docs/background/ties.md, 1, 2 and 4.
 """
 
 from __future__ import annotations

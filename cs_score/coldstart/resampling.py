@@ -1,4 +1,4 @@
-"""The reference's bootstrap: scores of resamples of the queries, and percentile limits from them (specification 11).
+"""The reference's bootstrap: scores of resamples of the queries, and percentile limits from them.
 
 Every value is the four-decimal text that a table would show, and everything after it is computed from those texts; that
 is how the published intervals were made. All samples are summed at once, row by row in printing order, so that each sum

@@ -2,7 +2,7 @@
 
 Rows of precision, recall and F1 are those of queries and classes (SF), projected to LDC queries as the best of their
 entry points (LDC-MAX) and as the mean of these (LDC-MEAN); rows of average precision are those of queries and levels.
-Source: specification, 8 and 9.8.
+Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Table(Record):
 
 
 def row_order(name: str) -> tuple[str, tuple[int, ...]]:
-    """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name (8.1)."""
+    """Sort key of rows: query id as text, then class numbers as numbers, then the shorter name."""
     query, colon, components = name.partition(":")
     if not colon:
         return name, ()
@@ -203,7 +203,7 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[OfLdcQuery[ScoreR
 
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
-    """An SF table with LDC-MAX and LDC-MEAN, where LDC queries were expanded (specification 8.2 and 8.3)."""
+    """An SF table with LDC-MAX and LDC-MEAN, where LDC queries were expanded (rules ldc-max and ldc-mean)."""
     if not queries.ldc_of:
         return PrecisionRecall(sf, None, None)
     by_ldc = tuple(_by_ldc_query(sf, queries))
@@ -234,7 +234,7 @@ def averaged_rankings(
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    """The rows of an entry point in the name of its LDC query, with the first class component only (8.2).
+    """The rows of an entry point in the name of its LDC query, with the first class component only (rule ldc-max).
 
     Classes of the second hop so have the name of the class above them, and stand before it.
     """
@@ -330,7 +330,7 @@ def _existing(*variants: tuple[str, Table | None]) -> list[tuple[str, Table]]:
 
 
 class PrecisionRecall(Record):
-    """The tables of one run; the LDC variants are None where no LDC query was expanded (specification 3.7).
+    """The tables of one run; the LDC variants are None where no LDC query was expanded.
 
     `by_ldc` are the rows of `sf` by LDC query and entry point.
     """

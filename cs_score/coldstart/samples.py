@@ -1,4 +1,4 @@
-"""Files of bootstrap resamples, and the values that a resample has (specification 11)."""
+"""Files of bootstrap resamples, and the values that a resample has."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}
 _AVERAGES: Final = {"Mi": MICRO, "Ma": MACRO}
 _VARIANTS: Final = {"SLOTFLG": registry.SF, "LDCMAXI": registry.LDC_MAX, "LDCMEAN": registry.LDC_MEAN}
 
-# Entry points counted, variant, averages: the value codes in the order of the score file (11.2).
+# Entry points counted, variant, averages: the value codes in the order of the score file.
 VALUE_GROUPS: Final = (
     ("ONEEP", "SLOTFLG", ("Mi", "Ma")),
     ("ALLEP", "LDCMAXI", ("Mi", "Ma")),

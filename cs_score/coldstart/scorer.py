@@ -1,4 +1,4 @@
-"""Scoring Cold Start runs (specification 6 to 9): each unit by itself, then the tables and rankings of a run.
+"""Scoring Cold Start runs: each unit by itself, then the tables and rankings of a run.
 
 `score_unit` is the whole of it: one LDC query with its entry points, or one query where there is no LDC index. A run is
 its units in order: `score_runs` puts them together, and does what no unit can do by itself. Lines are read, linked
@@ -121,7 +121,7 @@ def _remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Itera
 def _above_one(
     ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: int | None
 ) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (specification 13.6)."""
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
     from shlex import quote
 
     nodes, reason = (
@@ -234,12 +234,12 @@ class Combining:
             )
 
     def projected(self, run_id: str, sf: Table, alternatives: Alternatives) -> RunResult:
-        """The tables of a run with this SF table (specification 8)."""
+        """The tables of a run with this SF table (rule averages)."""
         unit_of = {query.full_id: self._gold.cluster_of(query) for query in self._gold.selected(self._hop_limits)}
         return RunResult(run_id, projected(sf, self._gold.table), alternatives=alternatives, unit_of=unit_of)
 
     def check_something_scored(self, run: RunResult) -> None:
-        """Raises InputError where no query is scored, or none has a row to project to LDC queries (13.1)."""
+        """Raises InputError where no query is scored, or none has a row to project to LDC queries."""
         if not run.unit_of or (self._gold.table.ldc_of and not run.tables.sf.rows):
             raise InputError(
                 "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
@@ -247,7 +247,7 @@ class Combining:
             )
 
     def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
-        """The run with the scores of its resamples. Raises InputError without LDC queries to resample (11.1)."""
+        """The run with the scores of its resamples. Raises InputError without LDC queries to resample."""
         table = self._gold.table
         if not table.ldc_of:
             raise InputError(
@@ -314,7 +314,7 @@ def score_runs(
             combining.check_something_scored(runs[-1])
             if combining.edition.has_rankings:
                 rankings = rankings_of(units)
-                # The rows of the report bear the id of the first run line of the input (9.8).
+                # The rows of the report bear the id of the first run line of the input (rule average-precision).
                 first = responses[0].run_id if responses else run_id
                 ranked = averaged_rankings(first, ranked_rows(rankings), run.gold.table, rankings)
                 runs[-1] = replace(runs[-1], average_precision=ranked)

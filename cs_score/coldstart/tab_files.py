@@ -1,4 +1,4 @@
-"""Run and assessment files: column layouts, which lines count, what columns hold (specification 4.1 to 4.6)."""
+"""Run and assessment files: column layouts, which lines count, what columns hold (rule lines)."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def read_confidence(written: str) -> Confidence:
 
 
 DocumentLengths: TypeAlias = Mapping[str, float]
-"""The documents of the task: length in characters by document id (specification of the companions, 1.5)."""
+"""The documents of the task: length in characters by document id."""
 
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = LATEST.most_value_spans

@@ -12,7 +12,7 @@ LDC query by then; neither is linear, but both look at nothing outside their LDC
 query - once or several times - contains the same entry points, so the choice and the means come out the same: reducing
 first and resampling afterwards is exact.
 
-Source: specification 8 and 9.8 (averages).
+Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def resampled_unit(has_clusters: bool) -> str:
 def summary_scores(run: RunResult) -> dict[Measure, float]:
     """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
 
-    The AP report has averages for the run only whose id its rows bear (specification 9.8).
+    The AP report has averages for the run only whose id its rows bear (rule average-precision).
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.measures

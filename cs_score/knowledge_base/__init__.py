@@ -1,4 +1,1 @@
-"""Knowledge bases on their way to a score: validated, and asked the queries of an evaluation.
-
-Source: specification of knowledge bases.
-"""
+"""Knowledge bases on their way to a score: validated, and asked the queries of an evaluation."""

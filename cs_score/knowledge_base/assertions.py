@@ -1,4 +1,4 @@
-"""Nodes, assertions and their provenance lists, and the knowledge base that they make up (specification 4 and 5)."""
+"""Nodes, assertions and their provenance lists, and the knowledge base that they make up."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class Node:
 
     @property
     def best_line(self) -> int:
-        """The first line of the most specific use (specification 6.1)."""
+        """The first line of the most specific use."""
         return _best_line(self.uses.items())
 
     def definition(self, node_type: str) -> int:
@@ -257,7 +257,7 @@ class KnowledgeBase(Struct):
         yield from self.unrecorded
 
     def by_node(self) -> Iterator[list[Assertion]]:
-        """The assertions of each node in the order of a validated knowledge base (specification 10)."""
+        """The assertions of each node in the order of a validated knowledge base."""
         for name in sorted(self.nodes):
             node = self.nodes[name]
             yield sorted(itertools.chain(node.others, node.mentions), key=_ORDER)

@@ -1,4 +1,4 @@
-"""Assertions as they are added to a knowledge base, one after the other, and what repeats others (specification 4)."""
+"""Assertions as they are added to a knowledge base, one after the other, and what repeats others."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Findings:
     def look(self, assertion: Assertion, times: int = 1) -> None:
         """Report the problems of an assertion's provenance once more.
 
-        The reference parses it anew whenever it looks at it, and counts what it finds (specification 7).
+        The reference parses it anew whenever it looks at it, and counts what it finds.
         """
         if assertion.provenance.problems:
             self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)

@@ -1,4 +1,4 @@
-"""Checks and repairs of a whole knowledge base, in the order of the reference (specification 6)."""
+"""Checks and repairs of a whole knowledge base, in the order of the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node of a knowledge base an entry point means: the one mentioned there, and why (specification 16.3)."""
+"""Which node of a knowledge base an entry point means: the one mentioned there, and why."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class MentionIndex:
         return np.array(columns, dtype=np.float64).T
 
     def best(self, start: float, end: float) -> Mention | None:
-        """The mention that overlaps a span best (specification 16.3), None where none does."""
+        """The mention that overlaps a span best, None where none does."""
         first = bisect_left(self._furthest, start, key=_end)
         last = bisect_right(self._starts, end)
         if last - first < _MANY:

@@ -46,7 +46,7 @@ def _of_document(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iter
         span = "0,0"
         if justification is not None and (first := justification.first) is not None:
             start, end = offset_value(first.start), offset_value(first.end)
-            # The reference subtracts the wrong way round (18.5).
+            # The reference subtracts the wrong way round.
             span = f"{first.start},{start + (start - end + 1):.15g}"
         node_type = "_".join(map(capitalized, (mention.subject.type or "").split(".")))
         columns = (run_id, docid, f"E{number}", span, mention.text, node_type, capitalized(mention.realis or ""))

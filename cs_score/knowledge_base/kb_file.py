@@ -1,4 +1,4 @@
-"""The lines of a knowledge base file (specification 3.1 to 3.5)."""
+"""The lines of a knowledge base file."""
 
 from __future__ import annotations
 

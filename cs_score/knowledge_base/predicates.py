@@ -192,7 +192,7 @@ class PredicateTable:
         return Reading(verbs[0], realis, problems)
 
     def _split_realis(self, text: str, is_event: bool) -> tuple[str, str | None, tuple[PredicateProblem, ...]]:
-        """Name and realis of a predicate without its domain (specification 4.2)."""
+        """Name and realis of a predicate without its domain."""
         whole = text.rstrip(".")
         before, dot, last = whole.rpartition(".")
         missing = (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_event else ()

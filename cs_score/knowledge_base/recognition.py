@@ -51,5 +51,5 @@ def is_run_id(text: str) -> bool:
 
 
 def is_node_name(text: str) -> bool:
-    """Whether a text is the name of a node, with or without its colon (3.6)."""
+    """Whether a text is the name of a node, with or without its colon."""
     return _NODE_NAME.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Validated knowledge bases, the queries that are asked of them, and the run that answers them (specification 16).
+"""Validated knowledge bases, the queries that are asked of them, and the run that answers them.
 
 The reference reads the knowledge base as a ring, line by line, with tasks that wait for lines. Here a queue holds for
 each task the next line that it waits for, so that no line is looked at in vain; everything happens in the same order.
@@ -272,7 +272,7 @@ class Resolution:
     def _line(self, asked: _Asked, answer: Fact, mention: Fact) -> str:
         justification = canonical_part(answer.provenance, 1 if answer.object.startswith(":String") else 0)
         if answer.subject.startswith(":Event") or answer.object.startswith(":Event"):
-            # The place of the subject comes first, which events lack (18.8).
+            # The place of the subject comes first, which events lack.
             mentions = self._kb.canonical.get((answer.subject, answer.docid), ())
             last = next((mention.provenance for mention in reversed(mentions) if not mention.has_realis), "")
             justification = f"{canonical_part(last, 0)},{justification}"
@@ -282,7 +282,7 @@ class Resolution:
 
 
 def _follow_on(asked: _Asked, mention: Fact) -> _Asked:
-    """The query about an answer. Raises InputError where there cannot be one (16.6)."""
+    """The query about an answer. Raises InputError where there cannot be one."""
     query = asked.origin
     if len(query.entry_points) > 1:
         raise InputError(

@@ -1,7 +1,4 @@
-"""A knowledge base validated, every problem named and what can be repaired repaired, and resolved to a run in memory.
-
-Source: specification of knowledge bases, sections 2.1 and 3 to 7.
-"""
+"""A knowledge base validated: problems named, what can be repaired repaired; and resolved to a run in memory."""
 
 from __future__ import annotations
 

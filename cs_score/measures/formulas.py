@@ -69,7 +69,7 @@ def f1_of_counts(divide: Callable[[Any, Any], Any], right: Any, answered: Any, g
 
 
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Graded average precision of values in rank order (Cold Start specification 9.7).
+    """Graded average precision of values in rank order (rule average-precision).
 
     Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
     and is 0 where that is 0 or None.

@@ -1,4 +1,4 @@
-"""The programs before the scorer: runs and assessments validated, queries prepared (specification of the companions).
+"""The programs before the scorer: runs and assessments validated, queries prepared.
 
 They use the scorer's reader and its table of problems.
 """

@@ -1,7 +1,4 @@
-"""Validating assessments: each goes to the file of its language, with the mention type of its class there.
-
-Source: specification of the companions, section 7.
-"""
+"""Validating assessments: each goes to the file of its language, with the mention type of its class there."""
 
 from __future__ import annotations
 

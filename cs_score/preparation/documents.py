@@ -1,4 +1,4 @@
-"""The document list of a task, and whether answers stand in its documents (specification of the companions, 1.5)."""
+"""The document list of a task, and whether answers stand in its documents."""
 
 from __future__ import annotations
 

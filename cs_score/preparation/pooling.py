@@ -1,4 +1,4 @@
-"""Which lines of a run are taken: pooling to a depth (specification of the companions, 2.4), and apply-k (8)."""
+"""Which lines of a run are taken: pooling to a depth, and apply-k (8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query files checked, repaired, expanded, generated and written (specification of the companions, 3 and 5)."""
+"""Query files checked, repaired, expanded, generated and written."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _shaped(query: Query, options: QueryOptions) -> Query:
     """The query as it is written, without `<slot>` and `<nodeid>`."""
     query = replace(query, slot=None, node_id=None)
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(1) or ""):
-        return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at (3.6)
+        return replace(query, absent_slots=query.absent_slots | {1})  # the third slot is not looked at
     return query
 
 

@@ -1,6 +1,6 @@
 """Runs before they are scored: loaded with all their problems, repaired, cut to limits, written, shown as a diff.
 
-Source: specification of the companions, 1.5 to 1.7 and 2. A diff keeps the order of the input, since a validated run is
+A diff keeps the order of the input, since a validated run is
 sorted, which would drown the changes: each line stands beside the lines that are written for it, or alone.
 """
 
@@ -80,7 +80,7 @@ class CheckedRun(Record):
         return frozenset(line.target for line in self.loading.links.skipped)
 
     def _lines_of_queries(self) -> Iterator[list[WrittenLine]]:
-        """The lines of a validated run in the order of the file, those of one query at a time (1.7).
+        """The lines of a validated run in the order of the file, those of one query at a time.
 
         All lines get the run id of the first (quirk 2). Queries may bring node ids along (quirk 1). Where a line has
         none, one is made up from letters: the reference draws them, here equal inputs give equal ones (quirk 13).

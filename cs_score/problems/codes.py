@@ -52,7 +52,7 @@ _fatal: Final = partial(ProblemKind, Severity.FATAL, offender=0)
 _condition: Final = partial(ProblemKind, Severity.FATAL, None, action=_ENDS)
 
 _KINDS: Final = {
-    # Query files (specification, section 3)
+    # Query files
     "DUPLICATE_QUERY": _warning(
         "Queries %s and %s share entry point(s)",
         "Two queries have an entry point with the same document, offsets and slots.",
@@ -155,7 +155,7 @@ _KINDS: Final = {
         "Use a slot of the inventory, in lower case, such as per:children.",
         action=_KEPT,
     ),
-    # Lines of runs and assessments (specification, section 12; companions, 1.4)
+    # Lines of runs and assessments
     "DUPLICATE_LINE": _warning(
         "Following line appears more than once in the submission therefore all copies but one will be removed: %s",
         "The same line stands in the file more than once.",

@@ -1,4 +1,4 @@
-"""The log of one job: problems are collected and reported once, in a fixed order (specification, section 12)."""
+"""The log of one job: problems are collected and reported once, in a fixed order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cs_score.base.errors import InputError
 from cs_score.problems.codes import CODES, Severity
 
 NO_PLACE: Final = "NO_SOURCE"
-"""The place of a problem that belongs to no line; it takes part in the order of places (specification 12.2)."""
+"""The place of a problem that belongs to no line; it takes part in the order of places."""
 
 
 class Place(NamedTuple):

@@ -49,7 +49,7 @@ _MOST_LINES: Final = 100
 
 
 def analysis_page(document: Any) -> Page:
-    """The page of one run: sections in the order of insight specification 7, those that there is anything for."""
+    """The page of one run: those sections that there is anything for."""
     openings = openings_of(document)
     layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
     sections = [

@@ -1,4 +1,4 @@
-"""The whole analysis of a run, section by section (insight specification 4)."""
+"""The whole analysis of a run, section by section."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Changes to the files of a run, as lines deleted and appended, and what depends on them; no file is written or read.
 
 Of every line of the run's files the text is known: of those that count, of those that were skipped, and of those that
-were passed over. Lines go with those whose query they alone have created (insight specification 1); a class is found by
+were passed over. Lines go with those whose query they alone have created; a class is found by
 an accepted answer written as a run line, with the answers that it stands below (2).
 """
 
@@ -31,7 +31,7 @@ from cs_score.coldstart.tab_files import (
 )
 
 ReadLine: TypeAlias = Response | SkippedLine
-"""A line that was linked: it counts, or it was skipped and has only created a query (specification 4.9)."""
+"""A line that was linked: it counts, or it was skipped and has only created a query (rule follow-on-queries)."""
 
 Place: TypeAlias = tuple[str, int]
 """A line's file and its number there."""
@@ -66,7 +66,7 @@ class RunFile(Record):
         """Why nothing could be read from the file without the lines of some numbers; None where it could.
 
         `added` are lines behind its last one. The first line that is neither blank nor a comment decides the layout
-        (specification 4.1). A file of size zero is passed over (4).
+        (rule lines). A file of size zero is passed over (4).
         """
         has_blank = False
         for text in chain((line.text for line in self.lines() if line.number not in gone), added):
@@ -85,7 +85,7 @@ class RunFiles(Record):
     """The files of all runs of a call, by name.
 
     `order` has the rank of each file in load order, those of assessments among them; `twins` are the lines of a file
-    that was named twice, by place; `copies` the numbers of the lines that repeat a line, by file and text (4.2).
+    that was named twice, by place; `copies` the numbers of the lines that repeat a line, by file and text (rule lines).
     """
 
     files: dict[str, RunFile]

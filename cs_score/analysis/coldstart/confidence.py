@@ -1,7 +1,7 @@
 """What a run would score without the lines that it is least sure of, and how far its confidences can be relied on.
 
-At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these
-(insight specification 2, `threshold t`): the scores are those of the file without these lines (4.7).
+At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these:
+the scores are those of the file without these lines.
 
 Reliability asks two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is
 correct, whatever deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of
@@ -12,7 +12,7 @@ a table that count as right or as wrong (y = 0). With the confidence c of a line
 * Area under the ROC curve: the share of pairs of a right and a wrong line in which the right one is the more confident;
   equal confidences count half (Hanley and McNeil 1982).
 
-Confidences are as the scorer reads them, and lie between 0 and 1: illegal ones count as 1 (specification 4.3).
+Confidences are as the scorer reads them, and lie between 0 and 1: illegal ones count as 1 (rule lines).
 """
 
 from __future__ import annotations

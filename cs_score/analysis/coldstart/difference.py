@@ -1,7 +1,7 @@
 """`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition.
 
 A measure is a ratio of sums over rows of a table, so that rows put together in any way contribute to the difference
-what they add to both sums (insight specification 5.2).
+what they add to both sums.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Rule(Record, kw_only=True):
 
 
 class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
-    """Why B scores otherwise than A under `measure` (insight specification 5).
+    """Why B scores otherwise than A under `measure`.
 
     `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
     contributions add up to the difference. `answers` are those that counted differently, and `classes` those that only

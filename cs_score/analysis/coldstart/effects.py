@@ -1,4 +1,4 @@
-"""The difference that one change makes to each measure (insight specification 2).
+"""The difference that one change makes to each measure.
 
 Every measure is made of sums over units (`coldstart.unit_statistics`), and LDC-MAX and LDC-MEAN look at nothing outside
 their LDC query, which is the unit. So what changes in one unit changes the scores by recombining the sums.
@@ -160,7 +160,7 @@ class Effects:
         """What a unit adds to the sums.
 
         LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
-        have a row (specification 8.2, 8.3, 9.8).
+        have a row (rules ldc-max, ldc-mean).
         """
         sums: dict[Level, Row] = {}
 

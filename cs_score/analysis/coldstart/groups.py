@@ -1,8 +1,7 @@
-"""What a table counts, line by line and class by class, by groups, with intervals; and what wrong lines say instead
-(insight specification 4.3, 4.4, 4.8).
+"""What a table counts, line by line and class by class, by groups, with intervals; and what wrong lines say instead.
 
 The table is that of the measure that is asked about, at its hop. LDC-MAX counts the entry points that represent their
-LDC queries (specification 8.2). LDC-MEAN and average precision count nothing: what they are means of are the rows of
+LDC queries (rule ldc-max). LDC-MEAN and average precision count nothing: what they are means of are the rows of
 SF.
 """
 
@@ -182,7 +181,7 @@ class Group(Record, kw_only=True):
     """Lines and classes that have something in common: their counts and micro averages, the mistakes among them.
 
     `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Precision is right /
-    (submitted - ignored) and recall right / ground truth as in tables (specification 7.7), 0 where the denominator is
+    (submitted - ignored) and recall right / ground truth as in tables (rule counts), 0 where the denominator is
     0; recall and F1 are None where the pool does not have the group of a class. `share` is that of all mistakes, 0..1.
     `intervals` are those of precision, recall and F1 where resamples were asked for.
     """
@@ -293,7 +292,7 @@ def _scores(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]
     return found
 
 
-# ---- What wrong lines say instead (4.4)
+# ---- What wrong lines say instead
 
 MOST_VALUES: Final = 100
 """Wrong values that are listed."""

@@ -1,4 +1,4 @@
-"""The mistakes of a run, what each gains if it is corrected, and what all of one kind would (insight 4.1, 4.2)."""
+"""The mistakes of a run, what each gains if it is corrected, and what all of one kind would."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ ONLY_NOMINAL: Final = "only nominal mentions"
 
 
 class Reachability:
-    """Which classes of the pool an answer can find under a policy, by the rules of specification 6 to 7.
+    """Which classes of the pool an answer can find under a policy, by the rules of docs/background/scoring.md.
 
     An answer finds its class if its judgment counts as right, an answer of the class above that leads to its query is
     right, too, and its mention names the entity. Without node ids a row has one node, which any of its answers names.

@@ -210,7 +210,7 @@ class Rescoring:
         return sorted(linked, key=lambda item: item[2])
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
-        """Raises InputError where the limits on justifications cannot be applied (specification 5.2).
+        """Raises InputError where the limits on justifications cannot be applied (rule single-values).
 
         They look at all levels there are: the first line that is left of each other level stands for it.
         """

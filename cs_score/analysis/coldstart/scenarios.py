@@ -1,4 +1,4 @@
-"""What a run would score if everything that nobody assessed were wrong, or right (insight specification 4.6).
+"""What a run would score if everything that nobody assessed were wrong, or right.
 
 Each scenario is a call of the scorer. The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic
 one has lines appended to the pool (`added_pool`), by which each unassessed answer is correct: it takes the first class
@@ -8,7 +8,7 @@ right by then is not assessed and stays wrong.
 
 They are scenarios: other assessments of the same answers can score less than the one and more than the other.
 
-Beside them the scores under other policies, from one loading of the files (4.5).
+Beside them the scores under other policies, from one loading of the files (rule queries).
 """
 
 from __future__ import annotations

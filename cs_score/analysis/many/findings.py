@@ -1,10 +1,9 @@
 """What one run under one policy tells the tables over many runs: small enough to travel and to be kept with the run.
 
 Text is left out where gold can tell it: the things to be found are numbered, answers are known by the twelve digits
-that stand for query, value and provenance (Cold Start specification 3.5; insight specification 1).
+that stand for query, value and provenance.
 
-Beside it: what Cold Start wants found, what all right answers together would score, and how much runs have in common
-(insight specification 6).
+Beside it: what Cold Start wants found, what all right answers together would score, and how much runs have in common.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Wanted(Record):
     """Something that gold wants found: what it is (`class`), its unit, the row or place it stands in, its name there.
 
     `value` is an example of it in words. `names` are all that finds it: a slot that takes one value may have it in
-    several classes, the first of which stands for them (insight specification 1).
+    several classes, the first of which stands for them.
     """
 
     part: str

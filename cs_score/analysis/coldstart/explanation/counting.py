@@ -94,7 +94,7 @@ def _ranked(name: str, query: QueryCase, case: Case) -> tuple[Ranked | None, str
     if query.result.unranked is not None:
         return None, f"its query has no ranking: {query.result.unranked}"
     nodes = query.nodes
-    node = nodes.get(name) or nodes.get(":".join(name.split(":", 3)[:3]))  # a longer id counts for another (9.1)
+    node = nodes.get(name) or nodes.get(":".join(name.split(":", 3)[:3]))  # a longer id counts for another (rule nodes)
     if node is None:
         why = "it has no parent line before it, so that its id lacks the prefix of one"
         return None, f"node {name} belongs to no query" + (f": {why}" if name.startswith(":") else "")
@@ -125,7 +125,7 @@ def _confidence_text(node: Node, nodes: Mapping[str, Node], most: int | None) ->
 
 
 def _value(node: Node, found: RankedNode, query: QueryCase, case: Case) -> tuple[str, Mapping[str, str]]:
-    """V with its arithmetic, and the nodes that have taken the classes which the node could have had (9.4, 9.5)."""
+    """V with its arithmetic, and the nodes that have taken the classes which the node could have had (node-values)."""
     edition = case.run.gold.table.edition
     useful: dict[str, list[Response]] = {}  # the lines by which the node can find classes, by class
     for line in node.lines:
