@@ -23,7 +23,7 @@ from cs_score.coldstart.options import POLICY_ITEMS, SIDES, Justifications, Opti
 from cs_score.evidence import r4c, scifact
 from cs_score.measures.registry import MEASURES
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import CHILDREN
+from tests.coldstart.lines import CHILDREN
 from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
 
 WORDS: Final = st.text(min_size=1)

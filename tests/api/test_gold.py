@@ -15,7 +15,8 @@ import pytest
 import cs_score as cs
 from cs_score.base.records import replace
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import Inputs, Line, query_xml, sf_query
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line, query_xml, sf_query
 from tests.documents import ROOT
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import cs_score as cs
 from cs_score.base.records import replace
 from tests.api.test_frames import TABLES
-from tests.coldstart.handmade import Inputs, Line, query_xml
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line, query_xml
 
 BO = Line()
 

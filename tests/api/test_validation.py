@@ -10,7 +10,8 @@ import pytest
 import cs_score as cs
 from cs_score.base.records import replace
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import Inputs, Line, query_xml
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line, query_xml
 
 BO = Line()
 

@@ -9,7 +9,8 @@ import pytest
 
 import cs_score as cs
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import Inputs, Line
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line
 
 BO = Line()
 

@@ -15,7 +15,8 @@ from cs_score.coldstart.editions import EDITIONS, Edition
 from cs_score.coldstart.options import Options, edition_of, origin_of
 from cs_score.coldstart.queries import follow_on_id
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import CHILDREN, SCHOOLS, Inputs, Line, report, row
+from tests.coldstart.handmade import Inputs, report, row
+from tests.coldstart.lines import CHILDREN, SCHOOLS, Line
 from tests.coldstart.worlds import World, score, worlds
 from tests.documents import ROOT
 

@@ -15,7 +15,8 @@ from cs_score.preparation.queries import decoded_name
 from cs_score.problems.log import Place, ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems
-from tests.coldstart.handmade import Inputs, Line
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line
 from tests.growth import assert_grows_in_proportion
 
 

@@ -6,16 +6,8 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.coldstart.judging import DEEPEST
-from tests.coldstart.handmade import (
-    BIRTHPLACE,
-    Inputs,
-    Line,
-    Q,
-    blocks,
-    labels,
-    report,
-    row,
-)
+from tests.coldstart.handmade import Inputs, blocks, labels, report, row
+from tests.coldstart.lines import BIRTHPLACE, Line, Q
 
 BO = Line()
 SECOND, THIRD, FOURTH = (replace(BO, document=f"N_ENG_{number}") for number in (2, 3, 4))

@@ -17,7 +17,8 @@ from cs_score.coldstart.scorer import score, score_runs
 from cs_score.coldstart.several import runs_of, score_separately
 from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
-from tests.coldstart.handmade import AGE, CHILDREN, LISTS, SCHOOLS, Inputs, Line, query_xml, sf_query
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import AGE, CHILDREN, LISTS, SCHOOLS, Line, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")

@@ -19,7 +19,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import RELATION_SPANS, VALUE_SPANS, are_plain, read_provenance
 from cs_score.problems.log import ProblemLog
-from tests.coldstart.handmade import CHILDREN, Line, Q, query_xml, sf_query
+from tests.coldstart.lines import CHILDREN, Line, Q, query_xml, sf_query
 
 _OFFSETS: Final = ("0", "1", "003", "3", "5", "20", "199", "200", "201", "9" * 15, "9" * 16)
 _DOCUMENTS: Final = ("N_ENG_1", "N_ENG_1", "N_ENG_1", "OTHER-1.x", "Š 2", "")

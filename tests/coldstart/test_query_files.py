@@ -13,7 +13,7 @@ from lxml import etree
 
 from cs_score.coldstart.queries import load_queries
 from cs_score.problems.log import ProblemLog
-from tests.coldstart.handmade import CHILDREN
+from tests.coldstart.lines import CHILDREN
 
 
 def _pairs(body: str) -> Iterator[tuple[str, str]]:

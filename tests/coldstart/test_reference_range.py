@@ -25,7 +25,8 @@ from cs_score.coldstart.result import RunResult, ScoreRow, ScoringStopped
 from cs_score.coldstart.scorer import score
 from cs_score.measures.registry import names
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import AGE, BIRTHPLACE, CHILDREN, SCHOOLS, Inputs, Line, query_xml, sf_query
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, SCHOOLS, Line, query_xml, sf_query
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
 from tests.documents import copy_samples
 

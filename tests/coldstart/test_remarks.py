@@ -12,7 +12,8 @@ from cs_score.base.errors import InputError
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.scorer import score
 from tests.coldstart.command import score_in
-from tests.coldstart.handmade import Inputs, Line
+from tests.coldstart.handmade import Inputs
+from tests.coldstart.lines import Line
 
 BO = Line()
 NO_RUN = "warning: nothing was scored: none of the files is a run with lines"

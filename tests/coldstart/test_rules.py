@@ -5,20 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.records import replace
-from tests.coldstart.handmade import (
-    BIRTHPLACE,
-    CHILDREN,
-    Inputs,
-    Line,
-    Q,
-    average_precision,
-    blocks,
-    labels,
-    query_xml,
-    ranking,
-    report,
-    sf_query,
-)
+from tests.coldstart.handmade import Inputs, average_precision, blocks, labels, ranking, report
+from tests.coldstart.lines import BIRTHPLACE, CHILDREN, Line, Q, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 DI = Line("Di", "N_ENG_3", "0.7", ":E3")

@@ -7,21 +7,8 @@ import pytest
 from cs_score.base.records import replace
 from cs_score.coldstart.queries import follow_on_id, slot_filling_id
 from cs_score.coldstart.tab_files import read_confidence, read_provenance
-from tests.coldstart.handmade import (
-    AGE,
-    BIRTHPLACE,
-    CHILDREN,
-    LISTS,
-    Inputs,
-    Line,
-    Q,
-    average_precision,
-    labels,
-    query_xml,
-    ranking,
-    row,
-    sf_query,
-)
+from tests.coldstart.handmade import Inputs, average_precision, labels, ranking, row
+from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, LISTS, Line, Q, query_xml, sf_query
 
 HASHED = [
     ("Ann Q", "DOC_A:30-40", "4c2141b56541"),

@@ -1,13 +1,7 @@
-"""Small invented evaluations as hypothesis draws them, written to files, and the tables of a score read back.
-
-The identifiers are hashed here once more rather than taken from the scorer, so that a test which needs a follow-on
-query also confirms them.
-"""
+"""Small invented evaluations as hypothesis draws them, written to files, and the tables of a score read back."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,6 +10,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.records import Record, replace
 from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.lines import AskedQuery, Line, name_hash
 
 BASE: Final = "LAW"
 RUN_ID: Final = "runA"
@@ -42,7 +37,10 @@ class Query(Record):
     def sf_queries(self) -> list[str]:
         """Full ids of the SF queries that `-expand` makes, in entry-point order."""
         slots = ":".join(slot.name for slot in self.slots)
-        return [f"{BASE}_{d[:3]}_{_name_hash(f'{d}:5:9:{slots}', 10)}" for d in self.docids]
+        return [f"{BASE}_{d[:3]}_{name_hash(f'{d}:5:9:{slots}', 10)}" for d in self.docids]
+
+    def xml(self) -> str:
+        return AskedQuery(self.ldc, tuple(slot.name for slot in self.slots), "N", self.docids).xml()
 
 
 class Answer(Record):
@@ -53,17 +51,13 @@ class Answer(Record):
     value: str
     docid: str
 
-    @property
-    def span(self) -> str:
-        return f"{self.docid}:30-40"
-
-    @property
-    def relation(self) -> str:
-        return f"{self.docid}:20-90"
+    def line(self, confidence: str = "", node: str = "") -> Line:
+        spans = {"span": "30-40", "relation": f"{self.docid}:20-90"}
+        return Line(self.value, self.docid, confidence, node, self.query, self.slot, RUN_ID, **spans)
 
     def follow_on(self) -> str:
         """Full id of the query that this answer makes."""
-        return f"{self.query}_{follow_on_hash(f'{self.query}:{self.value}:{self.span}')}"
+        return self.line().follow_on
 
 
 class Assessment(Record):
@@ -76,10 +70,8 @@ class Assessment(Record):
     ec_mention: str = "NAM"
 
     def line(self) -> str:
-        a = self.answer
         ec_mention = self.ec_mention if self.ec != "0" else "0"
-        columns = (f"a_{a.docid}", f"{a.query}:{a.slot}", a.relation, a.value, a.span, self.code, self.mention, "C")
-        return "\t".join((*columns, self.ec, ec_mention))
+        return self.answer.line().assessed(self.ec, self.code, self.mention, ec_mention, f"a_{self.answer.docid}")
 
 
 class Response(Record):
@@ -90,8 +82,7 @@ class Response(Record):
     node: str
 
     def line(self) -> str:
-        a = self.answer
-        return "\t".join((a.query, a.slot, RUN_ID, a.relation, a.value, "PER", a.span, self.confidence, self.node))
+        return self.answer.line(self.confidence, self.node).text()
 
 
 class World(Record):
@@ -102,7 +93,7 @@ class World(Record):
     run: tuple[Response, ...]
 
     def query_xml(self) -> str:
-        queries = "".join(map(_query_xml, self.queries))
+        queries = "".join(query.xml() for query in self.queries)
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n{queries}</query_set>\n'
 
     def pool_text(self) -> str:
@@ -120,23 +111,6 @@ class World(Record):
         for name, text in texts.items():
             (folder / name).write_bytes(text.encode())
         return list(texts)
-
-
-def _name_hash(text: str, digits: int) -> str:
-    return hashlib.md5(bytes(16) + text.encode()).hexdigest()[-digits:]
-
-
-def follow_on_hash(answer: str) -> str:
-    """The last part of the id of a query about an answer: query, value and provenance."""
-    return _name_hash(json.dumps(answer, ensure_ascii=False)[1:-1].encode().decode("latin-1"), 12)
-
-
-def _query_xml(query: Query) -> str:
-    mentions = "".join(
-        f"<mention><name>N</name><docid>{docid}</docid><beg>5</beg><end>9</end></mention>\n" for docid in query.docids
-    )
-    slots = "".join(f"<slot{hop}>{slot.name}</slot{hop}>\n" for hop, slot in enumerate(query.slots))
-    return f'<query id="{query.ldc}">\n<mentions>\n{mentions}</mentions>\n<enttype>per</enttype>\n{slots}</query>\n'
 
 
 VALUES: Final = ("Ann", "Bo Q", "Zoë", "日本", 'He said "hi"', "back\\slash", "a/b", "😀")

@@ -1,6 +1,6 @@
 """Invented inputs for the programs before the scorer, and calls of those programs in a folder.
 
-Other defaults than those of `tests.coldstart.handmade`, which has what lines and queries are made of.
+Other defaults than those of `tests.coldstart.lines`, which has what lines and queries are made of.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from cs_score.base.records import Record, replace
-from tests.coldstart import handmade
+from tests.coldstart import lines
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.handmade import CHILDREN, SCHOOLS, Folder, Line
+from tests.coldstart.handmade import Folder
+from tests.coldstart.lines import CHILDREN, SCHOOLS, Line
 
 QUERY: Final = "CSX_ENG_979a86d86f"
 OTHER: Final = "CSX_ENG_0123456789"
 
 
-class AskedQuery(handmade.AskedQuery):
+class AskedQuery(lines.AskedQuery):
     """A slot-filling query with one entry point."""
 
     id: str = QUERY
@@ -61,7 +62,7 @@ class Judged(Record):
 class Inputs(Folder):
     """A folder with the inputs of a program."""
 
-    def queries(self, *queries: handmade.AskedQuery, name: str = "q.xml") -> str:
+    def queries(self, *queries: lines.AskedQuery, name: str = "q.xml") -> str:
         """Write a query file; without queries one with the usual query."""
         bodies = "".join(query.xml() for query in queries or (AskedQuery(),))
         return self.write(name, f'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n{bodies}</query_set>\n')

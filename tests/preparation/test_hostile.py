@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.handmade import SCHOOLS
+from tests.coldstart.lines import SCHOOLS
 from tests.coldstart.test_hostile import ESCAPE, MUTATIONS
 from tests.preparation.invented import OTHER, AskedQuery, Inputs, Judged, RunLine
 

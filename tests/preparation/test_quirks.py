@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.generate import follow_on_id
 from cs_score.base.records import replace
-from tests.coldstart.handmade import CHILDREN, SCHOOLS
+from tests.coldstart.lines import CHILDREN, SCHOOLS
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
 
 VALUE, NODE = 4, 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.coldstart.handmade import CHILDREN, SCHOOLS
+from tests.coldstart.lines import CHILDREN, SCHOOLS
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
 
 
