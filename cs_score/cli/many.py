@@ -64,15 +64,7 @@ from cs_score.cli.options import (
     whole_number,
 )
 from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text, write_to_stream
-from cs_score.cli.scoring import (
-    FILES_OF_EVIDENCE,
-    GOLD,
-    PREDICTIONS,
-    RunsScored,
-    gold_and_words,
-    sampled,
-    scored_by,
-)
+from cs_score.cli.scoring import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, RunsScored, gold_and_words, sampled, scored_by
 from cs_score.cli.verbs import named_by
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import NamedPolicy
