@@ -63,7 +63,7 @@ from cs_score.cli.options import (
     top_of,
     whole_number,
 )
-from cs_score.cli.output import Destination, is_quiet, print_text, say, with_deltas, write_text, write_to_stream
+from cs_score.cli.output import Destination, is_quiet, print_text, remark, with_deltas, write_text, write_to_stream
 from cs_score.cli.scoring import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, RunsScored, gold_and_words, sampled, scored_by
 from cs_score.cli.verbs import named_by
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
@@ -280,7 +280,7 @@ def _with_editions(
 
 def _remark(text: str) -> None:
     with contextlib.suppress(OutputError):
-        say(f"cs-score: {one_line(text)}\n")
+        remark(text)
 
 
 def _summary(result: BatchResult, out: str) -> str:

@@ -14,8 +14,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import IO, Final, TypeVar
 
-from cs_score.base.display import terminal_safe
-from cs_score.base.errors import OutputError
+from cs_score.base.display import one_line, terminal_safe
+from cs_score.base.errors import InputError, OutputError
 from cs_score.base.outputs import write_whole
 from cs_score.base.planned_outputs import Existing, PlannedOutput
 from cs_score.base.records import Record
@@ -83,6 +83,17 @@ def say(text: str) -> None:
     """A remark or a report on standard error, which `--quiet` silences; what ends a command is written in any case."""
     if not is_quiet():
         write_text("stderr", text)
+
+
+def remark(text: str) -> None:
+    """A line on standard error about what was done."""
+    say(f"cs-score: {one_line(text)}\n")
+
+
+def warn(*texts: str, file: str | None = None) -> None:
+    """Lines on standard error about what should be known beside a result."""
+    for text in texts:
+        say(f"cs-score: warning: {InputError(text, file=file)}\n")
 
 
 class Destination(Record):

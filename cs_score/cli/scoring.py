@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, folder_beside, is_device, make_folder, write_packed, write_whole
@@ -57,8 +56,10 @@ from cs_score.cli.output import (
     Destination,
     is_quiet,
     print_text,
+    remark,
     say,
     text_width,
+    warn,
     with_bar,
     with_deltas,
     write_report,
@@ -361,7 +362,7 @@ def _check_inputs(call: Call) -> None:
 
 def _report(call: Call, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
-    remark(result.warnings)
+    warn(*result.warnings)
     output, errors, edition = call.output, call.errors, call.options.edition
     # Where both go to standard output the reference has closed it by now and its report is lost.
     if not edition.reports_first and output is not None and errors.stream == output.stream == "stdout":
@@ -390,13 +391,7 @@ def say_policy(line: Line, runs: Iterable[RunResult]) -> None:
         name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
         outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")
         found = f"{duplicates} duplicate{'s' if duplicates > 1 else ''} {outcome} (policy {name})"
-        say(f"{PROGRAM}: {found}; --policy {other} {instead}\n")
-
-
-def remark(remarks: Sequence[str]) -> None:
-    """Say on standard error what should be known beside a result."""
-    for text in remarks:
-        say(f"{PROGRAM}: warning: {InputError(text)}\n")
+        remark(f"{found}; --policy {other} {instead}")
 
 
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
@@ -407,7 +402,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     collected, errors = list(problems), STDERR if call is None else call.errors
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
-            remark(error.partial.warnings)
+            warn(*error.partial.warnings)
         if errors.stream == "stderr":
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")
@@ -451,7 +446,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
         if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
             problems.also_report(run.problems)
         run.check()
-        say(f"{PROGRAM}: {run.account}\n")
+        remark(run.account)
 
 
 def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
@@ -482,7 +477,7 @@ class RunsScored(Record):
         chosen = choose(document_of(self.result, self.intervals, ()), measures)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
-            remark([f"the reference {text}" for text in reference_remarks(chosen)])
+            warn(*(f"the reference {text}" for text in reference_remarks(chosen)))
             return shown(chosen.runs[0], chosen.measure)
         return WRITERS[line.format](chosen)
 
@@ -528,11 +523,11 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
             result = scoring.result
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
-            remark(error.partial.warnings)
+            warn(*error.partial.warnings)
         say(report_on_stderr(problems))
         call.write_problems(problems, error)
         raise
-    remark(result.warnings)
+    warn(*result.warnings)
     say_policy(line, result.runs)
     say(report_on_stderr(result.problems))
     if result.problems:
@@ -654,7 +649,7 @@ def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping
             raise UsageError(text) from None
         raise error
     for notice in result.notices:
-        say(f"{PROGRAM}: {one_line(notice)}\n")
+        remark(notice)
     return result
 
 

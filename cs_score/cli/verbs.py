@@ -15,7 +15,7 @@ from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
-from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, make_folder, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
@@ -48,7 +48,16 @@ from cs_score.cli.options import (
     task_command,
     top_of,
 )
-from cs_score.cli.output import Destination, print_text, say, text_width, with_bar, with_deltas, write_to_stream
+from cs_score.cli.output import (
+    Destination,
+    print_text,
+    remark,
+    text_width,
+    warn,
+    with_bar,
+    with_deltas,
+    write_to_stream,
+)
 from cs_score.cli.scoring import (
     FILES_OF_EVIDENCE,
     GOLD,
@@ -272,11 +281,9 @@ class Runs:
         say_policy(self._line, [run for result in scored for run in result.runs])
         results = dict(zip(_names(runs), scored))
         for name, result in results.items():
-            for text in result.warnings:
-                warn(str(InputError(text, file=name)))
+            warn(*result.warnings, file=name)
             if result.error_count:
-                text = f"{result.error_count} errors in the input; score the run by itself to see them"
-                warn(str(InputError(text, file=name)))
+                warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
         return results
 
 
@@ -294,15 +301,9 @@ def _names(runs: Sequence[OneRun]) -> list[str]:
 
 
 def _warn_of(run: Run, name: str | None = None) -> None:
-    for remark in run.remarks:
-        warn(str(InputError(remark, file=name)))
+    warn(*run.remarks, file=name)
     if run.problems.has_errors:
-        warn(str(InputError("there are errors in the input; score the run to see them", file=name)))
-
-
-def warn(remark: str) -> None:
-    """Say on standard error what should be known beside the result."""
-    say(f"cs-score: warning: {remark}\n")
+        warn("there are errors in the input; score the run to see them", file=name)
 
 
 def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:
@@ -414,7 +415,7 @@ def _explain(name: str, line: Line) -> int:
     fatal = getattr(found, "fatal", None)
     if fatal is None:
         return Status.DONE
-    say(f"cs-score: {fatal}\n")
+    remark(str(fatal))
     return Status.FAILED
 
 
