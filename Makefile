@@ -125,7 +125,8 @@ dist:
 # for all, minutes for make mutants ONLY='cs_score.coldstart.ranking*'. .venv/bin/mutmut show NAME prints a change.
 mutants: $(VENV)/dev.stamp
 	$(BIN)/pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	$(BIN)/mutmut run --max-children $(JOBS) $(ONLY)
+	mkdir -p build/tmp
+	PYTEST_DEBUG_TEMPROOT=$(CURDIR)/build/tmp HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run --max-children $(JOBS) $(ONLY)
 	@$(BIN)/mutmut results --all true | sed -n 's/^ *\(cs_score[^:]*\)\.x[^.:]*: \(.*\)/\1: \2/p' | sort | uniq -c
 
 clean:
