@@ -11,7 +11,7 @@ SHARE  := share/man/man1/cs-score.1 share/bash-completion/completions/cs-score s
 # The date of everything in a distribution: that of the last commit; in an unpacked distribution that of its files.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y PKG-INFO)
 
-.PHONY: demo test test-browser test-slow test-oldest test-newest docs coverage mutants bench bench-results share dist clean
+.PHONY: demo simulations test test-browser test-slow test-oldest test-newest docs coverage mutants bench bench-results share dist clean
 
 # The stamps are made anew when the packaging metadata changes.
 $(VENV)/run.stamp: setup.cfg
@@ -92,6 +92,10 @@ docs: $(VENV)/dev.stamp
 
 coverage: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n $(JOBS) -m 'not slow' --cov --cov-report=term:skip-covered
+
+# The figures of docs/statistics, and whether they keep their limits; several minutes.
+simulations: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.simulations
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks

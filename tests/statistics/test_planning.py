@@ -22,7 +22,6 @@ from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import (
     detectable_effect,
     effect_of,
-    equivalence_p,
     needed_units,
     power_of,
     t_limit,
@@ -131,37 +130,6 @@ def test_where_there_is_no_number() -> None:
 def test_impossible_margins(margin: float) -> None:
     with pytest.raises(UsageError, match="the margin of an equivalence is a number above 0, not "):
         paired(*numbers(1, 5), margin)
-
-
-@pytest.mark.slow
-def test_power_at_the_reported_number_of_units_is_the_one_asked_for() -> None:
-    """Normal differences, and rights and wrongs; 4,000 sets each."""
-    rng = np.random.default_rng(26)
-    for effect in (0.3, 0.5):
-        units = needed_units(effect, 0.05, 0.8)
-        assert units is not None
-        found = np.mean(stats.ttest_1samp(rng.normal(effect, 1, (4000, units)), 0, axis=1).pvalue <= 0.05)
-        assert found == pytest.approx(0.8, abs=0.03)
-    differences = rng.choice([-1.0, 0.0, 1.0], (4000, 10_000), p=[0.1, 0.7, 0.2])[:, : _needed_for_thirds()]
-    found = np.mean(stats.ttest_1samp(differences, 0, axis=1).pvalue <= 0.05)
-    assert found == pytest.approx(0.8, abs=0.03)
-
-
-def _needed_for_thirds() -> int:
-    found = needed_units(0.1 / math.sqrt(0.29), 0.05, 0.8)
-    assert found is not None
-    return found
-
-
-@pytest.mark.slow
-def test_equivalence_is_wrongly_found_at_the_margin_as_often_as_the_level_says() -> None:
-    rng, wrong = np.random.default_rng(27), 0
-    for _ in range(4000):
-        differences = rng.normal(0.1, 0.2, 40)
-        deviation = float(differences.std(ddof=1))
-        p = equivalence_p(float(differences.mean()), deviation, 40, 0.1)
-        wrong += p is not None and p <= 0.05
-    assert wrong / 4000 <= 0.055
 
 
 # ---- From files, and from Python

@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy import stats
 
@@ -36,32 +35,6 @@ def test_a_check_that_is_repeated_is_the_same_check() -> None:
         once.next("r2", "b", "F1") == once.next("r1", "c", "F1") == once.next("r1", "b", "P") == (2, level_of(2, 0.05))
     )
     assert [each.significant for each in once.after("r2", "b", "F1", 0.04).asked] == [True, False]
-
-
-def ever_rejected(sequences: int, seed: int) -> float:
-    """The share of sequences of 100 null checks in which any is called significant.
-
-    Runs on one test set are alike: the differences from the baseline share half of their variance.
-    """
-    rng, rejected = np.random.default_rng(seed), 0
-    for _ in range(sequences):
-        shared = rng.normal(size=60)
-        p_values = stats.ttest_1samp(shared + rng.normal(size=(100, 60)), 0, axis=1).pvalue
-        checks = Checks(task="", gold="", alpha=0.05)
-        for number, p in enumerate(p_values):
-            checks = checks.after(str(number), "b", "F1", float(p))
-        rejected += any(each.significant for each in checks.asked)
-    return rejected / sequences
-
-
-def test_nulls_are_seldom_ever_rejected() -> None:
-    """Of 100 checks at a level of 0.05 each, nearly every sequence would have some."""
-    assert ever_rejected(40, 2) <= 0.05
-
-
-@pytest.mark.slow
-def test_a_thousand_sequences_of_a_hundred_nulls() -> None:
-    assert ever_rejected(1000, 26) <= 0.05
 
 
 # ---- The command
