@@ -232,6 +232,12 @@ def test_every_key_of_the_json_of_a_run_is_explained() -> None:
         assert explained == set(record["properties"]), heading
 
 
+def test_columns_that_are_explained_are_those_of_layouts() -> None:
+    rows = table(TEXTS["docs/reference/input-files.md"], "column")
+    explained = {name for row in rows for name in re.findall(r"\w+", row["column"])}
+    assert explained <= {column for schema in SCHEMAS for column in schema.columns}
+
+
 def test_every_exit_status_is_described() -> None:
     described = {
         number
