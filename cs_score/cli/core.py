@@ -577,13 +577,13 @@ def _before(summary: str, target: str = "companions:companion", follows: str = F
 
 COMMANDS: Final[Mapping[str, Entry]] = {
     "": Entry(_SCORE, "Score one or more TAC Cold Start runs", "scoring:bare", FOLLOWED),
-    "score": _of_tasks(_SCORE, "Score runs or predictions", "scoring:score"),
+    "score": _of_tasks(_SCORE, "Score runs or predictions", "scores:score"),
     "analyze": _of_tasks(_WHY, "What each mistake costs, an error budget", "verbs:analyze"),
     "explain": _of_tasks(_WHY, "How a line, node, query or claim was scored", "verbs:explain"),
     "diff": _of_tasks(_WHY, "Why one run or system scores higher than another", "verbs:diff"),
     "report": _of_tasks(_WHY, "An HTML page of an analysis or a difference", "verbs:report"),
     "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs:plot"),
-    "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "many:batch"),
+    "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch:batch"),
     "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
     "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "statistics:power"),
     "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "statistics:bias"),

@@ -1,4 +1,4 @@
-"""The call without a command, which follows the Perl scorer, and `cs-score score`."""
+"""The call without a command, which follows the Perl scorer; scoring as that and other commands ask for it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import encoded, folder_beside, is_device, make_folder, write_packed, write_whole
+from cs_score.base.outputs import encoded, folder_beside, is_device, write_packed, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, ending_of, why_not_writable
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InMemory, Input, name_of, open_source
-from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Parameter, Reference, Status
 from cs_score.cli.options import (
     ALL,
     FILES,
-    INCLUSION,
-    INTERVALS,
     JSON,
     KNOWLEDGE_BASE,
-    OF_A_CALL,
     POLICY,
     POLICY_SWITCHES,
     PROBLEMS,
@@ -35,33 +32,25 @@ from cs_score.cli.options import (
     Division,
     defaults_of,
     edition_followed,
-    evidence_task,
     fields,
     layout_of,
     legend,
-    measure_option,
     options_of,
     outputs,
-    own_arguments,
     policies,
     policy_texts,
     read_division,
     read_measures,
     read_resampling,
     report_on_stderr,
-    task_command,
 )
 from cs_score.cli.output import (
     STDERR,
     Destination,
     is_quiet,
-    print_text,
     remark,
     say,
-    text_width,
     warn,
-    with_bar,
-    with_deltas,
     write_report,
     write_text,
     write_to_stream,
@@ -92,11 +81,9 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
 from cs_score.problems.occurrences import RecordingLog
 from cs_score.problems.reports import write_problems
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import TASKS
 
 if TYPE_CHECKING:
-    from cs_score.analysis.evidence.task import EvidenceTask
-    from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.preparation.prevalidation import PreparedRun
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
@@ -200,7 +187,7 @@ def _bare_call(line: Line) -> Call:
         )
     existing = Existing.REPLACED if is_of_failed_call(errors.text) else Existing.REFUSED
     json_file = line.switches.get(JSON.long)
-    outputs = [*_tables("-output_file", output, line), *errors.planned("-error_file", existing)]
+    outputs = [*tables_of("-output_file", output, line), *errors.planned("-error_file", existing)]
     if json_file is not None:
         from cs_score.coldstart.documents import OPTION
 
@@ -208,7 +195,7 @@ def _bare_call(line: Line) -> Call:
     return call_of(line, outputs, output, errors, json_file=json_file)
 
 
-def _tables(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
+def tables_of(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
     """The files behind the prefix that an option names; none for a stream."""
     if output.stream is None:
         for file in written(line.switches, edition_followed(line)):
@@ -455,9 +442,6 @@ def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
     return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
 
 
-# ---- Scores of a task
-
-
 class RunsScored(Record):
     """Runs as `cs-score score` and `check` have scored them."""
 
@@ -482,182 +466,6 @@ class RunsScored(Record):
         return WRITERS[line.format](chosen)
 
 
-class PredictionsScored(Record):
-    """Predictions as `cs-score score` and `check` have scored them."""
-
-    result: EvidenceResult
-    intervals: ScoreIntervals | None
-    per_item: str | None
-
-    def write(self) -> None:
-        """The table of units, where it is asked for."""
-        from cs_score.evidence.report import unit_blocks
-
-        if self.per_item is not None:
-            write_packed(self.per_item, unit_blocks(self.result))
-
-    def text(self, line: Line) -> str:
-        """As that of runs."""
-        from cs_score.evidence.report import json_text, printed
-
-        if line.format == "json":
-            return json_text(self.result, self.intervals, with_units=line.file is not None)
-        is_bare = line.switches.get(FORMAT.long) == "text"
-        return printed(line.format, self.result, self.intervals, read_measures(line), is_bare=is_bare)
-
-
-@contextlib.contextmanager
-def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]:
-    """Score what the line names; within, the result is there, afterwards it is said what is to be known of it.
-
-    Raises CsScoreError where nothing can be scored.
-    """
-    if task != COLD_START:
-        yield _predictions_scored(evidence_task(task), line)
-        return
-    call = _call_of_score(line)
-    problems = call.new_log()
-    try:
-        with paused_collector(), scored_apart(call, problems) as scoring:
-            yield scoring
-            result = scoring.result
-    except CsScoreError as error:
-        if isinstance(error, ScoringStopped):
-            warn(*error.partial.warnings)
-        say(report_on_stderr(problems))
-        call.write_problems(problems, error)
-        raise
-    warn(*result.warnings)
-    say_policy(line, result.runs)
-    say(report_on_stderr(result.problems))
-    if result.problems:
-        say(closing_line(result.error_count, result.warning_count))
-    call.write_problems(problems)
-
-
-def _call_of_score(line: Line) -> Call:
-    """The call that a command line asks for; the folder of -o is there then. Raises UsageError or OutputError."""
-    folder = line.folder
-    if folder is None:
-        return call_of(line, [] if line.file is None else [line.file])
-    output = Destination(os.path.join(folder, "out"))
-    json_file = f"{output.text}.json"
-    from cs_score.coldstart.documents import OPTION
-
-    outputs = [*_tables("-o", output, line), *replace(OPTION, name="-o").outputs(json_file)]
-    call = call_of(line, outputs, output, json_file=json_file, folder=folder)
-    make_folder(folder, "-o")
-    return call
-
-
-def _predictions_scored(task: EvidenceTask, line: Line) -> PredictionsScored:
-    from cs_score.evidence import intervals
-    from cs_score.evidence.report import units_option
-
-    gold, predictions = input_files(task.name, line)
-    per_item = line.switches.get(PER_ITEM.long)
-    outputs = [] if line.file is None else [line.file]
-    if per_item is not None:
-        outputs += units_option(task.mode).outputs(per_item)
-    plan = OutputPlan((gold, predictions), outputs, FORCE.long in line.switches)
-    plan.check()
-    resampling, own = read_resampling(line), own_arguments(task.name, line)
-    plan.clear()
-    result = score_evidence(task, gold, predictions, own)
-    return PredictionsScored(result, None if resampling is None else intervals(result, resampling), per_item)
-
-
-def _score(task: str, line: Line) -> int:
-    """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
-    if INCLUSION.long in line.switches:
-        return sampled(line)
-    with scored_by(task, line) as scored:
-        text = scored.text(line)
-        scored.write()
-    print_text(text.removesuffix("\n"))
-    has_errors = isinstance(scored, RunsScored) and scored.result.error_count
-    return Finished(Status.FAILED if has_errors else Status.DONE, scored)
-
-
-def sampled(line: Line) -> int:
-    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
-    from cs_score.analysis.many.sampled_pool import SAMPLED, read_inclusion, sampled_pool, sampled_text
-    from cs_score.tables.statistics import written
-
-    if line.folder is not None:
-        raise UsageError(f"{INCLUSION.long} gives one document: -o FILE.json, .tsv or .txt")
-    inclusion, resampling = read_inclusion(line.text(INCLUSION.long)), read_resampling(line, always=True)
-    queries, runs, pool, options = runs_named(line)
-    with paused_collector():
-        found = sampled_pool(queries, pool, runs, options, inclusion, resampling.confidence if resampling else 95.0)
-    print_text(written(found, line.format, SAMPLED, sampled_text, text_width()), with_deltas)
-    return Status.DONE
-
-
-def runs_named(line: Line) -> tuple[list[str], list[OneRun], list[Input], Options]:
-    """What a command line names: query files, runs, the pool, and how they are scored. Raises UsageError."""
-    queries = [word for word in line.words if is_query_file(word)]
-    runs, pool = runs_and_pool(line, queries, [held(word) for word in line.words if not is_query_file(word)], ())
-    options = replace(options_of(line, defaults_of(line)), runids=None)
-    options.check()
-    return queries, runs, pool, options
-
-
-# ---- Files of evidence
-
-GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
-PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
-PER_ITEM: Final = Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv")
-FILES_OF_EVIDENCE: Final = Parameter(
-    "files", "Gold and predictions in this order, where --gold and --predictions do not name them",
-    is_optional=True, is_repeated=True,
-)  # fmt: skip
-
-
-def gold_and_words(line: Line) -> tuple[str, list[str]]:
-    """The file of gold, which --gold names or the first word, and the other words. Raises UsageError without any."""
-    words = list(line.words)
-    gold = line.switches.get(GOLD.long) or (words.pop(0) if words else None)
-    if gold is None:
-        raise UsageError("--gold FILE must be given")
-    return gold, words
-
-
-def input_files(task: str, line: Line) -> tuple[str, str]:
-    """The files of gold and predictions. Raises UsageError where one is missing, or both are standard input."""
-    gold, words = gold_and_words(line)
-    predictions = line.switches.get(PREDICTIONS.long) or (words.pop(0) if words else None)
-    if predictions is None:
-        raise UsageError("--predictions FILE must be given")
-    if words:
-        several = f"cs-score compare {task} {' '.join((gold, predictions, *words))}"
-        raise UsageError(f"too many words: {' '.join(words)}; several systems are compared by {several}")
-    if gold == predictions == "-":
-        raise UsageError("only one of --gold and --predictions can be standard input")
-    return gold, predictions
-
-
-def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
-    """Score predictions, and say what they lack; `own` as `own_arguments` gives them."""
-    progress = {"progress": with_bar} if task.takes_long else {}
-    try:
-        result = task.score(gold, predictions, **own, **progress)
-    except InputError as error:
-        from cs_score.evidence.forms import advice
-
-        if (text := advice(task.name, gold, predictions)) is not None:
-            raise UsageError(text) from None
-        raise error
-    for notice in result.notices:
-        remark(notice)
-    return result
-
-
-# ---- The commands
-
-FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
-
-
 def bare() -> Command:
     """The call without a command."""
     return Reference(
@@ -667,15 +475,3 @@ def bare() -> Command:
         sections=lambda: (outputs(), fields(), policies(), *legend()),
         body=_bare,
     )
-
-
-def score(task: str) -> Command:
-    """The command of a task."""
-    if task == COLD_START:
-        return task_command(
-            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), INCLUSION, ALL),
-            files=f"{FILES[0].upper()}{FILES[1:]}",
-            of_runs=lambda: (policies(), fields()), formats=FORMATS, folder="files",
-        )  # fmt: skip
-    options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, FORCE, *INTERVALS)
-    return task_command("score", task, _score, options, files=FILES_OF_EVIDENCE.meaning, formats=FORMATS)

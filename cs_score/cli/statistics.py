@@ -13,6 +13,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import ending_of
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
+from cs_score.cli.named import named_by
 from cs_score.cli.options import (
     EXAMPLE_OF_TWO,
     POLICY,
@@ -30,8 +31,7 @@ from cs_score.cli.options import (
     whole_number,
 )
 from cs_score.cli.output import Destination, print_text, text_width, with_bar, with_deltas, write_to_stream
-from cs_score.cli.scoring import GOLD, runs_named
-from cs_score.cli.verbs import named_by
+from cs_score.cli.scores import GOLD, runs_named
 from cs_score.coldstart.gold import open_gold, with_pool
 from cs_score.coldstart.several import score_separately
 from cs_score.measures.registry import headline

@@ -13,8 +13,8 @@ from cs_score.batch import execution as tasks
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.execution import Delivery, Job
 from cs_score.batch.runs import InputFile, RunFile
+from cs_score.cli.batch import _plan_of_runs
 from cs_score.cli.core import load
-from cs_score.cli.many import _plan_of_runs
 from tests.batch.command import without_time
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs
 

@@ -1,0 +1,286 @@
+"""`cs-score batch`: many runs or systems against one gold standard."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.records import replace
+from cs_score.base.sources import is_pipe, name_of
+from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.documents import FAILED
+from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
+from cs_score.batch.leaderboard import leaderboard_text
+from cs_score.batch.plan import Plan
+from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
+from cs_score.batch.store import planned_batch
+from cs_score.cli.core import FORCE, FORMAT, OUTPUT, Command, Line, Option, Status
+from cs_score.cli.options import (
+    ALSO,
+    EXAMPLE_OF_TWO,
+    FAMILY,
+    INTERVALS,
+    OF_A_BATCH,
+    POLICY,
+    POLICY_SWITCHES,
+    PROBLEMS,
+    defaults_of,
+    fields,
+    layout_of,
+    measure_option,
+    options_of,
+    own_arguments,
+    policies,
+    policy_form,
+    policy_texts,
+    read_tests,
+    task_command,
+    whole_number,
+)
+from cs_score.cli.output import is_quiet, print_text, remark
+from cs_score.cli.scores import GOLD, gold_and_words
+from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
+from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.queries import is_query_file
+from cs_score.coldstart.tab_files import FileKind
+from cs_score.measures.registry import find
+from cs_score.problems.reports import OPTION
+from cs_score.report.documents import page_maker
+from cs_score.tasks import COLD_START
+
+if TYPE_CHECKING:
+    from cs_score.batch.coldstart import ColdStartPlan
+    from cs_score.batch.runs import InputFile
+
+MOST_JOBS: Final = 4096
+
+SHOWN_ROWS: Final = 10
+"""Rows of the leaderboard that are printed."""
+
+MIX: Final = Option("--mix-editions", None, "One leaderboard for runs that follow several editions (see --runs-from)")
+
+BATCH_OPTIONS: Final = (
+    Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
+    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
+    Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
+    Option("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
+    *FAMILY,
+    Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
+    Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
+)
+_OF_RUNS: Final = (
+    *BATCH_OPTIONS,
+    MIX,
+    Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
+    POLICY,
+    ALSO,
+    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
+)
+
+# The batch chooses the names of files.
+BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_RUNS)
+
+
+class Asked(NamedTuple):
+    """What a batch is asked for: words that name runs, files that all of them share, endings of the files of a folder
+    that are runs, and the plan of runs that follow another edition."""
+
+    plan: Plan
+    runs: Sequence[str]
+    shared: Sequence[str]
+    endings: Sequence[str]
+    following: Callable[[str], ColdStartPlan] | None = None
+
+
+def _asked_of_runs(line: Line) -> Asked:
+    queries = tuple(word for word in line.words if is_query_file(word))
+    others = [word for word in line.words if not is_query_file(word)]
+    if not queries:
+        raise UsageError("Not enough arguments; a query file (*.xml) must be given")
+    if not others:
+        raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
+    found = [word for word in others if _is_pool(word)] or others[:1]
+    pool = _pool_files([*found, *line.texts("--pool")])
+    lists = [name for name in map(line.switches.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
+
+    def following(edition: str) -> ColdStartPlan:
+        return _plan_of_runs(line.without(["--mention-types"]).with_value("--follow", edition), queries, pool)
+
+    runs = [word for word in others if word not in found]
+    return Asked(_plan_of_runs(line, queries, pool), runs, (*queries, *pool, *lists), (RUN_SUFFIX,), following)
+
+
+def _is_pool(word: str) -> bool:
+    """Whether a word names assessments, by the first line of the file, or of the first one of a folder."""
+    try:
+        first = next(iter(members(word)), None)
+        return first is not None and first != "-" and not is_pipe(word) and kind_of(first) is FileKind.ASSESSMENTS
+    except InputError:  # whoever reads it says so
+        return False
+
+
+def _asked_of_predictions(task: str, line: Line) -> Asked:
+    gold, predictions = gold_and_words(line)
+    if not predictions and "--runs-from" not in line.switches:
+        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
+    plan = EvidencePlan(
+        task=task,
+        gold=_held(gold),
+        options=own_arguments(task, line),
+        resampling=read_tests(line),
+        page=page_maker() if "--html" in line.switches else None,
+    )
+    return Asked(plan, predictions, (gold,), (".jsonl", ".json"))
+
+
+def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> ColdStartPlan:
+    defaults = defaults_of(line)
+    options, texts = options_of(line, defaults), policy_texts(line, defaults)
+    also = read_policies(line.texts(ALSO.long), options, texts)
+    name = line.switches.get(POLICY.long) or "given" if also else ""
+    if name in (policy.name for policy in also):
+        raise UsageError(f"{ALSO.long} {name} is the policy in force already")
+    # A single call takes all other switches as well.
+    own = {option.long for option in (*_OF_RUNS, PROBLEMS, FORCE, OUTPUT, measure_option(COLD_START))}
+    given = line.without((*own, *POLICY_SWITCHES, "-justifications", FORMAT.long)).switches
+    return ColdStartPlan(
+        queries=tuple(map(_held, queries)),
+        pool=tuple(map(_held, pool)),
+        options=options,
+        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
+        layout=layout_of(line),
+        with_json="--with-json" in line.switches,
+        switches=tuple(word for pair in given.items() for word in pair if word is not None),
+        folder=os.getcwd(),
+        query_list=_option_file(options.queries),
+        samples=_option_file(options.samples),
+        resampling=read_tests(line),
+        validates="--validate" in line.switches,
+        records=PROBLEMS.long in line.switches,
+        page=page_maker() if "--html" in line.switches else None,
+    )
+
+
+def _held(path: str) -> InputFile:
+    """An input as all runs share it: standard input and pipes can be read only once."""
+    given = InputFile(path)
+    return given.loaded() if path == "-" or is_pipe(path) else given
+
+
+def _pool_files(pool: Sequence[str]) -> list[str]:
+    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
+    for word in pool:
+        if not members(word):
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+    return [name_of(member) for word in pool for member in members(word)]
+
+
+def _option_file(choice: str | None) -> InputFile | None:
+    """The file that an option names; None where its value is a list, or there is no such file."""
+    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
+
+
+def _batch(task: str, line: Line) -> int:
+    """Find the runs, score them, print the top of the leaderboard; the exit status.
+
+    Raises CsScoreError where nothing can be scored.
+    """
+    asked = _asked_of_runs(line) if task == COLD_START else _asked_of_predictions(task, line)
+    runs_from, dask, problems = map(line.switches.get, ("--runs-from", "--dask", PROBLEMS.long))
+    jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line.switches, line.folder or ""
+    if [*asked.shared, *asked.runs, runs_from].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    measure = wanted = line.switches.get("--measure")
+    if wanted is not None and (measure := find(wanted, asked.plan.measures())) is None:
+        raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(asked.plan.measures())}")
+    if dask is not None and jobs is not None:
+        raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
+    if ships and dask is None:
+        raise UsageError("--ship-inputs goes with --dask")
+    runs, remarks = find_runs(asked.runs, runs_from, asked.endings)
+    for text in remarks:
+        _remark(text)
+    plan, runs = _with_editions(asked.plan, runs, asked.following)
+    shared = [*asked.shared, *([] if runs_from is None else [runs_from])]
+    with_pages = "--html" in line.switches
+    outputs = planned_batch(
+        plan, out, runs, shared, tuple(OPTION.outputs(problems)), FORCE.long in line.switches, with_pages=with_pages
+    )
+    outputs.check()
+    outputs.clear()
+    for at, run in enumerate(runs):
+        if run.file.name == "-" or is_pipe(run.file.name):
+            runs[at] = replace(run, file=run.file.loaded())
+        elif dask is not None and not ships:
+            runs[at] = replace(run, file=run.file.located())
+    options = BatchOptions(
+        out, measure, "--resume" in line.switches, ships, problems, page_maker() if with_pages else None, jobs, dask,
+        None if is_quiet() else sys.stderr, MIX.long in line.switches,
+    )  # fmt: skip
+    try:
+        result = run_batch(plan, runs, options, _remark)
+    except KeyboardInterrupt:
+        _remark(f"interrupted; the runs in {out} are whole, and the same command with --resume goes on")
+        return Status.INTERRUPTED
+    board = result.leaderboard
+    text = leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board)
+    print_text(text.removesuffix("\n"))
+    _remark(_summary(result, out))
+    return Status.FAILED if result.failed else Status.DONE
+
+
+def _with_editions(
+    plan: Plan, runs: Sequence[RunFile], following: Callable[[str], ColdStartPlan] | None
+) -> tuple[Plan, list[RunFile]]:
+    """The plan with those of other editions, and the runs that ask for them. Raises UsageError without editions."""
+    own = plan.edition_of(RunFile("", InputFile("")))
+    runs = [replace(run, follow="") if run.follow == own else run for run in runs]
+    editions = dict.fromkeys(run.follow for run in runs if run.follow)
+    if editions and following is None:
+        raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
+    if editions and following is not None:
+        plan = replace(plan, editions={name: following(name) for name in editions})
+    return plan, runs
+
+
+def _remark(text: str) -> None:
+    with contextlib.suppress(OutputError):
+        remark(text)
+
+
+def _summary(result: BatchResult, out: str) -> str:
+    """How many runs were scored, failed, taken from before, and where the rest stands."""
+    scored = sum(outcome.state != FAILED for outcome in result.outcomes)
+    parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
+    if failed := len(result.outcomes) - scored:
+        parts.append(f"{failed} failed")
+    if with_errors := result.failed - failed:
+        parts.append(f"{with_errors} of those scored with errors in the input")
+    if result.failed:
+        parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
+    return "; ".join([*parts, f"all ranks in {os.path.join(out, 'leaderboard.tsv')}"])
+
+
+def batch(task: str) -> Command:
+    """The command of a task."""
+    is_cold_start = task == COLD_START
+    files = (
+        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
+        "compressed) or a quoted pattern"
+    )
+    meaning = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
+    options = BATCH_SWITCHES if is_cold_start else (GOLD, *BATCH_OPTIONS, FORCE, *INTERVALS)
+    return task_command(
+        "batch", task, _batch, (*options, measure_option(task)),
+        files=files if is_cold_start else "Files, folders or quoted patterns",
+        of_runs=lambda: (policy_form(), policies(), ("Files", meaning), fields()),
+        required=(OUTPUT.long,), formats=("text", "json", "tsv"), folder="files",
+        summary=f"Score many files of {task} predictions against one gold file",
+        example=f"-o scored {EXAMPLE_OF_TWO}",
+    )  # fmt: skip
