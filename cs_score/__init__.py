@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from cs_score.api.batches import batch
     from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
+    from cs_score.api.gold import Gold, prepare, score
     from cs_score.api.insight import analyze, compare, diff, load
-    from cs_score.api.runs import Gold, RunResult, prepare, score
+    from cs_score.api.runs import RunResult
     from cs_score.api.shown import Report
     from cs_score.api.statistics import PoolBias, Power, pool_bias, power
     from cs_score.api.validation import ValidatedRun, validate_run
@@ -74,7 +75,8 @@ _HOMES = {
     "api.documents": "Analysis Comparison Difference Explanation Leaderboard",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.insight": "analyze compare diff load",
-    "api.runs": "Gold RunResult prepare score",
+    "api.gold": "Gold prepare score",
+    "api.runs": "RunResult",
     "api.shown": "Report",
     "api.statistics": "PoolBias Power pool_bias power",
     "api.validation": "ValidatedRun validate_run",

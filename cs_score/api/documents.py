@@ -10,11 +10,9 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from cs_score.analysis.comparison import first_measure
-from cs_score.analysis.outcomes import as_builtins
-from cs_score.analysis.outcomes import json_text as json_lines
-from cs_score.api.shown import WIDTH, Report, Shown
+from cs_score.analysis.outcomes import as_builtins, json_text
+from cs_score.api.shown import WIDTH, Document, Report
 from cs_score.base.display import one_line
-from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import to_builtins
@@ -32,12 +30,13 @@ _SHOWN: Final = 10
 Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
 
 
-class _Found(Shown):
+class _Found(Document):
     """What was found of one result or two."""
 
     def __init__(self, document: Any, top: int | None = None) -> None:
         """`top`: the most rows of lists in text and JSON, None for all."""
-        self._document, self._top = document, top
+        super().__init__(document)
+        self._top = top
 
     @property
     def task(self) -> str:
@@ -51,7 +50,7 @@ class _Found(Shown):
 
     def to_json(self) -> str:
         """The whole of it as JSON, the text that `--format json` prints; `load` reads it."""
-        return "".join(json_lines(as_builtins(self._document, self._top)))
+        return "".join(json_text(as_builtins(self._document, self._top)))
 
     def __str__(self) -> str:
         """The text that the command prints."""
@@ -85,7 +84,6 @@ class Explanation(_OfOne):
     """How lines, queries, classes, nodes or units were scored; made by `explain` of a result, and `load`."""
 
     _default = "steps"
-    _in_notebooks = "steps"
 
     def __repr__(self) -> str:
         parts = {name: len(getattr(self._document, name, ())) for name in ("lines", "queries", "classes", "nodes")}
@@ -148,7 +146,6 @@ class Difference(_Found):
     """
 
     _default = "units"
-    _in_notebooks = "units"
 
     @property
     def names(self) -> tuple[str, str]:
@@ -190,30 +187,31 @@ class Difference(_Found):
         return one_line(f"<{self.measure}: {second} - {first} = {self.difference:+.4f}>")
 
 
-class Comparison(Shown):
+class Comparison(Document):
     """Two or more systems on the same units, under every measure; made by `compare` and `load`."""
 
     _default = "systems"
-    _in_notebooks = "systems"
+    _document: Compared
 
     def __init__(self, compared: Compared, *, is_chosen: bool = False) -> None:
         """`is_chosen`: the measures were, so that the text shows them all."""
-        self._compared, self._is_chosen = compared, is_chosen
+        super().__init__(compared)
+        self._is_chosen = is_chosen
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The names of the systems, in the order in which they were given."""
-        return self._compared.systems
+        return self._document.systems
 
     @property
     def units(self) -> int:
         """How many units (LDC queries, claims, ...) all systems were compared on."""
-        return self._compared.units
+        return self._document.units
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of all of it, one line each."""
-        return tuple(note.text for note in self._compared.notes)
+        return tuple(note.text for note in self._document.notes)
 
     def to_text(self, format: Format = "text") -> str:
         """What `cs-score compare --all` prints: aligned text, `json`, `tsv`, `markdown` or `latex`.
@@ -222,33 +220,29 @@ class Comparison(Shown):
         """
         if format not in WRITERS:
             raise UsageError(f"no format called {format}; there are {', '.join(WRITERS)}{nearest(format, WRITERS)}")
-        return WRITERS[format](self._compared)
-
-    def to_json(self) -> str:
-        """The comparison as JSON, the text that `cs-score compare --format json` prints; `load` reads it."""
-        return self.to_text("json")
+        return WRITERS[format](self._document)
 
     def __str__(self) -> str:
         """The text that the command prints: of the measures that were chosen, or of the first one."""
-        found = self._compared if self._is_chosen else first_measure(self._compared)
+        found = self._document if self._is_chosen else first_measure(self._document)
         return comparison_screen(found).removesuffix("\n")
 
     def __repr__(self) -> str:
-        measures = len(self._compared.measures)
+        measures = len(self._document.measures)
         return one_line(f"<comparison of {', '.join(self.systems)}: {self.units} units, {measures} measures>")
 
     def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        measures = self._compared.measures
+        measures = self._document.measures
         return {layout.name: lambda layout=layout: layout.table(measures) for layout in (SYSTEMS, PAIRS)}  # type: ignore[misc]
 
     def _attrs(self) -> Mapping[str, object]:
-        return {"signatures": dict(self._compared.signatures)}
+        return {"signatures": dict(self._document.signatures)}
 
     def _notes(self) -> Sequence[str]:
         return self.notes
 
 
-class Leaderboard(Shown):
+class Leaderboard(Document):
     """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
 
     Its one table has the scores by measure as columns, and limits of intervals as `SF-AP:low` and `SF-AP:high`. `tier`
@@ -257,40 +251,37 @@ class Leaderboard(Shown):
     """
 
     _default = "leaderboard"
-    _in_notebooks = "leaderboard"
+    _document: documents.Leaderboard
 
     def __init__(self, board: documents.Leaderboard, remarks: Sequence[str] = ()) -> None:
-        self._board, self._remarks = board, tuple(remarks)
+        super().__init__(board)
+        self._remarks = tuple(remarks)
 
     @property
     def measure(self) -> str:
         """The measure that ranks the runs."""
-        return self._board.measure
+        return self._document.measure
 
     @property
     def failed(self) -> int:
         """How many scorings did not come to their end, or met problems that are errors."""
-        return len({(row.policy, row.run) for row in self._board.rows if row.state != documents.OK})
+        return len({(row.policy, row.run) for row in self._document.rows if row.state != documents.OK})
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What you should know of the batch, one line each."""
         return self._remarks
 
-    def to_json(self) -> str:
-        """The leaderboard as JSON, as leaderboard.json has it; `load` reads it."""
-        return json_text(self._board)
-
     def __str__(self) -> str:
         """The text that the command prints."""
-        return leaderboard_text(self._board, _SHOWN)
+        return leaderboard_text(self._document, _SHOWN)
 
     def __repr__(self) -> str:
-        scored = len({(row.policy, row.run) for row in self._board.rows})
+        scored = len({(row.policy, row.run) for row in self._document.rows})
         return f"<leaderboard by {self.measure}: {scored} scored, {self.failed} failed>"
 
     def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        return {"leaderboard": lambda: leaderboard_layout(self._board).table(self._board)}
+        return {"leaderboard": lambda: leaderboard_layout(self._document).table(self._document)}
 
     def _attrs(self) -> Mapping[str, object]:
         return {"measure": self.measure}

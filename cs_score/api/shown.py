@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
@@ -47,8 +48,8 @@ class Shown:
 
     _default: ClassVar[str]
     """The table that `rows` and `to_frame` take."""
-    _in_notebooks: ClassVar[str]
-    """The table that notebooks show."""
+    _in_notebooks: ClassVar[str] = ""
+    """The table that notebooks show, where it is another."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -78,7 +79,7 @@ class Shown:
         return frame
 
     def _repr_html_(self) -> str:
-        table = self._table(self._in_notebooks)
+        table = self._table(self._in_notebooks or None)
         notes = "".join(f"<p>{escape(one_line(note, _LONGEST))}</p>" for note in self._notes())
         caption = repr(self).removeprefix("<").removesuffix(">")
         return _STYLE + "\n".join(renderers.html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
@@ -100,6 +101,17 @@ class Shown:
         if wanted not in makers:
             raise UsageError(f"no table called {wanted!r}; there are {', '.join(makers)}{nearest(str(wanted), makers)}")
         return makers[wanted]()
+
+
+class Document(Shown):
+    """What is shown of a document."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def to_json(self) -> str:
+        """The document as JSON, the text that `--format json` prints; `load` reads it."""
+        return json_text(self._document)
 
 
 class Report:

@@ -9,8 +9,8 @@ from typing import Final
 from cs_score.analysis.many import pool_bias as many
 from cs_score.api.arguments import Files, Limits, checked, files_of, held, options_of
 from cs_score.api.documents import Comparison
-from cs_score.api.shown import WIDTH, Shown
-from cs_score.base.documents import json_text, read_document, record_in
+from cs_score.api.shown import WIDTH, Document
+from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.sources import Input, name_of
@@ -23,13 +23,11 @@ from cs_score.tables.layout import Layout, Table, columns
 from cs_score.tables.statistics import POWER, power_text
 
 
-class Power(Shown):
+class Power(Document):
     """What difference a paired t test detects, and how many units one needs; made by `power` and `load`."""
 
-    _default = _in_notebooks = "power"
-
-    def __init__(self, document: planning.Power) -> None:
-        self._document = document
+    _default = "power"
+    _document: planning.Power
 
     @property
     def standard_deviation(self) -> float:
@@ -46,10 +44,6 @@ class Power(Shown):
         """The units that the difference asked for needs; None where none was, or they are too many to be said."""
         return self._document.needed or None
 
-    def to_json(self) -> str:
-        """The document, as `cs-score power --format json` prints it; `load` reads it."""
-        return json_text(self._document)
-
     def __str__(self) -> str:
         """The text that the command prints."""
         return power_text(self._document, WIDTH).removesuffix("\n")
@@ -63,22 +57,16 @@ class Power(Shown):
         return {"power": lambda: POWER.table(self._document), "curve": lambda: _CURVE.table(self._document)}
 
 
-class PoolBias(Shown):
+class PoolBias(Document):
     """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
 
-    _default = _in_notebooks = "pool-bias"
-
-    def __init__(self, document: many.PoolBias) -> None:
-        self._document = document
+    _default = "pool-bias"
+    _document: many.PoolBias
 
     @property
     def tau_b(self) -> float | None:
         """Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied."""
         return self._document.tau_b
-
-    def to_json(self) -> str:
-        """The document, as `cs-score pool-bias --format json` prints it; `load` reads it."""
-        return json_text(self._document)
 
     def __str__(self) -> str:
         """The text that the command prints."""
@@ -124,7 +112,7 @@ def power(
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
-        compared = comparison._compared
+        compared = comparison._document
     else:
         [given] = files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))

@@ -30,7 +30,6 @@ class ValidatedRun(Shown):
     """
 
     _default = "problems"
-    _in_notebooks = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         self._text = text

@@ -143,3 +143,17 @@ def test_a_notebook_shows_a_table() -> None:
     assert "<td>missed</td>" in analysis._repr_html_()
     assert "<caption>analysis of " in analysis._repr_html_()
     assert '<th scope="col" data-key="contribution" class="number">Contribution</th>' in difference._repr_html_()
+
+
+def test_print_shows_what_the_command_shows() -> None:
+    run, other = run_of(), run_of(SF)
+    names = ("tide-kb.tab.txt", "gull-sf.tab.txt")
+    files = (*SWITCHES, QUERIES, POOL, KB)
+    for shown, words in (
+        (run, ("score", *files)),
+        (cs.analyze(run), ("analyze", *files)),
+        (run.explain(), ("explain", *files)),
+        (cs.diff(run, other, names=names, bootstrap=9), ("diff", *files, SF, "--bootstrap", "9")),
+        (cs.compare(dict(zip(names, (run, other))), bootstrap=9), ("compare", *files, SF, "--bootstrap", "9")),
+    ):
+        assert f"{shown}\n" == printed(*words)

@@ -1,0 +1,169 @@
+"""Gold from Python, which is read once, and runs scored against it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from cs_score.api.arguments import Files, Limits, Names, checked, files_of, held, options_of, policy_of
+from cs_score.api.runs import Lines, RunResult
+from cs_score.base.errors import UsageError
+from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.records import Record, replace
+from cs_score.base.sources import Input
+from cs_score.batch.runs import InputFile
+from cs_score.coldstart.editions import LATEST
+from cs_score.coldstart.gold import Gold as Prepared
+from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.linking import NoAnswerYetError, members
+from cs_score.coldstart.options import AS_GIVEN, Justifications, Policy
+from cs_score.knowledge_base.recognition import is_knowledge_base
+from cs_score.knowledge_base.validation import prepared_files
+from cs_score.preparation.prevalidation import Preparation, load_prepared
+
+if TYPE_CHECKING:
+    pass
+
+
+class Gold(Record, eq=False):
+    """Queries and pool, read and indexed once; made by `prepare`.
+
+    It never changes: any number of runs can be scored against it, by several threads at a time, and a pickle of it
+    scores the same.
+    """
+
+    _prepared: Prepared
+    # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
+    _pool: tuple[InputFile, ...] = ()
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Full ids of the queries that are scored, in order."""
+        return tuple(query.full_id for query in self._prepared.selected())
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of queries and pool, one line each."""
+        return tuple(self._prepared.remarks)
+
+    @checked
+    def score(
+        self,
+        run: Files,
+        policy: str | Policy | None = None,
+        *,
+        justifications: Limits | None = None,
+        validate: bool = False,
+    ) -> RunResult:
+        """Score a run: a file, a folder, or several; knowledge bases are validated and resolved to runs.
+
+        `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`; what is not given is that of
+        `prepare`. With `validate` the run is validated in memory before, as `cs-score validate-run` does. Raises
+        UsageError for impossible arguments, InputError for a run that cannot be read or linked, and ScoringStopped (an
+        InputError) where scoring has to stop.
+        """
+        options = self._prepared.options
+        chosen, limits = policy_of(policy, justifications, options.policy, options.justifications)
+        files = [held(file).open() for file in files_of(run, "run")]
+        if not files:
+            raise UsageError("run takes at least one file")
+        with paused_collector():
+            gold = noting_folders(self._prepared, files)
+            pool = [file.open() for file in self._pool]
+            loaded = _loaded_run(gold, files, pool, limits, validate=validate)
+            return RunResult(Lines(loaded, chosen, limits, validated=validate))
+
+    def __repr__(self) -> str:
+        found = len(self._prepared.links.assessments)
+        pool = f"{len(self._pool)} files of assessments, read with each run" if self._pool else f"{found} assessments"
+        return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+
+
+@checked
+def prepare(
+    queries: Files,
+    pool: Files = (),
+    *,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    runids: Names | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    follow: str = LATEST.name,
+    mention_types: str = AS_GIVEN,
+) -> Gold:
+    """Read queries and pool once, for any number of runs.
+
+    `queries` are query files, `pool` assessment files (none: every response is unassessed). `expand` makes a query of
+    each entry point of LDC queries; the text begins their names. `policy` is `kb` (knowledge-base runs), `sf`
+    (slot-filling runs) or a `Policy`; `justifications` limits what supports a node (`1:3`) and belongs to a named
+    policy unless given. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or
+    `STRING_EXACT`. `query_ids` chooses queries (a file that lists them, or their ids), `runids` runs of files that
+    hold several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference whose rules hold
+    (`3.0`, `2017.1.5`, `2017.2.0`), `mention_types` what is made of pools without them (`as-given`, `assume-name`).
+
+    Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
+    """
+    options = options_of(
+        policy, justifications, query_ids, runids, samples, discipline=discipline, expand=expand, follow=follow,
+        mention_types=mention_types,
+    )  # fmt: skip
+    query_files = files_of(queries, "queries")
+    if not query_files:
+        raise UsageError("queries takes at least one file")
+    with paused_collector():
+        opened = open_gold(query_files, options)
+        return _with_pool(opened, files_of(pool, "pool"))
+
+
+def _with_pool(opened: Prepared, pool: Sequence[Input]) -> Gold:
+    if not pool:
+        return Gold(opened)
+    opened = noting_folders(opened, pool)
+    files = tuple(map(held, pool))
+    try:
+        return Gold(with_pool(opened, [file.open() for file in files]))
+    except NoAnswerYetError:
+        return Gold(opened, files)
+
+
+@checked
+def score(
+    queries: Files,
+    run: Files,
+    pool: Files = (),
+    *,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    runids: Names | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    follow: str = LATEST.name,
+    mention_types: str = AS_GIVEN,
+    validate: bool = False,
+) -> RunResult:
+    """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
+    gold = prepare(
+        queries, pool, expand=expand, policy=policy, justifications=justifications, discipline=discipline,
+        query_ids=query_ids, runids=runids, samples=samples, follow=follow, mention_types=mention_types,
+    )  # fmt: skip
+    return gold.score(run, validate=validate)
+
+
+def _loaded_run(
+    gold: Prepared, files: Sequence[Input], pool: Sequence[Input], limits: Justifications, *, validate: bool
+) -> Run:
+    """The lines of a run, of knowledge bases what they answer; with `validate` as validation leaves them.
+
+    `pool`: assessments that are read behind the run. Raises InputError for what cannot be prepared or linked.
+    """
+    if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
+        return load_run(gold, [*files, *pool], limits)
+    prepared = prepared_files(files, gold.table, limits, validate=validate)
+    run = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
+    return replace(run, remarks=[*(one.account for one in prepared.runs), *run.remarks])
