@@ -32,7 +32,7 @@ ROOMS: Final = {
     # a measure as a value, the registry
     "measures": Budget(368, 4),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2520, 13),  # plan: 2300, 13
+    "statistics": Budget(2535, 13),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(665, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2565, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9404, 42),  # plan: 5000, 22
+    "analysis": Budget(9634, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2533, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2425, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4929, 15),  # plan: 1900, 11
+    "cli": Budget(5026, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -217,7 +217,7 @@ OUTPUT: Final = Option(
     "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
 )
 
-OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item"))
+OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit"))
 """Options of our own commands that name files to write."""
 
 _FORMAT_OF: Final = {
@@ -585,6 +585,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs:plot"),
     "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch:batch"),
     "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
+    "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many:compare_table"),
     "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "statistics:power"),
     "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "statistics:bias"),
     "check": _of_tasks(_SEVERAL, "Check scores against limits and a baseline", "many:check"),
@@ -746,10 +747,15 @@ def root() -> Tree:
         if name in TASKS:
             return load("score", name)
         if COMMANDS[name].by_task:
-            return Tree(name, list(TASKS), functools.partial(load, name), COLD_START)
+            further = [each.removeprefix(f"{name} ") for each in COMMANDS if each.startswith(f"{name} ")]
+            return Tree(name, [*TASKS, *further], functools.partial(_below, name), COLD_START)
         return load(name)
 
-    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name], make, "")
+    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name and " " not in name], make, "")
+
+
+def _below(verb: str, word: str) -> Command:
+    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
 
 
 def load(name: str, task: str = COLD_START) -> Command:
@@ -776,6 +782,8 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     if first not in COMMANDS or not first:
         _refuse_mistyped(first, (*COMMANDS, *TASKS), "command")
         return load(""), list(words)
+    if f"{first} {' '.join(rest[:1])}" in COMMANDS:
+        return load(f"{first} {rest[0]}"), rest[1:]
     if not COMMANDS[first].by_task:
         return load(first), rest
     if rest[:1] and rest[0] in TASKS:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
+
+from cs_score.analysis.any_table import compare_table as compare_any
+from cs_score.analysis.any_table import per_unit, read_table
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import write_whole
+from cs_score.base.outputs import write_packed, write_whole
+from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.named import named_by
@@ -23,6 +28,8 @@ from cs_score.cli.options import (
     INTERVALS,
     KNOWLEDGE_BASE,
     OF_A_CALL,
+    PER_UNIT,
+    PER_UNIT_FILE,
     POLICY,
     PROBLEMS,
     RUN,
@@ -48,6 +55,7 @@ from cs_score.verification.checking import Gate, error_text, of_cold_start, of_e
 from cs_score.verification.inputs import NotFoundError
 
 if TYPE_CHECKING:
+    from cs_score.statistics.results import Comparison
     from cs_score.verification.checking import Gate, Measured
     from cs_score.verification.verifying import Verdict
 
@@ -56,33 +64,35 @@ SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
 
 
-def comparison_options(task: str) -> tuple[Option, ...]:
-    """The options of a comparison in a task."""
+def _of_comparisons(measure: Option) -> tuple[Option, ...]:
+    """The options of all comparisons."""
     return (
         *INTERVALS,
         *FAMILY,
-        measure_option(task),
+        measure,
         Option(
             "--primary",
             "NAME",
             "The measure that decides; all others are exploratory",
             "the headline measure",
-            measure_option(task).choices,
+            measure.choices,
         ),
         Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
         Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
-        *([INCLUSION] if task == COLD_START else []),
-        SECOND,
         TOP,
         ALL,
         FORCE,
     )
 
 
+def comparison_options(task: str) -> tuple[Option, ...]:
+    """The options of a comparison in a task."""
+    inclusion = [INCLUSION] if task == COLD_START else []
+    return *_of_comparisons(measure_option(task)), *inclusion, SECOND, PER_UNIT
+
+
 def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    from cs_score.tables.comparison import WRITERS, comparison_screen
-
     if INCLUSION.long in line.switches and SECOND.long in line.switches:
         raise UsageError(f"{INCLUSION.long} is about one pool, {SECOND.long} about two: give one of them")
     if INCLUSION.long in line.switches:
@@ -91,12 +101,39 @@ def _compare(name: str, line: Line) -> int:
         from cs_score.cli.statistics import compare_assessors
 
         return compare_assessors(name, line)
-    resampling, measures = read_tests(line, always=True), read_measures(line)
-    given = named_by(name, line, fewest=2, most=None)
-    found = compare_systems(
-        task_named(name), given.several(), resampling, measures=measures, primary=line.switches.get("--primary"),
-        common="--common" in line.switches, equivalence=positive_number(line, "--equivalence"),
-    )  # fmt: skip
+    resampling = read_tests(line, always=True)
+    given, task = named_by(name, line, fewest=2, most=None), task_named(name)
+    path = line.switches.get(PER_UNIT.long)
+    outputs = OutputPlan(line.inputs(), [*PER_UNIT_FILE.outputs(path)], FORCE.long in line.switches)
+    outputs.check()
+    outputs.clear()
+    systems = given.several()
+    found = compare_systems(task, systems, resampling, **_choices_of(line))
+    if path is not None:
+        write_packed(path, tsv(per_unit(task, systems, UNSET if resampling is None else resampling.clusters)))
+    return _print_comparison(line, found)
+
+
+def _compare_table(line: Line) -> int:
+    """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
+    resampling = read_tests(line, always=True)
+    return _print_comparison(line, compare_any(read_table(line.words), resampling, **_choices_of(line)))
+
+
+def _choices_of(line: Line) -> dict[str, Any]:
+    return {
+        "measures": read_measures(line),
+        "primary": line.switches.get("--primary"),
+        "common": "--common" in line.switches,
+        "equivalence": positive_number(line, "--equivalence"),
+    }
+
+
+def _print_comparison(line: Line, found: Comparison) -> int:
+    """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
+    from cs_score.tables.comparison import WRITERS, comparison_screen
+
+    measures = read_measures(line)
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         found = first_measure(found)
     is_screen = line.format == "text" and ALL.long not in line.switches
@@ -258,6 +295,28 @@ def compare(task: str) -> Command:
         of_runs=lambda: (policies(),), formats=("text", "json", "tsv", "markdown", "latex"),
         summary=f"Compare {task} systems on the same gold file", example=EXAMPLE_OF_TWO,
     )  # fmt: skip
+
+
+def compare_table() -> Command:
+    """The command of tables that no task knows."""
+    known = measure_option(COLD_START)
+    measure = Option(known.long, known.value, known.help or "", known.shown, many=True)
+    return Command(
+        "compare table",
+        _of_comparisons(measure),
+        (
+            Parameter(
+                "tables",
+                "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the "
+                "columns unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of "
+                "--per-unit are such tables, each of a system",
+                is_repeated=True,
+            ),
+        ),
+        formats=("text", "json", "tsv", "markdown", "latex"),
+        example="assessments/table.tsv",
+        body=_compare_table,
+    )
 
 
 def check(task: str) -> Command:

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
+
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import make_folder, write_packed
@@ -20,6 +22,8 @@ from cs_score.cli.options import (
     INCLUSION,
     INTERVALS,
     OF_A_CALL,
+    PER_UNIT,
+    PER_UNIT_FILE,
     RUN,
     defaults_of,
     evidence_task,
@@ -51,12 +55,15 @@ from cs_score.coldstart.outputs import (
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.coldstart.several import OneRun
-from cs_score.tasks import COLD_START
+from cs_score.tables.renderers import tsv
+from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.task import EvidenceTask
     from cs_score.evidence.result import Result as EvidenceResult
+    from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tables.layout import Table
 
 
 class PredictionsScored(Record):
@@ -114,14 +121,14 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
 
 def _call_of_score(line: Line) -> Call:
     """The call that a command line asks for; the folder of -o is there then. Raises UsageError or OutputError."""
-    folder = line.folder
+    folder, units = line.folder, [*PER_UNIT_FILE.outputs(line.switches.get(PER_UNIT.long))]
     if folder is None:
-        return call_of(line, [] if line.file is None else [line.file])
+        return call_of(line, [*([] if line.file is None else [line.file]), *units])
     output = Destination(os.path.join(folder, "out"))
     json_file = f"{output.text}.json"
     from cs_score.coldstart.documents import OPTION
 
-    outputs = [*tables_of("-o", output, line), *replace(OPTION, name="-o").outputs(json_file)]
+    outputs = [*tables_of("-o", output, line), *replace(OPTION, name="-o").outputs(json_file), *units]
     call = call_of(line, outputs, output, json_file=json_file, folder=folder)
     make_folder(folder, "-o")
     return call
@@ -136,12 +143,23 @@ def _predictions_scored(task: EvidenceTask, line: Line) -> PredictionsScored:
     outputs = [] if line.file is None else [line.file]
     if per_item is not None:
         outputs += units_option(task.mode).outputs(per_item)
+    outputs += PER_UNIT_FILE.outputs(line.switches.get(PER_UNIT.long))
     plan = OutputPlan((gold, predictions), outputs, FORCE.long in line.switches)
     plan.check()
     resampling, own = read_resampling(line), own_arguments(task.name, line)
     plan.clear()
     result = score_evidence(task, gold, predictions, own)
     return PredictionsScored(result, None if resampling is None else intervals(result, resampling), per_item)
+
+
+def _of_units(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Table:
+    """The table of `--per-unit`, of each run of the files."""
+    from cs_score.analysis.any_table import per_unit
+
+    results: dict[str, Any] = {task: scored.result}
+    if isinstance(scored, RunsScored):
+        results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
+    return per_unit(task_named(task), results, UNSET if resampling is None else resampling.clusters)
 
 
 def _score(task: str, line: Line) -> int:
@@ -151,6 +169,8 @@ def _score(task: str, line: Line) -> int:
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()
+        if (path := line.switches.get(PER_UNIT.long)) is not None:
+            write_packed(path, tsv(_of_units(task, scored, read_resampling(line))))
     print_text(text.removesuffix("\n"))
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
@@ -237,9 +257,9 @@ def score(task: str) -> Command:
     """The command of a task."""
     if task == COLD_START:
         return task_command(
-            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), INCLUSION, ALL),
+            "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), INCLUSION, PER_UNIT, ALL),
             files=f"{FILES[0].upper()}{FILES[1:]}",
             of_runs=lambda: (policies(), fields()), formats=FORMATS, folder="files",
         )  # fmt: skip
-    options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, FORCE, *INTERVALS)
+    options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, PER_UNIT, FORCE, *INTERVALS)
     return task_command("score", task, _score, options, files=FILES_OF_EVIDENCE.meaning, formats=FORMATS)

@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.delimited import read_delimited
+from cs_score.base.delimited import Delimited, read_delimited
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
@@ -103,11 +103,15 @@ class Clusters(Record):
 
 
 def read_clusters(given: Input) -> Clusters:
-    """A table with the columns unit, cluster and perhaps stratum.
+    """A table with the columns unit, cluster and perhaps stratum. Raises InputError as `clusters_in` does."""
+    return clusters_in(read_delimited(given))
+
+
+def clusters_in(table: Delimited) -> Clusters:
+    """The clusters and strata of the units of a table.
 
     Raises InputError with the line for a unit in two clusters, a cluster in two strata, and what is no such table.
     """
-    table = read_delimited(given)
     clusters: dict[str, str] = {}
     strata: dict[str, str] = {}
     names = ("unit", "cluster", *(name for name in ("stratum",) if name in table.columns))
@@ -189,6 +193,16 @@ def _aligned(
     kept = frozenset(units)
     dropped = {name: tuple(unit for unit, _ in (key for key in places[name] if key not in kept)) for name in systems}
     return AlignedUnits(tuple(unit for unit, _ in units), rows, dropped)
+
+
+def unique_ids(ids: Sequence[str]) -> list[str]:
+    """The ids, those that occur again with their number: `q`, `q (2)`."""
+    seen: Counter[str] = Counter()
+    names = []
+    for unit in ids:
+        seen[unit] += 1
+        names.append(unit if seen[unit] == 1 else f"{unit} ({seen[unit]})")
+    return names
 
 
 def named_units(units: Sequence[str]) -> str:

@@ -286,7 +286,7 @@ UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4"}
 HELP: Final = (
     "", "score", "validate-run", "validate-queries", "expand-queries", "generate-queries", "package-output",
     "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "pool-bias", "verify",
-    "problems", "schema", "completion", "man", "help", "version", *EVIDENCE,
+    "problems", "schema", "completion", "man", "help", "version", "compare table", *EVIDENCE,
     *(verb for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")),
     *(f"{verb} {mode}" for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")
       for mode in EVIDENCE),

@@ -1,0 +1,228 @@
+"""Units by systems as a table that anybody may have made: read and compared; and written, from results of any task.
+
+A wide table has a column `unit`, then a column of numbers for each system. A long one has the columns `unit`,
+`numerator` and `denominator`, and perhaps `system` and `measure`; without `system` each file is a system. Both may have
+columns `cluster` and `stratum`. The score of a system is the sum of its numerators over that of its denominators, and
+a number stands over 1, so that the score of a wide table is the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.comparison import system_names
+from cs_score.base.delimited import Delimited, read_delimited
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.late import Late
+from cs_score.base.records import Record, replace
+from cs_score.base.signing.origin import GOLD, Origin
+from cs_score.base.sources import Input, InputDigest, open_source
+from cs_score.measures.registry import MEASURES, chosen, find, headline
+from cs_score.statistics.arithmetic import ColumnFormula
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import Comparison
+from cs_score.statistics.units import Clusters, UnitTable, clusters_in, unique_ids
+from cs_score.tables.layout import Layout, Row, Table, columns
+from cs_score.tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
+
+TASK: Final = "table"
+"""What documents call the task of such a table."""
+
+SCORE: Final = "score"
+"""The measure of a table that names none."""
+
+_ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
+
+_Cells = dict[tuple[str, str, str], tuple[float, float]]
+"""Numerator and denominator by system, measure and unit."""
+
+
+class AnyTable(Record):
+    """The statistics of each system: for each of the measures numerator and denominator.
+
+    `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
+    """
+
+    measures: tuple[str, ...]
+    systems: Mapping[str, UnitTable]
+    clusters: Clusters | UnsetType
+    inputs: tuple[InputDigest, ...]
+    names_measures: bool
+
+
+def read_table(files: Sequence[Input]) -> AnyTable:
+    """Read tables. Raises InputError with the line for text, missing cells, a unit that stands there twice."""
+    cells: _Cells = {}
+    together: Clusters | UnsetType = UNSET
+    measured: list[bool] = []
+    for file, system in zip(files, system_names(files)):
+        table = read_delimited(file)
+        is_long = {"numerator", "denominator"} <= set(table.columns)
+        found = _long(table, system) if is_long else _wide(table)
+        for line, key, value in found:
+            if key in cells:
+                name, measure, unit = key
+                of = f" of {name}" + (f" by {measure}" if "measure" in table.columns else "")
+                raise InputError(f"unit {unit}{of} stands there twice", file=table.file, place=f"line {line}")
+            cells[key] = value
+        measured.append("measure" in table.columns)
+        if "cluster" in table.columns:
+            own = clusters_in(table)
+            others = {} if together is UNSET else together.clusters
+            if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
+                raise InputError("has other clusters than the file before", file=table.file)
+            together = own if together is UNSET else replace(own, clusters={**others, **own.clusters})
+    names = [tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3)]
+    if not cells:
+        raise InputError("has no unit", file=str(files[0]))
+    return AnyTable(
+        names[1], _tables(cells, *names), together, tuple(map(_digest, files)), names_measures=any(measured)
+    )
+
+
+def _wide(table: Delimited) -> Iterator[tuple[int, tuple[str, str, str], tuple[float, float]]]:
+    systems = [column for column in table.columns if column not in _ABOUT_UNITS]
+    for line, (unit, *values) in table.named("unit", *systems):
+        for system, value in zip(systems, values):
+            yield line, (system, SCORE, unit), (_number(table, line, system, value), 1.0)
+
+
+def _long(table: Delimited, file: str) -> Iterator[tuple[int, tuple[str, str, str], tuple[float, float]]]:
+    own = [name for name in ("system", "measure") if name in table.columns]
+    for line, (unit, above, below, *values) in table.named("unit", "numerator", "denominator", *own):
+        named = dict(zip(own, values))
+        numerator, denominator = _number(table, line, "numerator", above), _number(table, line, "denominator", below)
+        if denominator < 0:
+            raise InputError(f"the denominator {below} is below 0", file=table.file, place=f"line {line}")
+        yield line, (named.get("system", file), named.get("measure", SCORE), unit), (numerator, denominator)
+
+
+def _number(table: Delimited, line: int, column: str, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in cell:
+        raise InputError(f"column {column}: {cell} is no number", file=table.file, place=f"line {line}")
+    return value
+
+
+def _tables(
+    cells: _Cells, systems: Sequence[str], measures: Sequence[str], units: Sequence[str]
+) -> dict[str, UnitTable]:
+    """The table of each system, with the units that it has; one of which some measures are missing is refused."""
+    parts = tuple(f"{measure}:{part}" for measure in measures for part in ("numerator", "denominator"))
+    found = {}
+    for system in systems:
+        ids, rows = [], []
+        for unit in units:
+            own = [cells.get((system, measure, unit)) for measure in measures]
+            if not any(own):
+                continue
+            if None in own:
+                raise InputError(f"unit {unit} of {system} has no {measures[own.index(None)]}")
+            ids.append(unit)
+            rows.append(tuple([number for pair in own if pair for number in pair]))
+        found[system] = UnitTable(tuple(ids), parts, rows)
+    return found
+
+
+def _digest(file: Input) -> InputDigest:
+    with open_source(file) as source:
+        source.read_bytes()
+        return source.digest(GOLD)
+
+
+def compare_table(
+    given: AnyTable,
+    resampling: Resampling | None = None,
+    *,
+    measures: Sequence[str] = (),
+    primary: str | None = None,
+    common: bool = False,
+    equivalence: float | None = None,
+) -> Comparison:
+    """Compare the systems of a table as `compare` does those of a task; two whose units are right or wrong by the exact
+    sign test. Raises UsageError for fewer than two systems, and as `compare` does.
+    """
+    if len(given.systems) < 2:
+        (name,) = given.systems
+        raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
+    if primary is not None:
+        [primary] = chosen(given.measures, [find(primary, given.measures) or primary])
+    wanted = chosen(given.measures, [*measures, primary] if measures and primary else measures)
+    known = dict.fromkeys(name for mode in MEASURES for name in headline(mode))
+    primary = primary or next((name for name in known if name in wanted), wanted[0])
+    places = [2 * given.measures.index(name) for name in wanted]
+    settings = resampling or Resampling(can_grow=True)
+    found = compare_tables(
+        given.systems,
+        wanted,
+        ColumnFormula(partial(_ratios, places)),
+        replace(settings, unit="unit", clusters=settings.clusters or given.clusters),
+        common=common,
+        primary=primary,
+        has_signs=not given.names_measures,
+        equivalence=equivalence,
+    )
+    origins = {
+        name: Origin(task=TASK, options={"system": name}, inputs=given.inputs, settings=(), measure=primary)
+        for name in given.systems
+    }
+    signatures = {name: str(each.signature.of_all_runs()) for name, each in origins.items()}
+    return replace(found, task=TASK, signatures=signatures, origins=origins)
+
+
+def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [divide(sums[place], sums[place + 1]) for place in places]
+
+
+# ---- Written
+
+
+def per_unit(task: Task, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
+    """The table of `--per-unit`: cluster, numerator and denominator of each unit by each measure; of several systems
+    with their names. A unit that stands for itself is its own cluster.
+    """
+    stratum = ["stratum"] if clusters and clusters.strata else []
+    system = ["system"] if len(results) > 1 else []
+    keys = ("unit", "cluster", *stratum, *system, "measure", "numerator", "denominator")
+    layout = Layout("per-unit", "", columns(*keys), lambda given: _units(task, given, clusters))
+    return layout.table(results)
+
+
+def _units(task: Task, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
+    measures = task.measures(results.values())
+    formula = ColumnFormula(task.formula(measures))
+    for system, result in results.items():
+        table = task.statistics(result, measures).table
+        if clusters:
+            clusters.drawn(table.ids)
+        parts = formula.ratios(np.asarray(table.rows, dtype=np.float64))
+        for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
+            cluster = clusters.clusters[unit] if clusters else name
+            about = {"unit": name, "cluster": cluster, "system": system}
+            if clusters and clusters.strata:
+                about["stratum"] = clusters.strata[cluster]
+            for at, measure in enumerate(measures):
+                yield {
+                    **about,
+                    "measure": measure,
+                    "numerator": _plain(parts.numerator[place, at]),
+                    "denominator": _plain(parts.denominator[place, at]),
+                }
+
+
+def _plain(number: Any) -> float | int:
+    return int(number) if float(number).is_integer() else float(number)

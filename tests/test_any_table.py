@@ -1,0 +1,167 @@
+"""Any table of units by systems: read, compared, and the file of --per-unit of every task through it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from tests.documents import copy_samples
+from tests.evidence.command import cs_score
+
+Json = dict[str, Any]
+
+TASKS = {
+    "coldstart": ("-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab"),
+    "scifact": ("--gold", "assessments/scifact-gold.jsonl"),
+    "claims": ("--gold", "assessments/claims-gold.jsonl"),
+    "r4c": ("--gold", "assessments/r4c-gold.json"),
+    "hotpotqa": ("--gold", "assessments/hotpotqa-gold.json"),
+}
+
+
+@pytest.fixture(autouse=True)
+def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_samples(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def compared(*words: str) -> Json:
+    outcome = cs_score("compare", *words, "--format", "json", "--bootstrap", "200")
+    assert outcome.status == 0, outcome
+    found: Json = json.loads(outcome.out)
+    return found
+
+
+def runs_of(task: str) -> tuple[str, str]:
+    if task == "coldstart":
+        return "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
+    ending = TASKS[task][1].rpartition(".")[2]
+    return f"submissions/{task}-a.{ending}", f"submissions/{task}-b.{ending}"
+
+
+def same(ours: Any, theirs: Any) -> None:
+    """All numbers are equal but for rounding."""
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys()
+        for key in theirs:
+            same(ours[key], theirs[key])
+    elif isinstance(theirs, list):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs):
+            same(one, other)
+    elif isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, abs=1e-12)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_file_of_units_of_every_task_gives_its_own_numbers(task: str) -> None:
+    runs = runs_of(task)
+    expected = compared(task, *TASKS[task], *runs, "--per-unit", "both.tsv")
+    for run in runs:
+        outcome = cs_score("score", task, *TASKS[task], run, "--per-unit", f"{Path(run).name}.tsv")
+        assert outcome.status == 0, outcome
+        assert Path(f"{Path(run).name}.tsv").read_text().startswith("unit\tcluster\tmeasure\tnumerator\tdenominator\n")
+    both = compared("table", "both.tsv")
+    assert both["measure"] == expected["measure"]
+    same(both["measures"], expected["measures"])
+    several = compared("table", *(f"{Path(run).name}.tsv" for run in runs))
+    for measure in (*several["measures"], *expected["measures"]):
+        for each in (*measure["systems"], *measure["pairs"]):
+            for key in {"name", "a", "b"} & each.keys():
+                each[key] = each[key].removesuffix(".tsv")
+        measure["notes"] = [note["code"] for note in measure["notes"]]
+    same(several["measures"], expected["measures"])
+
+
+def test_clusters_are_in_the_file_and_are_honoured() -> None:
+    gold, (a, b) = TASKS["scifact"], runs_of("scifact")
+    ids = [json.loads(line)["id"] for line in Path(gold[1]).read_text("utf-8").splitlines()]
+    rows = "".join(f"{unit},c{at // 3},s{at // 6}\n" for at, unit in enumerate(ids))
+    Path("clusters.csv").write_text(f"unit,cluster,stratum\n{rows}")
+    words = ("--clusters", "clusters.csv", "--per-unit", "u.tsv")
+    expected = compared("scifact", *gold, a, b, *words)
+    assert Path("u.tsv").read_text().startswith("unit\tcluster\tstratum\tsystem\tmeasure\tnumerator\tdenominator\n")
+    found = compared("table", "u.tsv")
+    same(found["measures"], expected["measures"])
+    assert found["measures"][0]["family"]["clusters"] == len(ids) // 3
+
+
+def test_wide_and_long_and_csv_are_one() -> None:
+    values = {"A": [1, 0, 0.5, 1, 0.25], "B": [0, 0, 1, 1, 0.75]}
+    wide = [f"u{at}\t{a}\t{b}" for at, (a, b) in enumerate(zip(*values.values()))]
+    Path("wide.tsv").write_text("\n".join(["unit\tA\tB", *wide, ""]))
+    Path("wide.csv").write_text("\r\n".join(["unit,A,B", *(line.replace("\t", ",") for line in wide), "", ""]))
+    long = [f"u{at},{name},{2 * each},2" for name, column in values.items() for at, each in enumerate(column)]
+    Path("long.csv").write_text("\n".join(["unit,system,numerator,denominator", *long]))
+    first, *others = (compared("table", name) for name in ("wide.tsv", "wide.csv", "long.csv"))
+    assert [each["score"] for each in first["measures"][0]["systems"]] == [0.55, 0.55]
+    assert first["measures"][0]["measure"] == "score"
+    for other in others:
+        same(other["measures"], first["measures"])
+
+
+@pytest.mark.parametrize(("more", "less", "p"), [(18, 18, "1.000"), (33, 31, "0.901"), (37, 31, "0.545")])
+def test_published_counts_of_the_sign_test(more: int, less: int, p: str) -> None:
+    rows = ["0\t1"] * more + ["1\t0"] * less + ["1\t1"] * 9
+    lines = "".join(f"u{at}\t{row}\n" for at, row in enumerate(rows))
+    Path("t.tsv").write_text(f"unit\tA\tB\n{lines}")
+    (measure,) = compared("table", "t.tsv")["measures"]
+    (pair,) = measure["pairs"]
+    assert f"{pair['p']:.3f}" == p
+    assert pair["p_adjusted"] == pair["p"] == pytest.approx(stats.binomtest(more, more + less).pvalue)
+    assert measure["family"]["test"] == "sign"
+
+
+def test_power_takes_the_comparison_of_a_table() -> None:
+    assert cs_score("compare", "table", "assessments/table.tsv", "-o", "c.json").status == 0
+    outcome = cs_score("power", "c.json", "--format", "json")
+    assert outcome.status == 0, outcome
+    assert json.loads(outcome.out)["units"] == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "problem"),
+    [
+        ("unit\tA\tB\nq\t1\tno\n", 1, "t.tsv: line 2: column B: no is no number"),
+        ("unit\tA\tB\nq\t1\tnan\n", 1, "t.tsv: line 2: column B: nan is no number"),
+        ("unit\tA\tB\nq\t1\t\n", 1, "t.tsv: line 2: column B is empty"),
+        ("unit\tA\tB\nq\t1\n", 1, "t.tsv: line 2: 2 cells, where the header names 3 columns"),
+        ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A stands there twice"),
+        ("unit\tA\nq\t1\n", 2, "a comparison needs at least two systems; there is A only"),
+        ("unit\tA\tB\n", 1, "t.tsv: has no unit"),
+        ("id\tA\tB\nq\t1\t1\n", 1, "t.tsv: line 1: no column unit; there are id, A, B"),
+        ("", 1, "t.tsv: empty: a table begins with a line that names its columns"),
+        ("unit\tsystem\tnumerator\tdenominator\nq\tA\t1\t-1\nq\tB\t1\t1\n", 1, "line 2: the denominator -1 is below 0"),
+        (
+            "unit\tsystem\tnumerator\tdenominator\nq\tA\t1\t1\nr\tB\t1\t1\n",
+            1,
+            "system B lacks 1 unit (q), which system A has; compare them on the units that all systems have (--common)",
+        ),
+        (
+            "unit\tsystem\tmeasure\tnumerator\tdenominator\nq\tA\tP\t1\t1\nq\tA\tR\t1\t1\nq\tB\tP\t1\t1\n",
+            1,
+            "unit q of B has no R",
+        ),
+        ("unit\tcluster\tA\tB\nq\tx\t1\t1\nr\t\t1\t1\n", 1, "t.tsv: line 3: column cluster is empty"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_line(text: str, status: int, problem: str) -> None:
+    Path("t.tsv").write_text(text)
+    outcome = cs_score("compare", "table", "t.tsv")
+    assert (outcome.status, outcome.out) == (status, "")
+    assert problem in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("rows", ["q\t1\t1\t1\n", "q\t1\t1\t1\nr\t1\t1\t1\n", "q\t0\t0\t0\nr\t0\t0\t0\n"])
+def test_one_unit_and_equal_values_have_no_p_but_one(rows: str) -> None:
+    Path("t.tsv").write_text(f"unit\tA\tB\tC\n{rows}")
+    (measure,) = compared("table", "t.tsv")["measures"]
+    assert {(pair["p"], pair["p_adjusted"]) for pair in measure["pairs"]} == {(1.0, 1.0)}
+    assert {system["tier"] for system in measure["systems"]} == {1}
