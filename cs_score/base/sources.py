@@ -31,7 +31,7 @@ READING_ERRORS: Final = (OSError,)
 
 
 class InMemory(io.BytesIO):
-    """A file in memory, with the name that messages call it."""
+    """A file in memory, with the name that messages call it; whoever opens it reads it from its beginning."""
 
     def __init__(self, name: str, data: bytes) -> None:
         super().__init__(data)
@@ -210,7 +210,7 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
         except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
             raise InputError(f"Could not open {name}: {reason_of(error)}") from None
     # An open file keeps belonging to its owner, so what is left of it is read now and it is not closed.
-    content = given.read()
+    content = given.getvalue() if isinstance(given, InMemory) else given.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
     beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]

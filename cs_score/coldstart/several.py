@@ -11,7 +11,7 @@ from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import RUN
-from cs_score.base.sources import InMemory, Input, name_of, open_source
+from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, Options, as_validated, origin_of
@@ -53,8 +53,6 @@ def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[li
                 runs.append(member)
                 continue
             kind = kind_of(member)
-            if isinstance(member, InMemory):
-                member.seek(0)
             if kind is None:
                 raise InputError("empty: neither a run nor assessments", file=name_of(member))
             (runs if kind is FileKind.RUN else assessments).append(member)
@@ -86,8 +84,6 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     """The ids of the runs in a file, in the order of their first lines."""
     with open_source(file) as source:
         content = source.read_bytes()
-    if isinstance(file, InMemory):
-        file.seek(0)
     if is_knowledge_base:
         return [content.partition(b"\n")[0].decode("utf-8", "replace").strip()]
     first = _FIRST_ID.search(content)
@@ -97,8 +93,6 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
         found = dict.fromkeys(columns[2] for _, _, columns in tab_file.lines) if tab_file else {}
-    if isinstance(file, InMemory):
-        file.seek(0)
     return list(found) or [""]
 
 

@@ -69,10 +69,7 @@ def validate_runs(
         runs: list[Input] = []
         others: list[Input] = []
         for member in map(rereadable, members(given)):
-            kind = kind_of(member)
-            if isinstance(member, InMemory):
-                member.seek(0)
-            (runs if kind is FileKind.RUN else others).append(member)
+            (runs if kind_of(member) is FileKind.RUN else others).append(member)
         prepared.files += others
         if not runs:
             continue

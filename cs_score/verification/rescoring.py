@@ -142,8 +142,6 @@ def _is_knowledge_base(file: InMemory) -> bool:
         kind_of(file)
     except InputError:
         return True
-    finally:
-        file.seek(0)
     return False
 
 

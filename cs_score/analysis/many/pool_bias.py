@@ -116,7 +116,7 @@ def pool_bias(
     if len(set(names)) < max(2, len(names)):
         raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {', '.join(names) or 'none'}")
     team_of = {name: name for name in names} if teams is None else read_teams(teams, names)
-    gold = with_pool(open_gold(map(_again, queries), options), map(_again, pool))
+    gold = with_pool(open_gold(queries, options), pool)
     scored = [_scored(gold, run) for run in runs]
     about = scored[0].measure(measure)
     given: dict[str, set[Given]] = {}
@@ -131,7 +131,7 @@ def pool_bias(
     after = list(before)
     for at, run in enumerate(progress(runs, "leaving out")):
         if removed := own[team_of[run.run_id]].removed:
-            left = _scored(with_pool(open_gold(map(_again, queries), options), _without(pool, removed)), run)
+            left = _scored(with_pool(open_gold(queries, options), _without(pool, removed)), run)
             after[at] = left.result.measures[left.measure(str(about))]
     ranks, ranks_after = ranks_of(before), ranks_of(after)
     rows = []
@@ -151,12 +151,7 @@ def pool_bias(
 
 
 def _scored(gold: Gold, run: OneRun) -> Scored:
-    return score_for_analysis(load_run(run.over(gold), [_again(run.file)]), gold.options.policy)
-
-
-def _again(file: Input) -> Input:
-    """A file that is read once more."""
-    return InMemory(file.name, file.getvalue()) if isinstance(file, InMemory) else file
+    return score_for_analysis(load_run(run.over(gold), [run.file]), gold.options.policy)
 
 
 class _Own(Record):
@@ -185,7 +180,7 @@ def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InM
     """The files of the pool without some of their lines; a file of which no line is left is none of them."""
     gone = {(each.file, each.line) for each in removed}
     for file in pool:
-        with open_source(_again(file)) as source:
+        with open_source(file) as source:
             lines = source.read_bytes().split(b"\n")
         name = name_of(file)
         kept = [line for number, line in enumerate(lines, 1) if (name, number) not in gone]
