@@ -329,18 +329,21 @@ class Finding:
         return AddedLine(assessment, self.file.name, self._confidence.value, node_id, "\t".join(columns))
 
 
+class At(Record):
+    """A line by its file and its number there, from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}"
+
+
 class Change(Record):
     """Lines that go and lines that come, so that anybody can score the changed files; `added` ones are for one file."""
 
     removal: Removal = NOTHING
     added: Sequence[AddedLine] = ()
-
-
-class At(Record):
-    """The place of a line, as documents have it."""
-
-    file: str
-    line: int
 
 
 def places_of(change: Change) -> list[At]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain
 
-from cs_score.analysis.coldstart.changes import Dependents, RunFiles, files_of
+from cs_score.analysis.coldstart.changes import At, Dependents, RunFiles, files_of
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.explanation.document import At, Counted, Rank, Ranked
+from cs_score.analysis.coldstart.explanation.document import Counted, Rank, Ranked
 from cs_score.analysis.coldstart.mistakes import category_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from cs_score.analysis.coldstart.changes import Change, ReadLine
+from cs_score.analysis.coldstart.changes import Change, ReadLine, places_of, texts_of
 from cs_score.analysis.coldstart.effects import Effect
 from cs_score.analysis.coldstart.explanation.case import Case, QueryCase
-from cs_score.analysis.coldstart.explanation.document import At, Counted, LineEffect, Ranked
+from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Ranked
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
@@ -156,19 +156,18 @@ def _value(node: Node, found: RankedNode, query: QueryCase, case: Case) -> tuple
     return text, taken_by
 
 
-def effect_of_absence(lines: Iterable[ReadLine], case: Case, *, is_computed: bool = True) -> LineEffect | None:
+def effect_of_absence(lines: Sequence[ReadLine], case: Case, *, is_computed: bool = True) -> LineEffect | None:
     """What the absence of lines and of their dependents makes of the scores; None where there are none.
 
     Unless it `is_computed`, only what would go with a line.
     """
     if case.measure is None:
         return None
-    lines = list(lines)
     change = Change(case.dependents.with_dependents(lines))
     if is_computed:
-        return _effect_facts("absent", change, case.effects.of(change), case)
+        return _line_effect("absent", change, case.effects.of(change), case)
     reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
-    return _effect_facts("absent", change, Effect({}, reason), case)
+    return _line_effect("absent", change, Effect({}, reason), case)
 
 
 def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
@@ -176,14 +175,9 @@ def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
     if case.measure is None:
         return None
     change = Change(added=case.effects.rescoring.finding.lines(assessment))
-    return _effect_facts("found", change, case.effects.of(change), case)
+    return _line_effect("found", change, case.effects.of(change), case)
 
 
-def _effect_facts(what: str, change: Change, effect: Effect, case: Case) -> LineEffect:
-    return LineEffect(
-        what,
-        {name: effect.differences.get(name) for name in map(str, case.measures)},
-        tuple(At(*place) for place in change.removal.places),
-        tuple(line.text for line in change.added),
-        effect.reason,
-    )
+def _line_effect(what: str, change: Change, effect: Effect, case: Case) -> LineEffect:
+    effects = {name: effect.differences.get(name) for name in map(str, case.measures)}
+    return LineEffect(what, effects, places_of(change), texts_of(change), effect.reason)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import columns_of, one_line
 from cs_score.base.records import Record
 
@@ -18,16 +19,6 @@ _ON: Final = "    "
 _NARROWEST: Final = 20
 _LONGEST: Final = 60
 _MOST_PLACES: Final = 5
-
-
-class At(Record):
-    """A line by its file and its number there, from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file} line {self.line}"
 
 
 class Item(Record):
@@ -367,8 +358,8 @@ class LineEffect(Record):
 
     change: str
     effects: Mapping[str, float | None]
-    removed: tuple[At, ...]
-    added: tuple[str, ...]
+    removed: Sequence[At]
+    added: Sequence[str]
     reason: str | None
 
     def item(self) -> Item:

@@ -13,7 +13,6 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
 from cs_score.analysis.coldstart.explanation.document import (
-    At,
     Item,
     LineEffect,
     LineExplanation,
@@ -409,8 +408,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     def effect_of(mistake: Mistake) -> LineEffect:
         effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
         reason = str(mistake.reason) if None in effects.values() else None
-        places = tuple(At(each.file, each.line) for each in mistake.removed)
-        return LineEffect(mistake.change, effects, places, tuple(mistake.added), reason)
+        return LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason)
 
     lines, queries, classes = [], [], []
     for line in explained:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
+from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placement, QueryCase, side_of
 from cs_score.analysis.coldstart.explanation.document import (
     Asked,
     Assessed,
-    At,
     Category,
     Kept,
     Label,

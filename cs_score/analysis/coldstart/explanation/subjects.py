@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, QueryCase, side_of
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence, effect_of_finding, ranked_of, rows_of
 from cs_score.analysis.coldstart.explanation.document import (
     Asked,
     Assessed,
-    At,
     Counted,
     Item,
     LineEffect,
