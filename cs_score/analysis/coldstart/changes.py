@@ -178,11 +178,9 @@ class Dependents:
                 self._leaning.setdefault(short_id, pool_line)
 
     def asking(self, target: str) -> Sequence[ReadLine]:
-        """The lines that answer the query about an answer, by its short id."""
         return self._asking.get(target, ())
 
     def giving(self, target: str) -> Sequence[ReadLine]:
-        """The lines that give an answer which other lines ask about."""
         return self._giving.get(target, ())
 
     def first_given(self, target: str, gone: Container[Place] = ()) -> _Position:
@@ -347,10 +345,8 @@ class Change(Record):
 
 
 def places_of(change: Change) -> list[At]:
-    """The lines that a change deletes."""
     return [At(*place) for place in change.removal.places]
 
 
 def texts_of(change: Change) -> list[str]:
-    """The lines that a change appends."""
     return [line.text for line in change.added]

@@ -337,7 +337,6 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
 
 
 def _rows(scored: Scored) -> dict[_Key, tuple[Any, float]]:
-    """The rows of the SF tables: what makes two of them different, and the score."""
     rows: dict[_Key, tuple[Any, float]] = {
         ("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows
     }
@@ -372,7 +371,6 @@ def _answers(a: Scored, b: Scored) -> list[AnswerPair]:
 
 
 def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
-    """What each answer of a run counted as."""
     found: dict[tuple[str, str, str], AnswerLabel] = {}
     often: Counter[tuple[str, str, str]] = Counter()
     of_run = scored.run.lines.get(scored.run_id, {})

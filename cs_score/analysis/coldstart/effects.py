@@ -96,7 +96,6 @@ class Effects:
         return self if len(self._measures) == 1 else Effects(self._scored, self._measures[:1], self.rescoring)
 
     def of(self, change: Change) -> Effect:
-        """The effect of one change."""
         after = self.scores(change)
         differences = {
             str(measure): None if new is None or old is None else new - old
@@ -105,7 +104,6 @@ class Effects:
         return Effect(differences, after.reason)
 
     def scores(self, change: Change, policy: Policy | None = None) -> Scores:
-        """The scores of the changed files, under another policy where one is given."""
         try:
             units = self.rescoring.rescored(change, policy, is_ranked=self._is_ranked)
             return self._combined(*self._after(units, {}))

@@ -38,18 +38,15 @@ class ColdStartTask:
         self, result: Scored, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
         progress: Progress = silent, **settings: Any,
     ) -> Analysis:  # fmt: skip
-        """What each mistake costs, and all else that is found; `settings` are policies, groups and resampling."""
         return analyze(result, measure, top, progress=progress, with_explanations=is_whole, **settings)
 
     def diff(
         self, a: Scored, b: Scored, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
-        """Why B scores otherwise than A."""
         return diff(a, b, measure, names=names, resampling=resampling)
 
     def headers(self, kind: str) -> dict[str, Sequence[str]]:
-        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
         layouts = LAYOUTS if kind == "analysis" else OF_DIFFERENCE
         return {f"{layout.name}.tsv": layout.keys for layout in layouts}
 
@@ -60,11 +57,9 @@ class ColdStartTask:
         return (STEPS,)
 
     def tables(self, document: Any) -> list[Table]:
-        """The tables of a document."""
         return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
-        """A document for people."""
         if isinstance(document, Analysis):
             return analysis_text(document, width, top)
         if isinstance(document, Difference):
@@ -85,13 +80,11 @@ class ColdStartTask:
         )]  # fmt: skip
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
-        """What these measures of the one run of a result are made of."""
         run = _one(result)
         table = unit_table(run, self._parsed(measures))
         return Statistics(unit_name(result), table, answered_units(run), frozenset(run.unit_of.values()), result.origin)
 
     def formula(self, measures: Sequence[str]) -> ColumnMeasures:
-        """From the sums of the columns to these measures."""
         return formula_of(self._parsed(measures))
 
     def _parsed(self, measures: Sequence[str]) -> list[Measure]:

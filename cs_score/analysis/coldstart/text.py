@@ -70,7 +70,6 @@ def _headline(analysis: Analysis, width: int) -> list[str]:
 
 
 def _sentences(analysis: Analysis) -> Iterator[str]:
-    """What the text says below its tables."""
     row = analysis.budget[-1]
     if lost := row.unreachable or {}:
         reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())

@@ -139,7 +139,6 @@ def costs_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Cost]:
 
 
 def listed(examiner: AnyExaminer, costs: Iterable[Cost]) -> tuple[Mistake, ...]:
-    """Faults with the predictions that correct them."""
     names = numbered_units(examiner)
 
     def mistake(cost: Cost) -> Mistake:
@@ -337,7 +336,6 @@ def explain(examiner: AnyExaminer, units: Sequence[str | int] = (), *, progress:
 
 
 def _explained(examiner: AnyExaminer, positions: Sequence[int]) -> list[ExplainedUnit]:
-    """The units at these positions, which have one id as text."""
     result = examiner.result
     names, units = numbered_units(examiner), {}
     for together in examiner.together():

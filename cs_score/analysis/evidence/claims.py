@@ -204,7 +204,6 @@ def _set_value(document: str, number: int, sentences: Sequence[Hashable]) -> dic
 
 
 def _gold_sets(gold: Claim) -> dict[str, list[_Entry]]:
-    """The evidence sets of each document that has any."""
     return {
         document: [
             _Entry(as_key(each.get("label")), each.get("label"), listed_sentences(each)) for each in entries_of(sets)
@@ -215,12 +214,10 @@ def _gold_sets(gold: Claim) -> dict[str, list[_Entry]]:
 
 
 def _predicted(prediction: object) -> Mapping[str, object]:
-    """The entries of each predicted document as they were read."""
     return {} if prediction is None else predicted_documents(claim_of(prediction), needed=False)
 
 
 def _entries(value: object) -> list[_Entry]:
-    """The predicted entries of a document that are well-formed."""
     return [
         _Entry(as_key(each["label"]), each["label"], each["sentences"])
         for each in (value if isinstance(value, list) else ())

@@ -135,7 +135,6 @@ def _by_key(sentences: Iterable[object]) -> dict[Hashable, object]:
 
 
 def without_sentences(sentences: Iterable[object], extra: Iterable[object]) -> list[object]:
-    """The sentences without those that are extra."""
     gone = set(map(as_key, extra))
     return [sentence for sentence in sentences if as_key(sentence) not in gone]
 

@@ -42,7 +42,6 @@ class EvidenceTask(Record):
 
     @property
     def name(self) -> str:
-        """The task's name."""
         return self.mode.name
 
     def measure_of(self, wanted: str | None) -> str:
@@ -79,7 +78,6 @@ class EvidenceTask(Record):
         return explain(self.examiner(result, self.measure_of(measure)), units, progress=progress)
 
     def headers(self, kind: str) -> dict[str, Sequence[str]]:
-        """The columns of the tables of an `analysis` or a `difference` by the name of their file."""
         layouts = layouts_of(self.mode)[Analysis if kind == "analysis" else Difference]
         return {f"{layout.name}.tsv": layout.keys for layout in layouts if layout.is_file}
 
@@ -88,11 +86,9 @@ class EvidenceTask(Record):
         return layouts_of(self.mode)[type(document)]
 
     def tables(self, document: Any) -> list[Table]:
-        """The tables of a document."""
         return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
-        """A document for people."""
         return text_of_document(self.mode, document, width, top)
 
     def measures(self, results: Iterable[Result]) -> Sequence[str]:
@@ -103,9 +99,7 @@ class EvidenceTask(Record):
         return self.mode.measures
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
-        """What every measure is made of."""
         return Statistics(self.mode.unit, result.table, result.answered(), frozenset(result.table.ids), result.origin)
 
     def formula(self, measures: Sequence[str]) -> ColumnMeasures:
-        """From the sums of the columns to these measures."""
         return partial(scores_at, self.mode.formula, tuple(map(self.mode.measures.index, measures)))

@@ -185,7 +185,6 @@ def _ordered(layout: Layout, title: str, order: Callable[[Any], float]) -> Layou
 
 
 def as_json(value: object) -> str | None:
-    """A JSON value on one line; None for null."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
@@ -201,7 +200,6 @@ def in_short(value: object) -> str | None:
 
 
 def cut(text: str | None, most: int) -> str | None:
-    """A text of at most so many characters; three dots stand for what is left out."""
     return text if text is None or len(text) <= most else f"{text[: most - 3]}..."
 
 

@@ -118,7 +118,6 @@ class QueryCase:
 
     @cached_property
     def tally_of(self) -> Mapping[int, Tally]:
-        """The row that each line is counted in, by its index."""
         return {line.index: tally for tally in self.tallies for line in tally.responses}
 
     @cached_property
@@ -134,7 +133,6 @@ class QueryCase:
         return found
 
     def assessment_of(self, line: Response) -> Assessment | None:
-        """The assessment that a line met."""
         return None if self.unit is None else self.unit.matched.get(line.index)
 
     @cached_property
@@ -148,7 +146,6 @@ class QueryCase:
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes before they are ranked, by name."""
         return self._case.nodes.of_query(self.query.full_id)
 
     @cached_property
@@ -165,7 +162,6 @@ class QueryCase:
 
     @cached_property
     def takers(self) -> Mapping[str, str]:
-        """The node that has taken each class."""
         nodes = (node for _, node in self.ranks.values())
         return {node.mapped_class: node.name for node in nodes if node.mapped_class is not None}
 
@@ -199,7 +195,6 @@ class Case:
         self._queries: dict[str, QueryCase] = {}
 
     def query(self, base_id: str) -> QueryCase:
-        """A query of a query file, by short id."""
         if base_id not in self._queries:
             self._queries[base_id] = QueryCase(base_id, self)
         return self._queries[base_id]
@@ -253,11 +248,9 @@ class Case:
 
     @cached_property
     def effects(self) -> Effects:
-        """What changes make of `measures`."""
         return Effects(self.scored, self.measures)
 
     def is_of_run(self, line: Response) -> bool:
-        """Whether the line belongs to the run that is explained."""
         return line.run_id == self.scored.run_id
 
     def labels_of(self, line: Response) -> Labels:

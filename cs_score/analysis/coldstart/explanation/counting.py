@@ -26,7 +26,6 @@ def rows_of(tally: Tally, query: QueryCase, case: Case) -> tuple[Counted, ...]:
 
 
 def _counted(row: ScoreRow, table: str, rule: str) -> Counted:
-    """A row with precision, recall and F1 written out."""
     counts = row.counts or Counts()
 
     def quotient(name: str, shown: str, denominator: int, value: float) -> str:

@@ -139,7 +139,6 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
         return self.text()
 
     def to_json(self) -> str:
-        """The document, as `--json` writes it."""
         return json_text(self)
 
     def text(self, width: int = SCREEN) -> str:

@@ -41,12 +41,10 @@ Reason: TypeAlias = tuple[str, tuple[At, ...]]
 
 
 def at(line: AnyLine | Assessment) -> At:
-    """The place of a line."""
     return At(line.file, line.number)
 
 
 def read_of(line: AnyLine, case: Case) -> Read:
-    """What was read of a line."""
     names = case.run.layouts[line.file].columns
     columns = dict(zip(names, split_columns(line.text)))
     problems = tuple(
@@ -123,7 +121,6 @@ def _chain(query: LinkedQuery, case: Case) -> Iterator[Parent]:
 
 
 def kept_of(line: Response, case: Case) -> Kept:
-    """Whether a line is kept, and what decided where it is not."""
     limits = case.run.limits
     if line.index not in case.run.discarded or (why := case.discards.get(line.index)) is None:
         return Kept("limits", str(limits))
@@ -186,7 +183,6 @@ _SHARED: Final = tuple(dict.fromkeys(columns for _, shared in _NEARNESS for colu
 
 
 def met_of(line: Response, case: Case) -> Met:
-    """What a line met."""
     discipline = case.run.gold.options.discipline
     query = case.query(line.query.base_id)
     assessment = query.assessment_of(line)
@@ -201,7 +197,6 @@ def met_of(line: Response, case: Case) -> Met:
 
 
 def assessed_of(assessment: Assessment, case: Case) -> Assessed:
-    """An assessment as explanations show it."""
     columns = case.run.layouts[assessment.file].columns
     written = dict(zip(columns, split_columns(assessment.text)))
     return Assessed(
