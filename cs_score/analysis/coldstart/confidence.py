@@ -24,7 +24,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import NOTHING, ReadLine
+from cs_score.analysis.coldstart.changes import NOTHING, Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.groups import CountedTable, lines_of
 from cs_score.analysis.coldstart.rescoring import Rescoring
@@ -94,7 +94,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
         below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
-        scores = effects.move_to(below, gone)
+        scores = effects.scores(Change(below), before=gone, stays=True)
         gone = gone if scores.is_refused else below
         score, precision, recall, f1 = scores.values
         gain = None if score is None or before is None else score - before

@@ -299,8 +299,6 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
 POLICY: Final = "policy"
 """The rule that stands for both sides of an edition's own policy: what leaves one side comes to the other."""
 
-_Key: TypeAlias = tuple[str, str, str]
-
 
 class _Mixed(Options):
     """Options under an edition that nobody has published."""
@@ -321,34 +319,32 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
     values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
     values[POLICY] = a.policy.texts(), b.policy.texts()
     given = {name: getattr(one, name) for name in Options.__struct_fields__}
-    before, found = _rows(a), []
+    found: list[Rule] = []
     for name, (first, second) in values.items():
         if first == second:
             continue
         changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
         try:
-            rows = _differences(before, _rows(a.again(_Mixed(**{**given, **changes}))))
+            rows = _row_differences(a, a.again(_Mixed(**{**given, **changes})))
             found.append(Rule(rule=name, a=first, b=second, rows=rows))
         except InputError as stop:
             found.append(Rule(rule=name, a=first, b=second, reason=str(stop)))
     explained = {(row.table, row.row, row.level) for rule in found for row in rule.rows}
-    left = [row for row in _differences(before, _rows(b)) if (row.table, row.row, row.level) not in explained]
+    left = [row for row in _row_differences(a, b) if (row.table, row.row, row.level) not in explained]
     return [*(rule for rule in found if rule.rows or rule.reason), *([Rule(rule=None, rows=left)] if left else [])]
 
 
-def _rows(scored: Scored) -> dict[_Key, tuple[Any, float]]:
-    rows: dict[_Key, tuple[Any, float]] = {
-        ("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows
-    }
-    if (ranked := scored.result.average_precision) is not None:
-        rows.update((("SF-AP", row.name, row.level), (row.score, row.score)) for row in ranked.sf.rows)
-    return rows
-
-
-def _differences(before: dict[_Key, tuple[Any, float]], after: dict[_Key, tuple[Any, float]]) -> list[RowDifference]:
-    nothing = None, None
+def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
+    """The rows of the SF tables that are not the same."""
+    sides: list[dict[tuple[str, str, str], tuple[Any, float]]] = []
+    for scored in (a, b):
+        ranked = scored.result.average_precision
+        sides.append({("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows})
+        rows = () if ranked is None else ranked.sf.rows
+        sides[-1].update((("SF-AP", row.name, row.level), (row.score, row.score)) for row in rows)
+    before, after = sides
     return [
-        RowDifference(*key, before.get(key, nothing)[1], after.get(key, nothing)[1])
+        RowDifference(*key, before.get(key, (None, None))[1], after.get(key, (None, None))[1])
         for key in dict.fromkeys((*before, *after))
         if before.get(key) != after.get(key)
     ]

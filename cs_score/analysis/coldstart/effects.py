@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import Change, Removal
+from cs_score.analysis.coldstart.changes import NOTHING, Change, Removal
 from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
@@ -103,43 +103,32 @@ class Effects:
         }
         return Effect(differences, after.reason)
 
-    def scores(self, change: Change, policy: Policy | None = None) -> Scores:
-        try:
-            units = self.rescoring.rescored(change, policy, is_ranked=self._is_ranked)
-            return self._combined(*self._after(units, {}))
-        except InputError as refusal:
-            return Scores([None] * len(self._measures), str(refusal), is_refused=True)
+    def scores(
+        self, change: Change, policy: Policy | None = None, *, before: Removal = NOTHING, stays: bool = False
+    ) -> Scores:
+        """The scores of the changed files, under another policy where one is given.
 
-    def move_to(self, removal: Removal, before: Removal) -> Scores:
-        """The scores without lines, where they were those without the lines of `before`; later changes start from here.
-
-        Where the lines that are left cannot be scored, later changes start from where this one did.
+        They were those without the lines of `before`. If the change `stays`, later ones start from here, or from where
+        this one did if the changed files cannot be scored.
         """
-        moved: dict[str, Sums] = {}
+        total, levels, unranked, moved = self._total, self._levels, dict(self._unranked), {}
         try:
-            units = self.rescoring.rescored(Change(removal), before=before, is_ranked=self._is_ranked)
-            self._total, self._levels, self._unranked = self._after(units, moved)
+            for unit_id, result in self.rescoring.rescored(change, policy, before=before, is_ranked=self._is_ranked):
+                moved[unit_id] = new_values, new_levels = self._sums_of(result)
+                old_values, old_levels = self._sums.get(unit_id, self._nothing)
+                total = [sum_ + new - old for sum_, new, old in zip(total, new_values, old_values)]
+                if new_levels != old_levels:
+                    levels = levels + Counter(new_levels)
+                    levels.subtract(old_levels)
+                unranked.pop(unit_id, None)
+                if (reason := _why_unranked(result)) is not None:
+                    unranked[unit_id] = reason
         except InputError as refusal:
             return Scores([None] * len(self._measures), str(refusal), is_refused=True)
-        self._sums |= moved
-        return self._combined(self._total, self._levels, self._unranked)
-
-    def _after(
-        self, units: Iterable[tuple[str, UnitResult]], moved: dict[str, Sums]
-    ) -> tuple[Sequence[float], Counter[Level], dict[str, str]]:
-        """The sums over all units, how many have rows of each level, and why units have no ranking; fills `moved`."""
-        total, levels, unranked = self._total, self._levels, dict(self._unranked)
-        for unit_id, result in units:
-            moved[unit_id] = new_values, new_levels = self._sums_of(result)
-            old_values, old_levels = self._sums.get(unit_id, self._nothing)
-            total = [sum_ + new - old for sum_, new, old in zip(total, new_values, old_values)]
-            if new_levels != old_levels:
-                levels = levels + Counter(new_levels)
-                levels.subtract(old_levels)
-            unranked.pop(unit_id, None)
-            if (reason := _why_unranked(result)) is not None:
-                unranked[unit_id] = reason
-        return total, levels, unranked
+        if stays:
+            self._total, self._levels, self._unranked = total, levels, unranked
+            self._sums |= moved
+        return self._combined(total, levels, unranked)
 
     def _combined(self, total: Sequence[float], levels: Mapping[Level, int], unranked: Mapping[str, str]) -> Scores:
         scores: list[float | None] = self._formula(total, divide)

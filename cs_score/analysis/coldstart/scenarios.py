@@ -104,7 +104,7 @@ def _optimistic(scored: Scored, added: list[Assessment]) -> Scored:
 
 def _assessments(scored: Scored, level: int, first: int) -> Iterator[Assessment]:
     """An assessment for every unassessed answer of a hop below what is right, each in a class nothing right is in."""
-    run, form = scored.run, _PoolForm(scored.run)
+    run, assessment_of = scored.run, _assessment_writer(scored.run)
     taken: set[str] = set()
     answers: dict[str, list[Response]] = defaultdict(list)
     for unit in scored.result.units:
@@ -124,7 +124,7 @@ def _assessments(scored: Scored, level: int, first: int) -> Iterator[Assessment]
         name = next(free[parent])
         # Lines that give the same answer with other justifications are the same answer.
         for line in {line.relation: line for line in reversed(lines)}.values():
-            yield form.assessment(line, name, next(number))
+            yield assessment_of(line, name, next(number))
 
 
 def _free_classes(run: Run, base_id: str, parent: str, taken: set[str]) -> dict[str, Iterator[str]]:
@@ -147,27 +147,23 @@ def _names(above: str, names: Sequence[str], taken: set[str]) -> Iterator[str]:
     yield from (f"{above}:{number}" for number in count(last + 1))
 
 
-class _PoolForm:
-    """Writes assessments as lines of the last file of the pool."""
+def _assessment_writer(run: Run) -> Callable[[Response, str, int], Assessment]:
+    """Makes the assessment, a line of the pool, by which an answer of the run is correct and a member of a class."""
+    file = _last_of_pool(run) or "pool"
+    schema: Schema = run.layouts.get(file, ASSESSMENTS_2016)
+    of_file = [each for each in run.gold.links.assessments if each.file == file]
+    similar = {each.query.base_id: each for each in reversed(of_file)}
+    last = max((each.number for each in of_file), default=0)
+    assumed = run.gold.table.edition.assumed_mention
+    mention, class_mention = (
+        assumed if schema.position(column) is None else _NAMED for column in ("VALUE_MENTION_TYPE", "EC_MENTION_TYPE")
+    )
 
-    def __init__(self, run: Run) -> None:
-        self._file = _last_of_pool(run) or "pool"
-        self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
-        of_file = [each for each in run.gold.links.assessments if each.file == self._file]
-        self._like = {each.query.base_id: each for each in reversed(of_file)}
-        self._first = of_file[0] if of_file else None
-        self._last = max((each.number for each in of_file), default=0)
-        assumed = run.gold.table.edition.assumed_mention
-        has = self._schema.position
-        self._mention = assumed if has("VALUE_MENTION_TYPE") is None else _NAMED
-        self._class_mention = assumed if has("EC_MENTION_TYPE") is None else _NAMED
-
-    def assessment(self, line: Response, name: str, number: int) -> Assessment:
-        """The assessment by which an answer of the run is correct, and a member of this class."""
+    def assessment(line: Response, name: str, number: int) -> Assessment:
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
-        like = self._like.get(line.query.base_id, self._first)
         # What the subject of a query is stands in some layouts, and counts in none.
-        columns = dict(zip(self._schema.columns, split_columns(like.text))) if like else {}
+        like = similar.get(line.query.base_id, of_file[0] if of_file else None)
+        columns = dict(zip(schema.columns, split_columns(like.text))) if like else {}
         columns |= {
             "ASSESSMENT_ID": f"optimistic_{number}",
             "QUERY_AND_SLOT_NAME": f"{line.query.full_id}:{slot}",
@@ -180,11 +176,12 @@ class _PoolForm:
             "VALUE_EC": name,
             "EC_MENTION_TYPE": _NAMED,
         }
-        text = "\t".join(columns.get(column, "0") for column in self._schema.columns)
+        text = "\t".join(columns.get(column, "0") for column in schema.columns)
         return Assessment(
-            self._last + number, text, line.query, line.answer, CORRECT, True, name, self._mention,
-            self._class_mention, line.target, self._file,
-        )  # fmt: skip
+            last + number, text, line.query, line.answer, CORRECT, True, name, mention, class_mention, line.target, file
+        )
+
+    return assessment
 
 
 def _last_of_pool(run: Run) -> str | None:
