@@ -110,7 +110,7 @@ class Nodes:
             components = name.split(":", 3)
             parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
             if len(components) > 2 and components[2] not in ("", "0"):
-                child = name if len(components) == 3 else f"{parent}:{components[2]}"
+                child = f"{parent}:{components[2]}"
                 nodes[child] = self._node(child, 1, parent, lines)
             else:
                 nodes[parent] = self._node(parent, 0, parent, lines)

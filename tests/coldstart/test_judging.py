@@ -10,7 +10,7 @@ from tests.coldstart.handmade import Inputs, blocks, labels, report, row
 from tests.coldstart.lines import BIRTHPLACE, Line, Q
 
 BO = Line()
-SECOND, THIRD, FOURTH = (replace(BO, document=f"N_ENG_{number}") for number in (2, 3, 4))
+SECOND, THIRD, FOURTH = (replace(BO, docid=f"N_ENG_{number}") for number in (2, 3, 4))
 AMBIGUOUS = "More than one correct choice"
 ORPHAN = SECOND.child()
 """An answer about SECOND."""
