@@ -103,7 +103,7 @@ def formats() -> str:
         for task, form in command_forms(name).items():
             if form.formats or form.folder:
                 rows.append((name, task, ", ".join(map(code, form.formats)), code(form.folder) if form.folder else ""))
-    merged: dict[tuple[str, str, str], list[str]] = {}
+    merged: dict[tuple[str, ...], list[str]] = {}
     for name, task, *rest in rows:
         merged.setdefault((name, *rest), []).append(task)
     return table(
@@ -303,7 +303,7 @@ def _type(value: Mapping[str, Any]) -> str:
     if "enum" in value:
         return ", ".join(code(each) for each in value["enum"])
     if "$ref" in value:
-        return value["$ref"].rpartition("/")[2].rpartition(".")[2]
+        return str(value["$ref"]).rpartition("/")[2].rpartition(".")[2]
     kind = value.get("type")
     if kind == "array":
         return f"list of {_type(value['items'])}" if isinstance(value.get("items"), dict) and value["items"] else "list"
