@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from itertools import combinations
 from typing import Final
 
 import numpy as np
+from msgspec import UNSET
 from scipy import stats
 
+from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
+from cs_score.statistics.intervals import bootstrap_intervals
+from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.statistics.paired_tests import FamilyTests, family_tests, holm
 from cs_score.statistics.planning import equivalence_p, needed_units
 from cs_score.statistics.sampling import Items, estimated, interval_of
 from cs_score.statistics.sequential import Checks
+from cs_score.statistics.units import Clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,125 @@ def ever_rejected(sequences: int = 1000, seed: int = 26) -> float:
     return rejected / sequences
 
 
+# ---- Families, intervals, clusters
+
+_RATIO: Final = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
+
+
+def _equal_systems(systems: int, seed: int) -> Floats:
+    """Answers of equal systems to 30 questions of different difficulty, right (1) or wrong: (units, systems)."""
+    rng = np.random.default_rng([11, seed])
+    return rng.binomial(1, np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], systems, axis=1)).astype(np.float64)
+
+
+@cache
+def _families(systems: int, sets: int) -> list[tuple[Floats, FamilyTests]]:
+    """The tests of many sets of equal systems by HSD; 1,000 permutations each."""
+    found = []
+    for seed in range(sets):
+        matrix = _equal_systems(systems, seed)
+        rows = exact_statistics([np.stack([column, np.ones(30)], axis=1) for column in matrix.T])
+        pairs = list(combinations(range(systems), 2))
+        found.append((matrix, family_tests(rows, _RATIO, pairs, Resampling(1000, seed, correction="hsd"))))
+    return found
+
+
+def any_rejection(correction: str, systems: int = 8, sets: int = 2000) -> float:
+    """How often any pair of equal systems is called different at 5 %."""
+    rejected = 0
+    for _, tests in _families(systems, sets):
+        p_values = {"hsd": tests.p_adjusted[0], "holm": holm(tests.p[0]), "none": tests.p[0]}[correction]
+        rejected += min(p_values) <= 0.05
+    return rejected / sets
+
+
+def tier_breaks(systems: int = 20, sets: int = 500) -> float:
+    """How often equal systems do not all share a tier."""
+    broken = 0
+    for matrix, tests in _families(systems, sets):
+        best = int(np.argmax(matrix.sum(axis=0)))
+        pairs = combinations(range(systems), 2)
+        broken += min(p for p, pair in zip(tests.p_adjusted[0], pairs) if best in pair) <= 0.05
+    return broken / sets
+
+
+def gain_in_power(sets: int = 300) -> float:
+    """The share of pairs with one better system that HSD finds, less that of Holm."""
+    found = {"hsd": 0, "holm": 0}
+    for seed in range(sets):
+        rng = np.random.default_rng([12, seed])
+        quality = np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], 8, axis=1)
+        quality[:, 7] = np.minimum(1, quality[:, 7] + 0.35)
+        matrix = rng.binomial(1, quality).astype(np.float64)
+        rows = exact_statistics([np.stack([column, np.ones(30)], axis=1) for column in matrix.T])
+        pairs = list(combinations(range(8), 2))
+        tests = family_tests(rows, _RATIO, pairs, Resampling(1000, seed, correction="hsd"))
+        for name, p_values in (("hsd", tests.p_adjusted[0]), ("holm", holm(tests.p[0]))):
+            found[name] += sum(p <= 0.05 for p, pair in zip(p_values, pairs) if 7 in pair)
+    return (found["hsd"] - found["holm"]) / (7 * sets)
+
+
+def coverage_of_intervals(method: IntervalMethod, units: int, sets: int = 1000) -> float:
+    """How often 95 % intervals hold the true recall of 0.5, for units with one to some ten things to find."""
+    held = 0
+    for seed in range(sets):
+        rng = np.random.default_rng([14, units, seed])
+        wanted = 1 + rng.poisson(2, units)
+        rows = np.stack([rng.binomial(wanted, rng.beta(2, 2, units)), wanted], axis=1)
+        [found] = bootstrap_intervals(rows, _RATIO, Resampling(1000, seed, method=method))
+        held += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
+    return held / sets
+
+
+def coverage_of_clusters(*, by_cluster: bool, sets: int = 2000) -> float:
+    """How often 95 % intervals hold the true mean of 20 clusters with five units each, intraclass correlation 0.5."""
+    units = [str(number) for number in range(100)]
+    clusters = Clusters("", {unit: str(place // 5) for place, unit in enumerate(units)})
+    held = 0
+    for seed in range(sets):
+        rng = np.random.default_rng([13, seed])
+        values = (np.repeat(rng.normal(size=20), 5) + rng.normal(size=100)) * math.sqrt(0.5)
+        settings = Resampling(1000, seed, clusters=clusters if by_cluster else UNSET)
+        [found] = bootstrap_intervals(np.stack([values, np.ones(100)], axis=1), _RATIO, settings, units=units)
+        held += found.low is not None and found.high is not None and found.low <= 0 <= found.high
+    return held / sets
+
+
+_COVERAGE: Final[Mapping[tuple[IntervalMethod, int], tuple[float, float]]] = {
+    ("percentile", 5): (0.83, 0.89),
+    ("percentile", 10): (0.87, 0.93),
+    ("percentile", 30): (0.91, 0.955),
+    ("percentile", 200): (0.93, 0.97),
+    ("bca", 5): (0.84, 0.9),
+    ("bca", 10): (0.88, 0.93),
+    ("bca", 30): (0.92, 0.96),
+    ("bca", 200): (0.93, 0.97),
+}
+
 SIMULATIONS: Final = (
+    *(
+        Simulation("families", f"any rejection, eight equal systems, {name}", low, high, partial(any_rejection, key))
+        for key, name, low, high in (
+            ("hsd", "HSD", 0.0, 0.06),
+            ("holm", "Holm", 0.0, 0.06),
+            ("none", "no correction", 0.3, 1.0),
+        )
+    ),
+    Simulation("families", "a tier break among twenty equal systems", 0.0, 0.06, tier_breaks),
+    Simulation("families", "power of HSD less that of Holm, one better system of eight", 0.0, 1.0, gain_in_power),
+    *(
+        Simulation(
+            "intervals-and-tests", f"coverage of {method} intervals, {units} units", *limits,
+            partial(coverage_of_intervals, method, units),
+        )
+        for (method, units), limits in _COVERAGE.items()
+    ),
+    Simulation(
+        "clusters", "coverage by cluster, 20 of five units", 0.92, 0.96, partial(coverage_of_clusters, by_cluster=True)
+    ),
+    Simulation(
+        "clusters", "coverage by unit of the same", 0.0, 0.85, partial(coverage_of_clusters, by_cluster=False)
+    ),
     *(
         Simulation("power", f"power at the units that an effect of {effect} needs for 0.8", 0.77, 0.83, find)
         for effect in (0.3, 0.5)

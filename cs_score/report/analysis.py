@@ -271,7 +271,8 @@ def _confidence(document: Any, layouts: Mapping[str, Layout]) -> Section:
     """Both charts, the best threshold and what reliability comes to in numbers, and the sweep as a table."""
     facts = []
     if (best := document.best) is not None:
-        facts.append(("best threshold", f"{best.threshold:g}", f"gain {best.gain:+.4f}, chosen on these data"))
+        about = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
+        facts.append(("best threshold", f"{best.threshold:g}", about))
     names = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
     reliability = document.reliability
     for over, found in (("judgments", reliability), ("labels of the policy", reliability.labels)):

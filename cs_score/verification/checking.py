@@ -209,7 +209,10 @@ class Gate(Record):
                 raise InputError(f"it has no {measure}", file=baseline.name)
         levels = self._levels(list(drops), run, baseline)
         pairs, notes = self._tested(list(drops), run, baseline, levels)
-        checks += [self._drop(run, baseline, *each, pairs.get(each[0]), levels.get(each[0])) for each in drops.items()]
+        checks += [
+            self._drop(run, baseline, measure, limit, pairs.get(measure), levels.get(measure), len(pairs))
+            for measure, limit in drops.items()
+        ]
         return _checked(run, baseline, checks, notes)
 
     def _levels(self, measures: Sequence[str], run: Measured, baseline: Measured) -> dict[str, tuple[int, float]]:
@@ -244,7 +247,7 @@ class Gate(Record):
 
     def _drop(
         self, run: Measured, baseline: Measured, measure: str, limit: Decimal, pair: PairedSystems | None,
-        numbered: tuple[int, float] | None,
+        numbered: tuple[int, float] | None, tests: int,
     ) -> Check:  # fmt: skip
         score, before = run.scores[measure], baseline.scores[measure]
         drop, p = _exact(before) - _exact(score), None if pair is None else pair.p
@@ -254,7 +257,9 @@ class Gate(Record):
         distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
         message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
         if p is not None:
-            spent = f", check {number} at level {level:.2g}" if number else ""
+            spent = (
+                f", check {number} at level {level:.2g}" if number else f", one of {tests} tests" if tests > 1 else ""
+            )
             message += f" (p = {p:.4f}{spent}{', not significant' if excused else ''})"
         reach = math.nan
         if number and level and pair is not None and pair.standard_deviation is not None and run.units is not None:

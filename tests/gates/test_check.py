@@ -422,3 +422,11 @@ def test_a_file_of_somebody_else_is_replaced_with_force_only(tmp_path: Path) -> 
     assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine\n"
     assert score_in(tmp_path, [*words, "--force"]).status == 0
     assert "SF-AP" in (tmp_path / "kept.txt").read_text(encoding="utf-8")
+
+
+def test_several_tests_are_counted_beside_each_p() -> None:
+    drops = [Limit(measure, Decimal(0)) for measure in ("em", "f1")]
+    run, before = answered("run", [], units=30), answered("b", range(30), units=30)
+    for asked, said in ((drops, True), (drops[:1], False)):
+        checks = Gate(drops=asked, significance=Resampling(99)).judge(run, before).checks
+        assert [", one of 2 tests" in check.message for check in checks] == [said] * len(asked)

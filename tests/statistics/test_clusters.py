@@ -149,25 +149,3 @@ def test_a_batch_takes_clusters_and_is_verified(samples: Any) -> None:
     assert f"{len(samples) // 2} clusters" in " ".join(outcome.out.split())
     verified = cs_score("verify", "scored")
     assert verified.status == 0, verified
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_twenty_clusters_of_five_hold_the_truth_as_often_as_promised() -> None:
-    """Units of a cluster are alike (intraclass correlation .5): by unit intervals are far too narrow."""
-    held = {"clusters": 0, "units": 0}
-    units = [f"u{number}" for number in range(100)]
-    of_five = Clusters("", {unit: f"c{place // 5}" for place, unit in enumerate(units)})
-    for simulation in range(2000):
-        rng = np.random.default_rng([13, simulation])
-        values = 0.5 + np.repeat(rng.normal(size=20), 5) * np.sqrt(0.5) + rng.normal(size=100) * np.sqrt(0.5)
-        matrix = np.stack([values, np.ones(100)], axis=1)
-        for name, settings in (
-            ("clusters", Resampling(1000, simulation, clusters=of_five)),
-            ("units", Resampling(1000, simulation)),
-        ):
-            [interval] = bootstrap_intervals(matrix, MEAN, settings, units=units)
-            held[name] += present(interval.low) <= 0.5 <= present(interval.high)
-    print(f"\n20 clusters of five: {held['clusters'] / 20:.1f} % by cluster, {held['units'] / 20:.1f} % by unit")
-    assert 0.92 <= held["clusters"] / 2000 <= 0.96
-    assert held["units"] / 2000 < 0.85

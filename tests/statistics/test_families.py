@@ -20,7 +20,6 @@ from cs_score.statistics.results import Comparison
 from tests.statistics.cases import FORMULA, present, system
 
 MEAN = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
-SIMULATIONS = 2000
 
 
 def values(matrix: Floats) -> list[Floats]:
@@ -160,56 +159,3 @@ def test_where_interval_and_test_disagree_the_test_governs() -> None:
     assert measure.notes[0].text == "interval and corrected test disagree for A and B: the test governs"
     agreed = np.concatenate([matrix] * 4)
     assert compared(agreed, Resampling(999)).measures[0].notes == ()
-
-
-def equal_systems(simulation: int, systems: int) -> Floats:
-    """Beta-Bernoulli: units of different difficulty, on which all systems are as good."""
-    rng = np.random.default_rng([11, simulation])
-    return rng.binomial(1, np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], systems, axis=1)).astype(np.float64)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_eight_equal_systems_are_called_different_as_rarely_as_promised() -> None:
-    rejected = dict.fromkeys(("hsd", "holm", "none"), 0)
-    for simulation in range(SIMULATIONS):
-        matrix = equal_systems(simulation, 8)
-        found = family_of(matrix, "hsd", 1000, simulation)
-        corrected = {"hsd": found.p_adjusted[0], "holm": holm(found.p[0]), "none": found.p[0]}
-        for name, p_values in corrected.items():
-            rejected[name] += min(p_values) <= 0.05
-    rates = {name: count / SIMULATIONS for name, count in rejected.items()}
-    print(f"\nany rejection among eight equal systems: {rates}")
-    assert rates["hsd"] <= 0.06
-    assert rates["holm"] <= 0.06
-    assert rates["none"] > 0.30
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_twenty_equal_systems_open_a_second_tier_as_rarely_as_promised() -> None:
-    broken = 0
-    for simulation in range(500):
-        matrix = equal_systems(simulation, 20)
-        p_values = family_of(matrix, "hsd", 1000, simulation).p_adjusted[0]
-        best = int(np.argmax(matrix.sum(axis=0)))
-        broken += min(p for p, pair in zip(p_values, combinations(range(20), 2)) if best in pair) <= 0.05
-    print(f"\na tier break among twenty equal systems: {broken / 500}")
-    assert broken / 500 <= 0.06
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_hsd_finds_a_better_system_at_least_as_often_as_holm() -> None:
-    found = dict.fromkeys(("hsd", "holm"), 0)
-    for simulation in range(500):
-        rng = np.random.default_rng([12, simulation])
-        quality = rng.beta(1.2, 1.2, 30)[:, np.newaxis]
-        better = np.minimum(1, quality + 0.35)
-        matrix = rng.binomial(1, np.concatenate([np.repeat(quality, 7, axis=1), better], axis=1)).astype(np.float64)
-        family = family_of(matrix, "hsd", 1000, simulation)
-        pairs = [place for place, pair in enumerate(combinations(range(8), 2)) if 7 in pair]
-        for name, p_values in (("hsd", family.p_adjusted[0]), ("holm", holm(family.p[0]))):
-            found[name] += sum(p_values[place] <= 0.05 for place in pairs)
-    print(f"\na better system against seven equal ones is found in {found} of {500 * 7} pairs")
-    assert found["hsd"] >= found["holm"]

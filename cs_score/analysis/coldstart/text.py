@@ -84,7 +84,7 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
         lines = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
         yield (
             f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {lines} lines; it was "
-            "chosen on these data, and others may have another one."
+            f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
         )
     yield (
         f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
@@ -106,7 +106,9 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
             f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
             f"{settings.resamples} resamples of {drawn}, seed {settings.seed}."
         )
-        yield " ".join((resampling, *sentences(analysis.intervals.notes)))
+        several = sum(bool(row.intervals) for rows in analysis.groups.values() for row in rows)
+        counted = [f"{several} groups have intervals, each uncorrected for their number."] if several else []
+        yield " ".join((resampling, *counted, *sentences(analysis.intervals.notes)))
 
 
 def difference_text(difference: Difference, width: int, top: int | None = None) -> str:
