@@ -11,7 +11,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.signing.signature import Signature
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.layout import Column, Format, Layout, Row, columns
+from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns
 from cs_score.tables.renderers import latex, markdown, text, tsv
 
 
@@ -19,22 +19,26 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for entry in measure.systems:
             ranks = f"{entry.rank_low}-{entry.rank_high}"
-            yield {**asdict(entry), "measure": _title(measure), "ranks": ranks, "note": entry.note or None}
+            yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
 
 
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for pair in measure.pairs:
-            equal = (
-                {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
-                if (pair.equivalence)
-                else {}
-            )
-            yield {**asdict(pair), **equal, "measure": _title(measure), "note": pair.note or None}
+            equal = {}
+            if pair.equivalence:
+                equal = {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
+            yield {**asdict(pair), **equal, "measure": measure.measure, "note": pair.note or None}
 
 
 def _title(measure: MeasureComparison) -> str:
     return f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
+
+
+def _titled(layout: Layout, measure: MeasureComparison) -> Table:
+    """The table of one measure, whose title says whether it is exploratory."""
+    title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
+    return replace(layout, title=title).table([measure])
 
 
 SYSTEMS: Final = Layout(
@@ -159,7 +163,7 @@ def comparison_text(comparison: Comparison) -> str:
     lines: list[str] = []
     for measure in comparison.measures:
         for layout in (SYSTEMS, PAIRS):
-            lines += text(layout.table([measure]))
+            lines += text(_titled(layout, measure))
         lines += [f"Tests: {_family(measure)}.", *map(one_line, sentences(measure.notes))]
     lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
     signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
@@ -179,8 +183,8 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     )
     lines: list[str] = []
     for measure in comparison.measures:
-        lines += text(systems.table([measure]), top, SCREEN)
-        shown = [*text((pairs if len(measure.pairs) == 1 else differing).table([measure]), top, SCREEN)]
+        lines += text(_titled(systems, measure), top, SCREEN)
+        shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
         lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
         lines += wrapped(f"Tests: {_family(measure)}.")
         lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
