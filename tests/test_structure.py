@@ -34,7 +34,7 @@ ROOMS: Final = {
     # resampling, intervals, paired tests, families of tests, planning; knows no task
     "statistics": Budget(2535, 13),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(669, 5),  # plan: 400, 4
+    "tables": Budget(678, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6860, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2425, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5026, 15),  # plan: 1900, 11
+    "cli": Budget(5028, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -437,7 +437,9 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.switches.get(name)
     if text is None:
         return None
-    if not re.fullmatch(r"[0-9]{0,12}(\.[0-9]{0,15})?", text) or not text.strip("0."):
+    if not re.fullmatch(
+        r"([0-9]{1,12}\.?|[0-9]{0,12}\.[0-9]{1,15})(e[-+]?[0-9]{1,2})?", text, re.IGNORECASE
+    ) or not float(text):
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
     return float(text)
 

@@ -181,12 +181,21 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
         title="%, B minus A, pairs that differ significantly:",
         rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
     )
+    equal = replace(
+        PAIRS,
+        title="%, tests of equivalence:",
+        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted"),
+        most="top",
+    )
+    asked = _of_equivalence(comparison)
     lines: list[str] = []
     for measure in comparison.measures:
         lines += text(_titled(systems, measure), top, SCREEN)
         shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
         lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
         lines += wrapped(f"Tests: {_family(measure)}.")
+        lines += text(equal.table([measure]), top, SCREEN) if asked else []
+        lines += [line for sentence in asked for line in wrapped(sentence)]
         lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
     first, how, *_ = explanation(comparison)
     rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."

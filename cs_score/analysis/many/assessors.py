@@ -168,7 +168,7 @@ ASSESSED: Final = Layout(
         Column("low", "Low", meaning="of the interval that draws the assessor as well"),
         Column("high", "High", meaning="of the interval that draws the assessor as well"),
     ),
-    lambda found: map(_row, found.runs),
+    lambda found: map(_row, sorted(found.runs, key=lambda run: run.first.rank)),
     shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
     most="whole",
 )

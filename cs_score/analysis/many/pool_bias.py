@@ -222,7 +222,7 @@ def bias_text(bias: PoolBias, width: int) -> str:
         *text(replace(BIAS, title=f"{bias.measure}: {BIAS.title}").table(bias), None, width),
         "",
         f"tau-b of the two rankings: {agree}.",
-        "Left out: against the pool without the assessments of lines that only the team's runs have.",
-        "Pessim., Optim.: scenarios for what nobody assessed, and no bounds (cs-score analyze).",
+        "Left out: score against the pool without what only the team's runs have.",
+        "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
     ]
     return "".join(f"{line}\n" for line in lines[1:])
