@@ -107,63 +107,37 @@ _SWITCHES: Final = {"right": "CORRECT", "wrong": "INCORRECT", "ignore": "UNASSES
 def _mistake(at: int, text: str) -> dict[str, Any]:
     gain = None if at == 3 else round(0.2 / (at + 1), 6)
     is_class = at % 3 == 2
+    kind, change, category = ("class", "found", "MISSED") if is_class else ("line", "absent", "INCORRECT")
+    slot = SLOTS[at % len(SLOTS)] if text == "Bo" else text
     return {
-        "kind": "class" if is_class else "line",
-        "change": "found" if is_class else "absent",
-        "file": text,
-        "line": at + 1,
-        "query": f"{text}{at % 10}",
-        "slot": SLOTS[at % len(SLOTS)] if text == "Bo" else text,
-        "hop": at % 2,
-        "value": text,
-        "category": "MISSED" if is_class else "INCORRECT",
-        "node": None if is_class else text,
-        "class": text if is_class else None,
-        "gain": gain,
-        "effects": {MEASURE: gain, "SF-AP": -0.015625},
-        "removed": [] if is_class else [{"file": text, "line": at + 1}],
-        "added": [text] if is_class else [],
-    }
+        "kind": kind, "change": change, "file": text, "line": at + 1, "query": f"{text}{at % 10}", "slot": slot,
+        "hop": at % 2, "value": text, "category": category, "node": None if is_class else text,
+        "class": text if is_class else None, "gain": gain, "effects": {MEASURE: gain, "SF-AP": -0.015625},
+        "removed": [] if is_class else [{"file": text, "line": at + 1}], "added": [text] if is_class else [],
+    }  # fmt: skip
 
 
 def _explanations(rows: list[dict[str, Any]], text: str) -> dict[str, Any]:
     """Every line and class by two steps, the second with a step below it; the queries of all."""
+    of_line = ("file", "line", "query", "node", "value", "category")
     lines = [
-        {
-            "file": row["file"],
-            "line": row["line"],
-            "query": row["query"],
-            "node": row["node"],
-            "value": row["value"],
-            "category": row["category"],
-            "side": "wrong",
-            "steps": [0, 1],
-        }
-        for row in rows
-        if row["kind"] == "line"
-    ]
+        {**{key: row[key] for key in of_line}, "side": "wrong", "steps": [0, 1]}
+        for row in rows if row["kind"] == "line"
+    ]  # fmt: skip
     classes = [
-        {"class": row["class"], "query": row["query"], "value": row["value"], "steps": [1]}
-        for row in rows
-        if row["kind"] == "class"
-    ]
+        {**{key: row[key] for key in ("class", "query", "value")}, "steps": [1]}
+        for row in rows if row["kind"] == "class"
+    ]  # fmt: skip
     queries = [
         {
-            "query": query,
-            "unit": f"LDC{query}",
-            "name": text,
-            "slot": SLOTS[0],
-            "hop": 0,
-            "lines": {"wrong": 3},
-            "classes": {"missed": 1, "found": 2},
-            "precision_at": {"0": [1.0, 0.5], "ALL": [0.5]},
-            "steps": [0],
+            "query": query, "unit": f"LDC{query}", "name": text, "slot": SLOTS[0], "hop": 0, "lines": {"wrong": 3},
+            "classes": {"missed": 1, "found": 2}, "precision_at": {"0": [1.0, 0.5], "ALL": [0.5]}, "steps": [0],
         }
         for query in dict.fromkeys(row["query"] for row in rows)
-    ]
+    ]  # fmt: skip
     shown = one_line(text)
     texts = [f"Read (rule lines)\n  {shown} stands there", f"Label: wrong, {shown}"]
-    return {"left_out": 0, "lines": lines, "queries": queries, "classes": classes, "texts": texts}  # fmt: skip
+    return {"left_out": 0, "lines": lines, "queries": queries, "classes": classes, "texts": texts}
 
 
 def told_in(page: bytes) -> dict[str, Any]:

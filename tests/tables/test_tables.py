@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.tables.layout import Column, Format, Layout, columns
-from cs_score.tables.renderers import frame, html, latex, markdown, text, tsv
+from cs_score.tables.renderers import Cell, frame, html, latex, markdown, text, tsv
 
 GAINS: Final = Layout(
     "gains",
@@ -108,3 +108,19 @@ def test_of_a_place_that_is_cut_the_line_stays() -> None:
     rows = [{"line": "a-long-folder/run.tab.txt:1234"}, {"line": "a text that is long"}]
     lines = list(text(Layout("places", "Places:", columns("line"), lambda found: found).table(rows), None, 12))
     assert lines[-2:] == ["…ab.txt:1234", "a text that…"]
+
+
+def test_html_has_words_as_headings_meanings_exact_numbers_and_cells_that_lead() -> None:
+    rows: list[dict[str, Any]] = [
+        {"unit_id": Cell("<a>", '<a href="#x">', "</a>"), "f1": 1 / 3},
+        {"unit_id": None, "f1": None},
+    ]
+    layout = Layout("t", "By & by:", (Column("unit_id"), Column("f1", "F1", meaning='of "all"')), lambda _: rows)
+    assert list(html(layout.table(None))) == [
+        '<table class="cs-score"><caption>By &amp; by</caption>',
+        '<thead><tr><th scope="col" data-key="unit_id" class="text">Unit id</th>'
+        '<th scope="col" data-key="f1" class="number" title="of &quot;all&quot;">F1</th></tr></thead><tbody>',
+        '<tr><td><a href="#x">&lt;a&gt;</a></td><td class="number" data-exact="0.3333333333333333">0.3333</td></tr>',
+        "<tr><td></td><td></td></tr>",
+        "</tbody></table>",
+    ]
