@@ -11,10 +11,11 @@ import pytest
 from scipy import stats
 
 from cs_score.base.errors import UsageError
+from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.comparison import compare
 from cs_score.statistics.options import Correction, Resampling
-from cs_score.statistics.paired_tests import FamilyTests, family_pairs, family_tests, holm
+from cs_score.statistics.paired_tests import FamilyTests, family_pairs, family_tests, holm, unit_record
 from cs_score.statistics.resampling import permuted_sums
 from cs_score.statistics.results import Comparison
 from tests.statistics.cases import FORMULA, present, system
@@ -159,3 +160,15 @@ def test_where_interval_and_test_disagree_the_test_governs() -> None:
     assert measure.notes[0].text == "interval and corrected test disagree for A and B: the test governs"
     agreed = np.concatenate([matrix] * 4)
     assert compared(agreed, Resampling(999)).measures[0].notes == ()
+
+
+def test_a_baseline_that_is_no_system_is_refused_with_the_systems() -> None:
+    with pytest.raises(UsageError, match=r"^the baseline Q is none of the systems; there are alpha, beta$"):
+        family_pairs(["alpha", "beta"], Resampling(baseline="Q"))
+
+
+def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
+    """Unit 1 adds 1/3 for the first system, unit 2 nothing, unit 3 takes 1/6."""
+    large = np.full(3, 1e6)
+    first, second = np.array([1e6, 5e5, 0]), np.array([0, 5e5, 5e5])
+    assert unit_record(Ratio(first, large), Ratio(second, large)) == (1, 1, 1)

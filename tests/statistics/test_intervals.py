@@ -17,9 +17,10 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics import intervals, options
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
-from cs_score.statistics.intervals import bootstrap_intervals
+from cs_score.statistics.intervals import bootstrap_intervals, score_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, jackknife_scores
+from cs_score.statistics.units import UnitTable
 from tests.statistics.cases import FORMULA, ROUNDING, present, system, tiled
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process whose BLAS has threads is warned of
@@ -228,3 +229,8 @@ def test_formulas_that_break_their_contract_are_named() -> None:
         bootstrap_intervals([[1.0]], lambda sums: sums[:, 0])
     with pytest.raises(InputError, match="no unit to resample"):
         bootstrap_intervals(np.empty((0, 3)), FORMULA)
+
+
+def test_no_measure_has_no_interval() -> None:
+    found = score_intervals(UnitTable(("a", "b"), ("correct",), [(1,), (0,)]), (), lambda *_: (), Resampling(9))
+    assert (found.units, found.scores) == (2, {})

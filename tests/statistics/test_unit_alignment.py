@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.statistics.units import UnitTable, common_units, same_units
+from cs_score.statistics.units import UnitTable, common_units, require_gold_units, same_units
 
 
 def table(ids: str) -> UnitTable:
@@ -37,5 +37,24 @@ def test_common_units() -> None:
     aligned = common_units({"A": table("abcd"), "B": table("xdb"), "C": table("bad")})
     assert aligned.ids == ("b", "d")
     assert aligned.rows == {"A": [(1,), (3,)], "B": [(2,), (1,)], "C": [(0,), (2,)]}
-    with pytest.raises(InputError, match="the systems have no unit in common"):
+    with pytest.raises(InputError, match=r"^the systems have no unit in common$"):
         common_units({"A": table("ab"), "B": table("cd")})
+
+
+@pytest.mark.parametrize(
+    ("answered", "gold", "message"),
+    [
+        ([], ["a", "b"], "system S answers no unit of the gold standard, which has 2 units (a, b)"),
+        (["x"], [], "system S shares no unit with the gold standard: it has 1 unit (x), the gold none"),
+        (
+            ["x" * 81, "y"],
+            ["a"],
+            f"system S shares no unit with the gold standard: it has 2 units ({'x' * 80}... (1 more characters), y), "
+            "the gold 1 unit (a)",
+        ),
+    ],
+)
+def test_the_run_of_another_data_set_is_refused(answered: list[str], gold: list[str], message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        require_gold_units("S", answered, gold)
+    assert str(refused.value) == message
