@@ -165,3 +165,30 @@ def test_one_unit_and_equal_values_have_no_p_but_one(rows: str) -> None:
     (measure,) = compared("table", "t.tsv")["measures"]
     assert {(pair["p"], pair["p_adjusted"]) for pair in measure["pairs"]} == {(1.0, 1.0)}
     assert {system["tier"] for system in measure["systems"]} == {1}
+
+
+def test_the_page_is_made_of_the_json_and_names_do_no_harm() -> None:
+    Path("t.tsv").write_text("unit\t<script>A\tB&amp\nq\t1\t0.25\nr\t0.5\t0\n")
+    for name in ("p.html", "c.json"):
+        assert cs_score("compare", "table", "t.tsv", "-o", name).status == 0
+    assert cs_score("report", "c.json", "-o", "again.html").status == 0
+    page = Path("p.html").read_text("utf-8")
+    assert page == Path("again.html").read_text("utf-8")
+    assert "<script>A" not in page
+    assert "B&amp;amp" in page
+    found = json.loads(Path("c.json").read_text("utf-8"))["measures"][0]
+    for system in found["systems"]:
+        assert f"{system['score']:.4f}" in page
+    assert "Holm&#39;s correction over 2 systems" in page or "Holm's correction over 2 systems" in page
+
+
+def test_the_primary_measure_decides_and_all_others_are_exploratory() -> None:
+    gold, runs = TASKS["scifact"], runs_of("scifact")
+    words = ("compare", "scifact", *gold, *runs, "--bootstrap", "99", "--primary", "SENTENCE_LABEL_F1")
+    screen, whole = cs_score(*words), cs_score(*words, "--all")
+    assert screen.out.startswith("sentence_label_f1\n")
+    assert "exploratory" not in screen.out
+    assert "abstract_label_only_f1 (exploratory)" in whole.out
+    assert "signature  sentence_label_f1|scifact" in screen.out
+    refused = cs_score(*words[:-1], "F9")
+    assert (refused.status, "no measure called F9" in refused.err) == (2, True)

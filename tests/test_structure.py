@@ -54,11 +54,11 @@ ROOMS: Final = {
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2043, 10),  # plan: 1300, 10
+    "report": Budget(2095, 11),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2425, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5028, 15),  # plan: 1900, 11
+    "cli": Budget(5036, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -49,6 +49,7 @@ from cs_score.cli.options import (
 from cs_score.cli.output import Destination, print_text, with_deltas, write_text, write_to_stream
 from cs_score.cli.scores import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, sampled, scored_by
 from cs_score.cli.scoring import RunsScored
+from cs_score.report.documents import page_of
 from cs_score.tables.renderers import tsv
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.checking import Gate, error_text, of_cold_start, of_evidence, read_limit
@@ -62,6 +63,10 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
+
+
+COMPARED_AS: Final = ("text", "json", "tsv", "markdown", "latex", "html")
+"""Formats of comparisons."""
 
 
 def _of_comparisons(measure: Option) -> tuple[Option, ...]:
@@ -134,6 +139,9 @@ def _print_comparison(line: Line, found: Comparison) -> int:
     from cs_score.tables.comparison import WRITERS, comparison_screen
 
     measures = read_measures(line)
+    if line.format == "html":
+        write_to_stream(Destination("stdout"), [page_of(found).encode()])
+        return Status.DONE
     if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
         found = first_measure(found)
     is_screen = line.format == "text" and ALL.long not in line.switches
@@ -292,7 +300,7 @@ def compare(task: str) -> Command:
     return task_command(
         "compare", task, _compare, (*options, *comparison_options(task)),
         files=files if is_cold_start else "One file for each system", is_file_needed=False,
-        of_runs=lambda: (policies(),), formats=("text", "json", "tsv", "markdown", "latex"),
+        of_runs=lambda: (policies(),), formats=COMPARED_AS,
         summary=f"Compare {task} systems on the same gold file", example=EXAMPLE_OF_TWO,
     )  # fmt: skip
 
@@ -313,7 +321,7 @@ def compare_table() -> Command:
                 is_repeated=True,
             ),
         ),
-        formats=("text", "json", "tsv", "markdown", "latex"),
+        formats=COMPARED_AS,
         example="assessments/table.tsv",
         body=_compare_table,
     )

@@ -11,7 +11,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
-from cs_score.report import analysis, batch, difference
+from cs_score.report import analysis, batch, comparison, difference
 from cs_score.report.drawing import Drawing
 from cs_score.report.page import Page, page_html, require_templates
 from cs_score.tasks import TASKS
@@ -28,12 +28,13 @@ _KINDS: Final = {
     "analysis": Kind(analysis.analysis_page, analysis.CHARTS),
     "difference": Kind(difference.difference_page, difference.CHARTS),
     "batch": Kind(batch.batch_page, batch.CHARTS),
+    "comparison": Kind(comparison.comparison_page, comparison.CHARTS),
 }
 
 CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))
 """Kinds of charts, of one run, of two and of many."""
 
-_REMEDY: Final = "analyze -o FILE.json, diff -o FILE.json and batch write what is wanted here"
+_REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write what is wanted here"
 
 
 def read_document(name: str) -> Any:
@@ -82,8 +83,8 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 def checked(value: object, name: str) -> Any:
     """The document that JSON from a file of that name holds. Raises InputError for anything but what a page shows."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or value.get("task") not in TASKS or kind not in (*_KINDS,):
-        raise InputError("neither an analysis nor a difference nor a batch", file=name, remedy=_REMEDY)
+    if not isinstance(value, dict) or value.get("task") not in (*TASKS, "table") or kind not in (*_KINDS,):
+        raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
     document = document_record(value, name)
     for place, problem in _misplaced(document) if kind == "batch" else _misnumbered(value.get("explanations", {})):
         raise InputError(problem, file=name, place=place or None, remedy=_REMEDY)
