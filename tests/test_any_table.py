@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
+import cs_score as cs
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score
 
@@ -192,3 +193,10 @@ def test_the_primary_measure_decides_and_all_others_are_exploratory() -> None:
     assert "signature  sentence_label_f1|scifact" in screen.out
     refused = cs_score(*words[:-1], "F9")
     assert (refused.status, "no measure called F9" in refused.err) == (2, True)
+
+
+def test_a_table_is_compared_from_python() -> None:
+    outcome = cs_score("compare", "table", "assessments/table.tsv", "--baseline", "wren", "--format", "json")
+    assert cs.compare("assessments/table.tsv", baseline="wren").to_json() == outcome.out
+    with pytest.raises(cs.InputError, match="none"):
+        cs.compare("none.tsv")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from cs_score.analysis.any_table import compare_table, read_table
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.api.arguments import Together, checked, policy_words, resampling_of
 from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
@@ -134,7 +135,7 @@ def _check_top(top: int | None) -> None:
 
 @checked
 def compare(
-    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
+    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult] | str | os.PathLike[str],
     *,
     measure: str | Iterable[str] = (),
     bootstrap: int | None = None,
@@ -150,6 +151,7 @@ def compare(
 ) -> Comparison:
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
+    `results` may also be the path of a table of units by systems, as `cs-score compare table` takes it.
     `measure` holds names or patterns such as `*F1` (a text has commas between several); all unless given. `bootstrap`
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
     `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
@@ -165,16 +167,17 @@ def compare(
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
     wanted = [name.strip() for name in texts if name.strip()]
     given: object = results
+    chosen = {"measures": wanted, "primary": primary, "common": common, "equivalence": equivalence}
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
+    if isinstance(given, str | os.PathLike):
+        return Comparison(compare_table(read_table([given]), settings, **chosen), is_chosen=bool(wanted))  # type: ignore[arg-type]
     if not isinstance(given, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {given!r}")
     if not given:
         raise UsageError("a comparison needs at least two systems")
     task = _task_of("compare", *given.values())
     scored = {name: result._to_compare() for name, result in given.items()}
-    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
-    found = compare_systems(
-        task, scored, settings, measures=wanted, primary=primary, common=common, equivalence=equivalence
-    )
+    found = compare_systems(task, scored, settings, **chosen)  # type: ignore[arg-type]
     return Comparison(found, is_chosen=bool(wanted))
 
 

@@ -233,6 +233,8 @@ def interval_lines(board: Leaderboard) -> list[str]:
             "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
             f"difference from the row above or the baseline, by randomisation; level {settings.level:g}."
         ] = None
+    if board.families:
+        lines[f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory."] = None
     return [*lines, *family_lines(board.families, board.measure), *sentences(board.notes)]
 
 

@@ -18,7 +18,9 @@ ch. 14; tests, ch. 16). B. Efron, "Better bootstrap confidence intervals", JASA 
 *Computer-Intensive Methods for Testing Hypotheses*, 1989 (approximate randomisation). P. Koehn, "Statistical
 significance tests for machine translation evaluation", EMNLP 2004 (paired bootstrap over test sets). T.
 Berg-Kirkpatrick, D. Burkett and D. Klein, "An empirical investigation of statistical significance in NLP", EMNLP 2012
-(the shifted paired bootstrap). S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J.
-Statistics 6, 1979. B. Phipson and G. K. Smyth, "Permutation p-values should never be zero", Stat. Appl. Genet. Mol.
-Biol. 9, 2010 (add-one).
+(the shifted paired bootstrap). J. W. Tukey, *The problem of multiple comparisons*, 1953 (honestly significant
+difference). B. Carterette, "Multiple testing in statistical analysis of systems-based information retrieval
+experiments", ACM TOIS 30, 2012 (its randomisation). S. Holm, "A simple sequentially rejective multiple test
+procedure", Scand. J. Statistics 6, 1979. B. Phipson and G. K. Smyth, "Permutation p-values should never be zero",
+Stat. Appl. Genet. Mol. Biol. 9, 2010 (add-one).
 """

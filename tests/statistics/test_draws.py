@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.resampling import bootstrap_counts, swap_flags
+from cs_score.statistics.arithmetic import Floats, exact_statistics
+from cs_score.statistics.resampling import bootstrap_counts, permuted_sums, swap_flags
 
 Draw: TypeAlias = Callable[..., Floats]
 
@@ -51,3 +51,15 @@ def test_a_swap_is_a_fair_coin_for_every_unit() -> None:
     assert set(np.unique(drawn)) == {0.0, 1.0}
     assert (np.abs(drawn.mean(axis=0) - 0.5) < 5 * 0.5 / math.sqrt(2000)).all()
     assert abs(np.corrcoef(drawn[:, 0], drawn[:, 64])[0, 1]) < 0.15
+
+
+def test_first_permutations_of_seed_0() -> None:
+    """Recorded as the draws above: what the places of three systems add up to over five units of powers of ten."""
+    rows = [[[system * 10**unit] for unit in range(5)] for system in range(3)]
+    drawn = next(permuted_sums(exact_statistics(rows), 4, 0))
+    assert drawn[..., 0].tolist() == [
+        [20101.0, 11212.0, 2020.0],
+        [12200.0, 20112.0, 1021.0],
+        [12010.0, 221.0, 21102.0],
+        [11122.0, 0.0, 22211.0],
+    ]
