@@ -136,8 +136,9 @@ def _averaged(by_ldc: Iterable[OfLdcQuery[ScoreRow]], others: Others, *, has_cho
             continue  # its own rows are the means
         mean_of: dict[tuple[str, str], tuple[str, int]] = {}
         for (name, level), members in mean_members(full_id, entry_points).items():
-            mean_of |= {(row.name, row.level): (level, len(members)) for row in members if row.name in others}
-            if has_choice and len({row.ground_truth > 0 for row in members}) > 1:
+            for row in members if others else ():
+                mean_of[row.name, row.level] = level, len(members)
+            if has_choice and len(members) > 1 and len({row.ground_truth > 0 for row in members}) > 1:
                 nothing = (0.0,) * len(members[0].scores)
                 yield [[ScoreRow(name, level, None, nothing, truth)] for truth in (1, 0)]
         for group in _replaced((row for _, rows in entry_points for row in rows), others):
