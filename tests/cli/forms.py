@@ -100,13 +100,14 @@ validate-assessments: validate-assessments -output_file {prefix o} $LOG $PROBLEM
 validate-kb: validate-kb -error_file {named o.log} -stats_file {named o.stats} --json {own o.json} $PROBLEMS {kb.tac}
 resolve-queries: resolve-queries -error_file {named o.log} $PROBLEMS {q.xml} {kb.tac.valid} {named o}
 apply-k: apply-k {run.tab} {named o}
-scifact: scifact $BOTH -o {own o.json} --per-item {own o.units.tsv}
+scifact: scifact $BOTH -o {own o.json} --per-item {own o.units.tsv} --per-unit {own o.per.tsv}
 claims: claims $BOTH -o {own o.json} --per-item {own o.units.tsv}
 r4c: r4c $BOTH -o {own o.json} --per-item {own o.units.tsv}
 hotpotqa: hotpotqa $BOTH -o {own o.json} --per-item {own o.units.tsv}
 analyze: analyze -o {folder tables} $RUN
 explain: explain --line 1 -o {own o.json} $RUN
 compare: compare --bootstrap 9 -o {own o.json} {q.xml} {qrel} {run.tab} {run.tab}
+compare table: compare table --bootstrap 9 -o {own o.json} {table.tsv}
 compare claims: compare claims --bootstrap 9 $GOLD {predictions.jsonl} {predictions.jsonl}
 power: power -o {own o.json} {compared.json}
 power claims: power claims -o {own o.json} {compared.json}
@@ -188,6 +189,7 @@ def fill(folder: Path) -> None:
     inputs.write("text.json", "...Bo ..." * 9)
     inputs.lines(RunLine("Zoë", run_id="r2"), name="other.tab")
     inputs.write("teams", "run\tteam\nr1\tA\n")
+    inputs.write("table.tsv", "unit\tA\tB\nq\t1\t0\nr\t0\t1\n")
     inputs.write("sample.tsv", "probability\n0.5\n")
     inputs.write("ids", "CSX_0001 CSX_ENG_979a86d86f\n")
     inputs.write("list", "round2.tab\n")
