@@ -58,7 +58,7 @@ def test_order_of_the_units_and_how_many_are_summed_at_once_cannot_be_seen() -> 
         ([[[1.7e308], [1.0]]], InputError, "too large"),
         ([np.empty((0, 3))], InputError, "no unit to resample"),
         ([[]], InputError, "no unit to resample"),
-        ([[[1.0]], [[1.0], [2.0]]], ValueError, "differ in shape"),
+        ([[[1.0]], [[1.0], [2.0]]], ValueError, "^the matrices of the systems differ in shape$"),
         ([[1.0, 2.0]], ValueError, "units by statistics"),
     ],
 )
