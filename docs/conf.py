@@ -42,14 +42,15 @@ python_use_unqualified_type_names = True
 
 
 class Generated(SphinxDirective):
-    """A part of a page that `generate.py` makes, by the name of its function and its words."""
+    """A part of a page that `generate.py` makes: the name of its function, and what it is about."""
 
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        name, *words = self.arguments[0].split()
-        return self.parse_text_to_nodes(generate.PARTS[name](*words), allow_section_headings=True)
+        name, _, about = self.arguments[0].partition(" ")
+        made = generate.PARTS[name](*filter(None, [about]))
+        return self.parse_text_to_nodes(made, allow_section_headings=True)
 
 
 def _as_rst(app: Sphinx, what: str, name: str, given: Any, options: Any, lines: list[str]) -> None:

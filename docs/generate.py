@@ -1,6 +1,6 @@
 """The parts of the reference that are made from the tables of the package, as Markdown.
 
-A page asks for one with a line `{generated} NAME WORDS`; `python docs/generate.py NAME WORDS` prints it. Nothing here
+A page asks for one with a line `{generated} NAME WHAT`; `python docs/generate.py NAME WHAT` prints it. Nothing here
 imports Sphinx, so that the tests can hold every part against the tables.
 """
 
@@ -360,4 +360,4 @@ PARTS: Final[Mapping[str, Callable[..., str]]] = {
 }
 
 if __name__ == "__main__":
-    sys.stdout.write(PARTS[sys.argv[1]](*sys.argv[2:]))
+    sys.stdout.write(PARTS[sys.argv[1]](*filter(None, [" ".join(sys.argv[2:])])))

@@ -263,7 +263,7 @@ def _links(text: str) -> Iterator[str]:
 
 
 def _anchors(text: str) -> set[str]:
-    for name, *words in re.findall(r"^```\{generated\} (\S+) ?(\S*)$", text, re.MULTILINE):
+    for name, *words in re.findall(r"^```\{generated\} (\S+) ?(.*)$", text, re.MULTILINE):
         text += PARTS[name](*filter(None, words))
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
