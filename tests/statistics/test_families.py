@@ -172,3 +172,14 @@ def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
     large = np.full(3, 1e6)
     first, second = np.array([1e6, 5e5, 0]), np.array([0, 5e5, 5e5])
     assert unit_record(Ratio(first, large), Ratio(second, large)) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("permutations", "warned"), [(18, True), (19, False)])
+def test_hsd_that_cannot_be_significant_says_so(permutations: int, warned: bool) -> None:
+    """Whatever the number of pairs: the smallest p of HSD is that of one test."""
+    matrix = np.random.default_rng(3).random((40, 7)) + np.arange(7)
+    found = compared(matrix, Resampling(permutations, correction="hsd"))
+    assert ("NEVER_SIGNIFICANT" in [note.code for note in found.notes]) == warned
+    smallest = min(pair.p_adjusted for pair in found.measures[0].pairs)
+    assert smallest == found.measures[0].family.smallest_p(40) == 1 / (permutations + 1)
+    assert ({entry.tier for entry in found.measures[0].systems} == {1}) == warned
