@@ -123,7 +123,7 @@ def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         shutil.copy(tmp_path / "run.tab", tmp_path / name / "run.tab")
     (tmp_path / "broken.tab").write_bytes(b"\xff\xfe\n")
-    together = cs_score_in(tmp_path, [*words, "-o", "all", *files, "broken.tab", "run.tab", "broken.tab", "pool.tab"])
+    together = cs_score_in(tmp_path, [*words, "-o", "all", *files, "broken.tab", "run.tab", "broken.tab"])
     assert together.status == 1
     for policy in ("kb", "sf", "open"):
         ours, theirs = contents(tmp_path / "all" / policy / "run"), contents(tmp_path / "alone" / policy / "run")
@@ -131,4 +131,3 @@ def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
         assert "out.errlog" in ours
     failed = {row["run"]: row["failure"] for row in leaderboard(tmp_path / "all") if row["state"] == "failed"}
     assert "not UTF-8" in failed["broken"]
-    assert "these are assessments, not a run" in failed["pool"]
