@@ -151,7 +151,7 @@ def test_coldstart_measures_of_levels_that_one_run_lacks(samples: Path) -> None:
         (("-runids", "X", *COLDSTART, *RUNS), 2, "no run called X; there are TIDE_KB, GULL_SF"),
         (("-right", "NONSENSE", *COLDSTART, *RUNS), 2, "Unexpected choice NONSENSE"),
         (("--bootstrap", "0", *COLDSTART, *RUNS), 2, "--bootstrap takes a whole number from 1"),
-        (("--format", "csv", *COLDSTART, *RUNS), 2, "--format takes text, json, tsv, markdown, latex, not csv"),
+        (("--format", "csv", *COLDSTART, *RUNS), 2, "--format takes text, json, tsv, markdown, latex, html, not csv"),
         (("--measure", "F9", *EXPAND, *COLDSTART, *RUNS), 2, "no measure called F9"),
         ((*COLDSTART, "-", RUNS[0]), 2, "standard input cannot be read once for each run"),
         ((*COLDSTART, "nowhere.tab", RUNS[0]), 1, "nowhere.tab"),
