@@ -40,9 +40,9 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
     systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
 
-    def scored(policy: str) -> list[many.Told | None]:
+    def scored(policy: str) -> list[many.SystemScores | None]:
         found = {
-            many.System(each.run, part.run_id): many.Told(part.scores, findings_of(part.findings or {}))
+            many.System(each.run, part.run_id): many.SystemScores(part.scores, findings_of(part.findings or {}))
             for each in outcomes
             if each.policy == policy
             for part in each.runs

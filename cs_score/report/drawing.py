@@ -86,7 +86,7 @@ class Drawing:
         self._add("path", kind, d=" ".join(f"{'L' if at else 'M'}{_pair(*point)}" for at, point in enumerate(points)))
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
-        """A marker whose form tells the series as its colour does: disc, square, triangle."""
+        """A marker whose form shows the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
         form, place = forms[series % len(forms)], f"translate({_pair(x, y)})"
         self._titled(self._add("path", f"fill{series + 1}", d=form, transform=place), title)

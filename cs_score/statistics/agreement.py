@@ -27,7 +27,7 @@ else:
     np = Late("numpy")
 
 _PURPOSE: Final = 2
-"""Tells the draws from those of the bootstrap and of swaps (`resampling._Purpose`)."""
+"""Keeps the draws apart from those of the bootstrap and of swaps (`resampling._Purpose`)."""
 
 _CELLS: Final = 1 << 20
 

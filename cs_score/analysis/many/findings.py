@@ -1,6 +1,6 @@
-"""What one run under one policy tells the tables over many runs: small enough to travel and to be kept with the run.
+"""What one run under one policy gives to the tables over many runs: small enough to travel and to be kept with the run.
 
-Text is left out where gold can tell it: the things to be found are numbered, answers are known by the twelve digits
+Text is left out where gold has it: the things to be found are numbered, answers are known by the twelve digits
 that stand for query, value and provenance.
 
 Beside it: what Cold Start wants found, what all right answers together would score, and how much runs have in common.
@@ -57,7 +57,7 @@ class Wanted(Record):
 class Findings(Record):
     """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
 
-    Bit n of `found` tells whether thing n of gold's list was found; `right` and `wrong` are ids of answers, each once.
+    Bit n of `found` says whether thing n of gold's list was found; `right` and `wrong` are ids of answers, each once.
     """
 
     table: UnitTable
@@ -180,7 +180,7 @@ def found_by(of_runs: Sequence[str], things: int) -> list[int]:
 
 
 def recall_by_systems(often: Sequence[int], runs: int) -> list[Pooled]:
-    """For 1 ... `runs` runs what they find; `often` tells of each thing how many runs found it. Nothing without things.
+    """For 1 ... `runs` runs what they find; `often` says of each thing how many runs found it. Nothing without things.
 
     Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses a thing that m runs found.
     """
@@ -279,5 +279,5 @@ def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
 
 
 def unit_measure(gold: Gold) -> Measure:
-    """The measure that tells units apart in the overview of queries by runs."""
+    """The measure by which units differ in the overview of queries by runs."""
     return usual(with_ldc=bool(gold.table.ldc_of))

@@ -37,7 +37,7 @@ _WHOLE: Final = 1 - 1e-12
 
 
 def units_to_find(units: Sequence[Unit], measures: Sequence[str]) -> list[Wanted]:
-    """Every unit by every measure; the place tells which one it is of those with its id, where it is not the first."""
+    """Every unit by every measure; the place says which one it is of those with its id, where it is not the first."""
     return [Wanted(measure, unit, str(n) if n > 1 else "", unit, "") for measure in measures for unit, n in units]
 
 
@@ -73,9 +73,9 @@ class System(NamedTuple):
 
 
 class Evaluation(Record):
-    """What gold tells: the mode, what a unit is called, the measure that is shown by unit, and what is to be found.
+    """What gold gives: the mode, what a unit is called, the measure that is shown by unit, and what is to be found.
 
-    `union_scores` are those of a run that finds some of it and does nothing wrong; none where that cannot be told.
+    `union_scores` are those of a run that finds some of it and does nothing wrong; none where that cannot be computed.
     Where there are `by_unit`, what is to be found are the units themselves, by each of these measures.
     """
 
@@ -87,7 +87,7 @@ class Evaluation(Record):
     by_unit: Sequence[str] = ()
 
 
-class Told(Record):
+class SystemScores(Record):
     """One system under one policy: its scores and findings."""
 
     scores: Mapping[str, float]
@@ -95,9 +95,9 @@ class Told(Record):
 
 
 class OfPolicy(Record):
-    """What all systems tell under one policy; values and marks are in the order of the systems.
+    """What all systems give under one policy; values and marks are in the order of the systems.
 
-    `units` has the measure of units of each system, None where it has none. `marks` tell what a system found, in the
+    `units` has the measure of units of each system, None where it has none. `marks` say what a system found, in the
     order of what is to be found; None for a system that was not scored. `often` counts them, `pooled` sums them up by
     part. `right` and `wrong` compare the answers of every pair of systems that were scored, part by part in evidence
     modes. `union` has the scores of all that any of them found.
@@ -114,7 +114,7 @@ class OfPolicy(Record):
 
 
 class Overview(Record):
-    """What many runs tell together; `resampling` is None where there are no intervals."""
+    """What many runs give together; `resampling` is None where there are no intervals."""
 
     evaluation: Evaluation
     wanted: Sequence[Wanted]
@@ -128,12 +128,13 @@ def overview(
     evaluation: Evaluation,
     systems: Sequence[System],
     policies: Sequence[str],
-    told: Callable[[str], Sequence[Told | None]],
+    scores_under: Callable[[str], Sequence[SystemScores | None]],
     measures: Sequence[str],
     resampling: Resampling | None,
 ) -> Overview:
-    """Compute everything. `told` has what each system tells under a policy, None where it has no scores; it is asked
-    policy by policy, so that the findings of one policy are in memory at a time. `measures` are those that rank.
+    """Compute everything. `scores_under` gives those of each system under a policy, None where it has none.
+
+    It is asked policy by policy, so that the findings of one policy are in memory at a time; `measures` rank.
     """
     of_policies: list[OfPolicy] = []
     scores: dict[Ranked, list[float | None]] = {}
@@ -141,7 +142,7 @@ def overview(
     wanted = evaluation.wanted
     units: list[Unit] = []
     for policy in policies:
-        given = told(policy)
+        given = scores_under(policy)
         tables = [None if each is None else each.findings.table for each in given]
         # All policies have the same units, and the same resamples of them.
         units = units or united_units(table.ids for table in tables if table is not None)
@@ -164,7 +165,7 @@ def overview(
 
 def _of_policy(
     policy: str,
-    told: Sequence[Told | None],
+    scored: Sequence[SystemScores | None],
     evaluation: Evaluation,
     units: Sequence[Unit],
     wanted: Sequence[Wanted],
@@ -172,14 +173,14 @@ def _of_policy(
     # The measure of units is the first of those by which they are right.
     measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
     known: dict[tuple[float, ...], Values] = {}
-    values = [{} if each is None else measure.values(each.findings.table, known) for each in told]
+    values = [{} if each is None else measure.values(each.findings.table, known) for each in scored]
     parts = WHOLE
     if evaluation.by_unit:
         parts = unit_parts(len(units), evaluation.by_unit)
         count = len(evaluation.by_unit)
-        answers = [None if each is None else unit_answers(own, units, count) for each, own in zip(told, values)]
+        answers = [None if each is None else unit_answers(own, units, count) for each, own in zip(scored, values)]
     else:
-        answers = _answers([None if each is None else each.findings for each in told])
+        answers = _answers([None if each is None else each.findings for each in scored])
     found = [None if each is None else marks(each.found, len(wanted)) for each in answers]
     there = [of_run for of_run in found if of_run is not None]
     often = found_by(there, len(wanted))
@@ -201,9 +202,9 @@ def _of_policy(
     )
 
 
-def _answers(told: Sequence[Findings | None]) -> list[Answers | None]:
+def _answers(scored: Sequence[Findings | None]) -> list[Answers | None]:
     """The answers of systems by their ids; None for one that was not scored."""
-    there = [each for each in told if each is not None]
+    there = [each for each in scored if each is not None]
     right, wrong = as_bits([each.right for each in there]), as_bits([each.wrong for each in there])
     known = (Answers(each.found, *sides) for each, *sides in zip(there, right, wrong))
-    return [None if each is None else next(known) for each in told]
+    return [None if each is None else next(known) for each in scored]

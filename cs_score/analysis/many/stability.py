@@ -109,12 +109,12 @@ TIE_TOLERANCE: Final = 1e-12
 class Order(NamedTuple):
     """For each pair of things a bit: whether the first is ahead of the second, whether it is behind; none for a tie.
 
-    `told` is how many pairs are no tie.
+    `untied` is how many pairs are no tie.
     """
 
     ahead: int
     behind: int
-    told: int
+    untied: int
 
 
 def order(ahead: int, behind: int) -> Order:
@@ -138,12 +138,12 @@ def ranks_of(scores: Sequence[float]) -> list[int]:
 
 def tau_b(first: Order, second: Order) -> float | None:
     """tau-b of two orders of the same things, -1..1; None where it is undefined."""
-    told = first.told * second.told
-    if not told:
+    untied = first.untied * second.untied
+    if not untied:
         return None
     concordant = (first.ahead & second.ahead).bit_count() + (first.behind & second.behind).bit_count()
     discordant = (first.ahead & second.behind).bit_count() + (first.behind & second.ahead).bit_count()
-    return (concordant - discordant) / math.sqrt(told)
+    return (concordant - discordant) / math.sqrt(untied)
 
 
 def _number(flags: Iterable[bool]) -> int:
