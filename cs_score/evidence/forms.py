@@ -33,7 +33,8 @@ def _looks_like(task: str, file: str) -> str | None:
     try:
         with open_source(file) as source:
             text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
-        if task in _OF_LINES and text.startswith("["):
+        if task in _OF_LINES and text.startswith("["):  # a line of another file may begin so, too
+            json.loads(text)
             return "list"
         first = json.loads(text.partition("\n")[0] if task in _OF_LINES else text)
     except InputError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -237,6 +237,7 @@ def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("family", EXAMPLES)
 @given(garbage=st.binary(min_size=1, max_size=12), where=st.floats(0, 1), in_gold=st.booleans())
+@example(garbage=b"[", where=0.0, in_gold=False)
 def test_garbage_is_scored_or_told_in_one_line(
     tmp_path: Path, family: str, garbage: bytes, where: float, in_gold: bool
 ) -> None:
