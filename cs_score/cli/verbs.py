@@ -180,21 +180,34 @@ def _diff(name: str, line: Line) -> int:
 
 
 def _report(name: str, line: Line) -> int:
-    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError."""
-    require_templates()
+    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError.
+
+    In another format it is what analyze and diff give.
+    """
+    is_page = line.format == "html"
+    if is_page and OUTPUT.long not in line.switches:
+        raise UsageError("-o PATH must be given for a page")
+    if is_page:
+        require_templates()
     task = task_named(name)
     if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
         _refuse_others(line, (), f"says what to analyse, but {line.words[0]} is an analysis already")
-        page = page_of(read_document(line.words[0]))
-    elif COMPARE.long in line.switches:
-        _refuse_others(line, (COMPARE, *difference_options(name)), "is not for --compare")
-        page = page_from(as_builtins(_difference(task, line), top_of(line)))
+        if not is_page:
+            raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
+        blocks = encoded([page_of(read_document(line.words[0]))])
     else:
-        _refuse_others(line, analysis_options(name), "is for --compare")
-        most = MOST_ROWS if name == COLD_START else None
-        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
-        page = page_from(as_builtins(found, most))
-    write_to_stream(Destination("stdout"), encoded([page]))
+        if COMPARE.long in line.switches:
+            _refuse_others(line, (COMPARE, *difference_options(name)), "is not for --compare")
+            found, most = _difference(task, line), top_of(line)
+        else:
+            _refuse_others(line, analysis_options(name), "is for --compare")
+            most = MOST_ROWS if name == COLD_START else None
+            found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
+        if not is_page:
+            deliver(line, task, found)
+            return Status.DONE
+        blocks = encoded([page_from(as_builtins(found, most))])
+    write_to_stream(Destination("stdout"), blocks)
     return Status.DONE
 
 
@@ -352,7 +365,7 @@ def report(task: str) -> Command:
     return task_command(
         "report", task, _report, (COMPARE, *options.values(), FORCE),
         files=files if task == COLD_START else "Gold and predictions in this order; with --compare two predictions",
-        sections=(_PAGE,), required=(OUTPUT.long,), formats=("html",), summary=f"The page of {task} predictions",
+        sections=(_PAGE,), formats=("html", "text", "json", "tsv"), summary=f"The page of {task} predictions",
         example=f"-o report.html {EXAMPLE}",
     )  # fmt: skip
 

@@ -243,3 +243,10 @@ def test_knowledge_bases_are_compared_as_the_runs_that_they_give(folder: Path) -
     )
     run, base = (system for system in json.loads(outcome.stdout)["measures"][0]["systems"])
     assert run["score"] == base["score"]
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "tsv"])
+def test_a_report_in_another_format_is_the_analysis(format_: str, folder: Path) -> None:
+    report, analysis = (score_in(folder, [verb, "--format", format_, *COLD.split()]) for verb in ("report", "analyze"))
+    assert (report.status, report.stdout) == (0, analysis.stdout)
+    assert score_in(folder, ["report", *COLD.split()]).status == 2
