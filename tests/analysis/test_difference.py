@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.difference import diff
@@ -36,10 +36,6 @@ LIST, LDC, POOL, KB, SF = (
     )
 )
 SAMPLES = ("-queries", LIST, "-expand", "ISLE26", LDC, POOL)
-
-laws = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
 
 def scored(world: World, folder: Path, expand: bool = True) -> Scored:
@@ -76,7 +72,6 @@ def total(parts: Any) -> float | None:
     return None if None in shares else math.fsum(shares)
 
 
-@laws
 @given(two_runs(), st.data())
 def test_contributions_add_up_to_the_difference(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
     measure = measure_of(data, *runs)
@@ -92,7 +87,6 @@ def test_contributions_add_up_to_the_difference(runs: tuple[Scored, Scored], dat
         assert total(parts) == pytest.approx(found.difference, abs=1e-12)
 
 
-@laws
 @given(two_runs(), st.data())
 def test_the_other_way_round_is_the_opposite(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
     measure = measure_of(data, *runs)
@@ -112,7 +106,6 @@ def test_the_other_way_round_is_the_opposite(runs: tuple[Scored, Scored], data: 
     }
 
 
-@laws
 @given(two_runs(), st.data())
 def test_a_run_does_not_differ_from_itself(runs: tuple[Scored, Scored], data: st.DataObject) -> None:
     run = runs[0]
@@ -121,7 +114,6 @@ def test_a_run_does_not_differ_from_itself(runs: tuple[Scored, Scored], data: st
     assert sum(found.outcomes.values()) > 0
 
 
-@laws
 @given(two_runs())
 def test_every_class_is_found_or_not(runs: tuple[Scored, Scored]) -> None:
     """The right answers of the SF table are the classes that were found, or more where rows are counted twice."""

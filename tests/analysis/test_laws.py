@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.changes import places_of, texts_of
@@ -38,10 +38,6 @@ ONE_DIMENSION: Final = frozenset(
 )
 RUN_ONLY: Final = ("value_type", "category")
 STRICT = "strict:wrong=INCORRECT:INCORRECT_PARENT:INEXACT:UNASSESSED:DUPLICATE,ignore=,justifications=2:M"
-
-laws = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
 
 def check(call: Call, measure: str, most: int) -> Iterator[dict[str, Any]]:
@@ -84,7 +80,6 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
             check_sweep(call, analysis)
 
 
-@laws
 @given(worlds(), variants(), st.data())
 def test_laws_in_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
     """Whatever the layout, the files, the policy, the order and the measure."""

@@ -15,7 +15,6 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
-from tests.analysis.test_laws import laws
 from tests.analysis.test_sections import analysis_of
 from tests.coldstart.worlds import BASE, Answer, Assessment, Query, Response, Slot, World, worlds
 
@@ -39,7 +38,6 @@ def giving(world: World, answer: Answer, at: int) -> World:
     return world.adding(Response(answer, "0.01", f":N{at}x{len(world.run)}"))
 
 
-@laws
 @given(worlds(), st.sampled_from(POLICIES))
 def test_a_class_is_reachable_if_an_answer_of_the_pool_finds_it(world: World, policy: Policy) -> None:
     assume(world.run)

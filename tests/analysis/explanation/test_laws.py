@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.coldstart.gold import load_run, open_gold
@@ -30,10 +30,6 @@ MOST_LINES: Final = 400
 """Lines of a recorded run that are explained one by one."""
 
 COUNTED: Final = "correct incorrect inexact incorrect_parent unassessed redundant right wrong ignored".split()
-
-laws = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
 
 
 def explain(call: Call, *switches: str) -> dict[str, Any]:
@@ -187,7 +183,6 @@ def test_a_shared_case(case: Case, tmp_path: Path) -> None:
         check(call)
 
 
-@laws
 @given(worlds(), variants(), st.data())
 def test_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
     assume(len(world.run) > 3)
