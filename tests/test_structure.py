@@ -38,7 +38,7 @@ ROOMS: Final = {
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6861, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2367, 9),  # plan: 1600, 12
+    "evidence": Budget(2368, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -50,15 +50,15 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2535, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1746, 8),  # plan: 800, 6
+    "verification": Budget(1747, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2095, 11),  # plan: 1300, 10
+    "report": Budget(2098, 11),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2428, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5049, 15),  # plan: 1900, 11
+    "cli": Budget(5051, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +20,7 @@ from cs_score.statistics.units import UnitTable
 from cs_score.tasks import TASKS
 from cs_score.tasks.task import Examiner, Fault, Part
 from tests.evidence.command import cs_score
+from tests.freeze.calls import REPOSITORY
 
 MODE = Mode(
     "exact", "item", ("items", "accuracy"), ("accuracy",), means, ("accuracy",), (ReportRow("all", ("accuracy",)),)
@@ -102,5 +106,14 @@ def test_every_verb_takes_a_sixth_task(folder: Path) -> None:
     assert "kept" in printed("check", "exact", "gold.json", "a.json", "--min", "accuracy=0.7")
     assert "accuracy" in printed("power", "exact", "gold.json", "a.json", "b.json")
     assert printed("report", "exact", "gold.json", "a.json", "-o", "a.html") == ""
+    assert ">Item</th>" in Path("a.html").read_text()
+    assert "claims, r4c, hotpotqa, exact likewise" in printed("help")
+
+
+def test_a_process_that_has_not_scored_verifies_a_batch_of_a_sixth_task(folder: Path) -> None:
     assert "0.7778  ok" in printed("batch", "exact", "--gold", "gold.json", "-o", "scores", "a.json", "b.json")
-    assert "reproduced" in printed("verify", "scores")
+    enter = "from cs_score.tasks import TASKS; TASKS['exact'] = 'tests.test_tasks:TASK'"
+    call = f"{enter}; from cs_score.__main__ import console; console()"
+    words, known = [sys.executable, "-c", call, "verify", "scores"], {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    outcome = subprocess.run(words, cwd=folder, env=known, capture_output=True, text=True, check=False)
+    assert "reproduced" in outcome.stdout, outcome.stderr

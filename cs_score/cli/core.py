@@ -646,6 +646,7 @@ def first_page() -> str:
     formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
     formatter.write_paragraph()
     formatter.write(_EXAMPLES)
+    first, *others = (task for task in TASKS if task != COLD_START)
     of_group = {group: [name for name, each in COMMANDS.items() if name and each.group == group]
                 for group in (_SCORE, _WHY, _SEVERAL, BEFORE, _ABOUT)}  # fmt: skip
     for group, names in of_group.items():
@@ -656,11 +657,11 @@ def first_page() -> str:
                 continue
             rows = [(name, COMMANDS[name].summary) for name in names]
             if group == _SCORE:
-                rows.append(("scifact", "Short for score scifact; claims, r4c, hotpotqa likewise"))
+                rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
             formatter.write_dl(rows, col_max=16)
     formatter.write_paragraph()
     formatter.write_text(
-        "Verbs take a task as their next word: coldstart (may be left out), scifact, claims, r4c, hotpotqa. "
+        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
         "cs-score help COMMAND shows options and an example, cs-score -help the switches of the Perl scorer, which are "
         "those of a call without a command. A file that is called like a command is written ./NAME."
     )

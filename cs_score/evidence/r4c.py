@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
-from cs_score.base.records import Record, field
+from cs_score.base.records import Record, asdict, field
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
@@ -107,17 +107,6 @@ MEASURES: Final = names("r4c")
 
 COLUMNS: Final = ("instances", *MEASURES)
 
-MODE: Final = Mode(
-    name="r4c",
-    unit="instance",
-    columns=COLUMNS,
-    measures=MEASURES,
-    formula=means,
-    headings=("precision", "recall", "f1"),
-    rows=report_rows(tuple(WEIGHTS), MEASURES),
-    usual={"references": REFERENCE_POSITIONS, "ignore_missing": False, "seed": SEED},
-)
-
 
 class Options(Record):
     """What can be chosen."""
@@ -129,6 +118,18 @@ class Options(Record):
     ignore_missing: Annotated[bool, Meta(description="Leave out instances without prediction instead of failing")] = (
         False
     )
+
+
+MODE: Final = Mode(
+    name="r4c",
+    unit="instance",
+    columns=COLUMNS,
+    measures=MEASURES,
+    formula=means,
+    headings=("precision", "recall", "f1"),
+    rows=report_rows(tuple(WEIGHTS), MEASURES),
+    usual={**asdict(Options()), "seed": SEED},
+)
 
 
 Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record
+from cs_score.base.records import Record, asdict
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
@@ -73,6 +73,14 @@ def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ..
     )
 
 
+class Options(Record):
+    """What can be chosen."""
+
+    any_order: Annotated[
+        bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
+    ] = False
+
+
 MODE: Final = Mode(
     name="scifact",
     unit="claim",
@@ -88,16 +96,8 @@ MODE: Final = Mode(
             for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
         ],
     ),
-    usual={"any_order": False},
+    usual=asdict(Options()),
 )
-
-
-class Options(Record):
-    """What can be chosen."""
-
-    any_order: Annotated[
-        bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
-    ] = False
 
 
 Sentences: TypeAlias = tuple[object, ...]

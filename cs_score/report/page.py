@@ -22,6 +22,7 @@ from cs_score.report import BEGINNING, MOST_ROWS
 from cs_score.report.drawing import Drawing, chart_style
 from cs_score.tables.layout import Column, Format, Layout, Row
 from cs_score.tables.renderers import Cell, html, words
+from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -183,7 +184,10 @@ def details(summary: str, items: Iterable[tuple[str, str]]) -> Cell:
 
 def unit_of(task: str) -> str:
     """What a unit of a task is called: a query, claim, instance or question."""
-    return {COLD_START_MODE: "query", "r4c": "instance", "hotpotqa": "question"}.get(task, "claim")
+    if task == COLD_START_MODE:
+        return "query"
+    of_evidence: Any = task_named(task)
+    return str(of_evidence.mode.unit)
 
 
 def unit_text(record: Any) -> str:

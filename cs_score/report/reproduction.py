@@ -11,9 +11,7 @@ from cs_score.base.signing.origin import Origin
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.page import Block, Code, Section, Text, layout_of, tables
-
-_SWITCHES: Final = {"any_order": "--any-order", "references": "--references", "ignore_missing": "--ignore-missing"}
-"""The switches of tasks of evidence for options; the others are no choice."""
+from cs_score.tasks import task_named
 
 _INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
 
@@ -122,9 +120,10 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
             words += ["-runids", ":".join(options["runids"])]
         return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
     words = [origin.task, *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
-    for name, switch in _SWITCHES.items():
+    task: Any = task_named(origin.task)
+    for name in task.options.__struct_fields__:
         if options.get(name):
-            words += [switch, *([] if options[name] is True else [str(options[name])])]
+            words += [f"--{name.replace('_', '-')}", *([] if options[name] is True else [str(options[name])])]
     return [*words, *runs]
 
 

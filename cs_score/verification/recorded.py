@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, Literal, cast
+from typing import Final, cast, get_type_hints
 
 from msgspec import UNSET, UnsetType
 
@@ -19,9 +19,9 @@ from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
-from cs_score.measures.registry import COLD_START_MODE, MEASURES, parse
+from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import Resampling
-from cs_score.tasks import task_named
+from cs_score.tasks import TASKS, task_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
@@ -125,7 +125,7 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
     """The whole result that an object is, all of it checked. Raises InputError for anything else."""
     place, document = _scores_within(value)
     task = str(document.get("task"))
-    if document.get("kind") != "score" or task not in MEASURES:
+    if document.get("kind") != "score" or task not in TASKS:
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     if task == COLD_START_MODE:
         scores = record_in(document, ColdStartScores, file, place)
@@ -161,8 +161,8 @@ def _check_head(scores: ColdStartScores | EvidenceScores, file: str, place: str)
 
 def check_task(task: str, file: str, place: str) -> None:
     """Raises InputError for what is no task."""
-    if task not in MEASURES:
-        raise InputError(f"is none of {', '.join(MEASURES)}", file=file, place=place)
+    if task not in TASKS:
+        raise InputError(f"is none of {', '.join(TASKS)}", file=file, place=place)
 
 
 class _ColdStartOptions(Record):
@@ -210,8 +210,8 @@ def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
     return found
 
 
-def evidence_arguments(options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
-    """The arguments of an evidence mode's `score`, from the options of its origin. Raises InputError."""
-    types: dict[str, type] = {"any_order": bool, "ignore_missing": bool, "references": Literal[1, 2, 3]}  # type: ignore[dict-item]  # it is a type to msgspec
+def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
+    """The arguments of an evidence task's `score`, from the options of its origin. Raises InputError."""
+    types = get_type_hints(cast(EvidenceTask, task_named(task)).options, include_extras=True)
     known = {name: type_ for name, type_ in types.items() if name in options}
     return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}

@@ -68,7 +68,8 @@ def scored_again(recorded: Recorded, places: Places) -> object:
             gold, predictions = (
                 _held(_the_one(found, role, file, recorded.inside("origin.inputs"))) for role in (GOLD, RUN)
             )
-            scored: EvidenceResult = score(gold, predictions, **evidence_arguments(head.origin.options, file, place))
+            arguments = evidence_arguments(head.task, head.origin.options, file, place)
+            scored: EvidenceResult = score(gold, predictions, **arguments)
             intervals = None if resampling is None else evidence_intervals(scored, resampling)
             write = result_object if recorded.place else evidence_document
             return write(scored, intervals, with_units=head.units is not UNSET)
@@ -239,7 +240,7 @@ def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
     resampling = made.bootstrap and resampling_of(to_builtins(made.bootstrap), file, "origin.bootstrap")
     content = {each: InputFile(each.recorded.name, content=each.content()) for each in shared if each.is_read_whole}
     if made.task != COLD_START_MODE:
-        arguments = evidence_arguments(made.options, file, "origin.options")
+        arguments = evidence_arguments(made.task, made.options, file, "origin.options")
         gold = content[_the_one(shared, GOLD, file)]
         return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
     asked = cold_start_options(made.options, file, "origin.options")
