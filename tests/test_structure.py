@@ -26,7 +26,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1758, 19),  # plan: 1000, 9
+    "base": Budget(1771, 19),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -48,7 +48,7 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(9555, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2535, 10),  # plan: 1500, 9
+    "batch": Budget(2534, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1747, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2428, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5051, 15),  # plan: 1900, 11
+    "cli": Budget(5040, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

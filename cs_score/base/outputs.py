@@ -143,14 +143,27 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
         raise cannot_write(path, error) from None
 
 
-def make_folder(path: str, option: str) -> None:
-    """Make the folder that an option names, unless it is there. Raises OutputError."""
-    if os.path.exists(path) and not os.path.isdir(path):
+@contextlib.contextmanager
+def folder_made(path: str | None, option: str) -> Iterator[None]:
+    """Make the folder that an option names, where it names one that is not there; if the block fails, none stays empty.
+
+    Raises OutputError.
+    """
+    if path is None or os.path.isdir(path):
+        yield
+        return
+    if os.path.exists(path):
         raise OutputError(f"{path} is a file; {option} needs a folder")
     try:
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(path)
     except OSError as error:
         raise cannot_write(path, error) from None
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+        raise
 
 
 def write_packed(path: str, blocks: Iterable[bytes]) -> None:

@@ -17,7 +17,7 @@ from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import encoded, make_folder, write_whole
+from cs_score.base.outputs import encoded, folder_made, write_whole
 from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signing.origin import RUN
@@ -90,9 +90,8 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
     written or is in use, no executor answers; UsageError for runs of several editions that may not be mixed.
     """
     editions = _editions(plan, runs, options.mix_editions)
-    make_folder(options.out, "-o")
     policies = plan.policy_names()
-    with locked(options.out) as taken_over:
+    with folder_made(options.out, "-o"), locked(options.out) as taken_over:
         if taken_over is not None:
             remark(taken_over)
         clear_leftovers(options.out)

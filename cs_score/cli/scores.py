@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import make_folder, write_packed
+from cs_score.base.outputs import folder_made, write_packed
 from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input
@@ -102,7 +102,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
     call = _call_of_score(line)
     problems = call.new_log()
     try:
-        with paused_collector(), scored_apart(call, problems) as scoring:
+        with folder_made(line.folder, "-o"), paused_collector(), scored_apart(call, problems) as scoring:
             yield scoring
             result = scoring.result
     except CsScoreError as error:
@@ -120,7 +120,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
 
 
 def _call_of_score(line: Line) -> Call:
-    """The call that a command line asks for; the folder of -o is there then. Raises UsageError or OutputError."""
+    """The call that a command line asks for. Raises UsageError or OutputError."""
     folder, units = line.folder, [*PER_UNIT_FILE.outputs(line.switches.get(PER_UNIT.long))]
     if folder is None:
         return call_of(line, [*([] if line.file is None else [line.file]), *units])
@@ -129,9 +129,7 @@ def _call_of_score(line: Line) -> Call:
     from cs_score.coldstart.documents import OPTION
 
     outputs = [*tables_of("-o", output, line), *replace(OPTION, name="-o").outputs(json_file), *units]
-    call = call_of(line, outputs, output, json_file=json_file, folder=folder)
-    make_folder(folder, "-o")
-    return call
+    return call_of(line, outputs, output, json_file=json_file, folder=folder)
 
 
 def _predictions_scored(task: EvidenceTask, line: Line) -> PredictionsScored:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +11,7 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import encoded, make_folder, write_together
+from cs_score.base.outputs import encoded, folder_made, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
@@ -95,20 +94,13 @@ def deliver(line: Line, task: Task, document: Any) -> None:
     """
     top = top_of(line)
     if (folder := line.folder) is not None:
-        is_new = not os.path.exists(folder)
         files = [
             (os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table))
             for table in task.tables(document)
             if table.layout.is_file
         ]
-        try:
-            make_folder(folder, "-o")
+        with folder_made(folder, "-o"):
             write_together(files)
-        except OutputError:
-            if is_new:
-                with contextlib.suppress(OSError):
-                    os.rmdir(folder)
-            raise
     elif line.format == "json":
         write_to_stream(Destination("stdout"), encoded(json_text(as_builtins(document, top))))
     elif line.format == "tsv":

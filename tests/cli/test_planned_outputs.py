@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cs_score.cli.core import COMMANDS
@@ -119,6 +119,7 @@ def _may_change(
 
 
 @given(call=_calls())
+@example(call=("score", {"-o": "scored"}, ("q.xml", "run.tab", "q.xml"), False))
 def test_nothing_changes_that_a_call_did_not_write(
     filled: Path, call: tuple[str, dict[str, str], tuple[str, ...], bool]
 ) -> None:
