@@ -18,7 +18,7 @@ from cs_score.cli.core import COMMANDS, Command, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.coldstart.tab_files import SCHEMAS
-from cs_score.measures.registry import COLD_START, COLD_START_MODE, headline, names
+from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
 from cs_score.tables.comparison import PAIRS, SYSTEMS
@@ -169,7 +169,6 @@ STATISTICS: Final = {
     "P": "right / (submitted - ignored)",
     "R": "right / ground truth",
     "F1": "2 right / (submitted - ignored + ground truth)",
-    "AP": "sum over the rows of their average precision / rows with something to find",
 }
 FORMULAS: Final = {
     "scifact": {
@@ -200,8 +199,9 @@ def formula(task: str, name: str) -> str:
     """The formula of a measure, over the sums of all units."""
     if task == COLD_START_MODE:
         statistic = name.rpartition("-")[2]
-        if "-ALL-Macro-" in name:
-            return f"sum over the rows of their {statistic} / rows with something to find"
+        if statistic in RANKED or "-ALL-Macro-" in name:
+            each = RANKED[statistic].__name__.replace("_", " ") if statistic in RANKED else statistic
+            return f"sum over the rows of their {each} / rows with something to find"
         return STATISTICS[statistic]
     known = FORMULAS[task]
     return known.get(name) or next(each for ending, each in known.items() if name.endswith(ending))
@@ -211,6 +211,7 @@ def measures() -> str:
     """All measures by task, with formula and source."""
     parts = []
     for task in TASKS:
+        task_named(task)  # its module enters its measures
         shown = headline(task)
         rows = []
         for name in names(task):

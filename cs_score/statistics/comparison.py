@@ -190,7 +190,7 @@ def _pairs(found: _Found, column: int) -> tuple[PairedSystems, ...]:
                 wins=record[0],
                 ties=record[1],
                 losses=record[2],
-                **asdict(effect),
+                **effect,
             )
         )
     if found.equivalence is not None:

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -259,33 +259,25 @@ def of_comparison(
 # ---- Two systems
 
 
-class Effect(Record):
-    """A difference held against how much it varies by unit; each is None where it does not exist.
+def effect_of(first: Ratio, second: Ratio, record: tuple[int | None, int | None, int | None]) -> dict[str, Any]:
+    """The size of `second - first` in fields of `PairedSystems`; those that do not exist are left out.
 
-    `standard_deviation` is that of the units' differences, `effect_size` the difference over it (0/0 is none),
-    `superiority` the share of units that speak for the second, those that speak for neither counting half.
+    `record` are the units that speak for the second, for neither, for the first.
     """
-
-    standard_deviation: float | None = None
-    effect_size: float | None = None
-    superiority: float | None = None
-
-
-def effect_of(first: Ratio, second: Ratio, record: tuple[int | None, int | None, int | None]) -> Effect:
-    """The size of `second - first`; `record` are the units that speak for the second, for neither, for the first."""
     shares = contributions(first, second)
     wins, ties, _ = record
     if shares is None or wins is None or ties is None:
-        return Effect()
+        return {}
     units = len(shares)
     superiority = (wins + ties / 2) / units
     if units < 2:
-        return Effect(superiority=superiority)
+        return {"superiority": superiority}
     differences = shares * units
     deviation = float(differences.std(ddof=1))
     if deviation <= 4 * float(np.max(noise(differences))):  # all the same, but for rounding
-        return Effect(0.0, None, superiority)
-    return Effect(deviation, float(differences.mean()) / deviation, superiority)
+        return {"standard_deviation": 0.0, "superiority": superiority}
+    effect_size = float(differences.mean()) / deviation
+    return {"standard_deviation": deviation, "effect_size": effect_size, "superiority": superiority}
 
 
 def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:

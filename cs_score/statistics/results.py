@@ -82,8 +82,9 @@ class PairedSystems(Record, kw_only=True):
 
     `p` is that of randomisation (or of the sign test), `p_adjusted` what the correction of the family makes of it, and
     `p_bootstrap` that of the paired bootstrap, uncorrected. `wins` are the units that speak for `b`, `ties` those for
-    neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation`,
-    `effect_size` and `superiority` are explained in `planning.Effect`; `equivalence` is None unless it was asked for.
+    neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation` is that of
+    the units' differences, `effect_size` the difference over it (0/0 is none), `superiority` the share of units that
+    speak for `b`, those that speak for neither counting half. `equivalence` is None unless it was asked for.
     """
 
     a: str

@@ -118,9 +118,9 @@ def test_effects_of_ratios_go_by_what_units_contribute() -> None:
     each = (y.numerator - x.numerator - q * (y.denominator - x.denominator)) * 2 * whole
     each /= x.denominator.sum() + y.denominator.sum()
     found = effect_of(x, y, (30, 20, 10))
-    assert found.standard_deviation == pytest.approx(each.std(ddof=1), rel=1e-12)
-    assert found.effect_size == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
-    assert found.superiority == 40 / 60
+    assert found["standard_deviation"] == pytest.approx(each.std(ddof=1), rel=1e-12)
+    assert found["effect_size"] == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
+    assert found["superiority"] == 40 / 60
 
 
 def test_where_there_is_no_number() -> None:
