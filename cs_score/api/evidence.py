@@ -78,7 +78,7 @@ class EvidenceResult(AnyResult):
         """
         self._scored("rescore")
         gold, predictions, before = self._files
-        known = self._task.options.__struct_fields__
+        known = self._task.mode.options.__struct_fields__
         for name in options:
             if name not in known:
                 raise UsageError(f"rescore of {self.task} takes {', '.join(known) or 'no options'}, not {name}")

@@ -397,7 +397,7 @@ def option_of_field(name: str) -> str:
 def _fields_of(task: str) -> dict[str, tuple[str, str | None, int]]:
     """What a task can choose by name: its meaning, its default (None: it is chosen or not), the largest number."""
     found = {}
-    record: Any = type_info(evidence_task(task).options)
+    record: Any = type_info(evidence_task(task).mode.options)
     for each in record.fields:
         kind = each.type
         is_number = isinstance(kind.type, IntType)

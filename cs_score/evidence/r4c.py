@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
-from cs_score.base.records import Record, asdict, field
+from cs_score.base.records import Record, field
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
@@ -128,7 +128,8 @@ MODE: Final = Mode(
     formula=means,
     headings=("precision", "recall", "f1"),
     rows=report_rows(tuple(WEIGHTS), MEASURES),
-    usual={**asdict(Options()), "seed": SEED},
+    options=Options,
+    fixed={"seed": SEED},
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from cs_score.base.errors import InputError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, field, replace
+from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signing.origin import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
@@ -60,7 +60,8 @@ class Mode(Record):
 
     `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
     order, `formula` computes the latter from sums of the former. `headings` and `rows` say how people are shown the
-    result, `usual` which options there are and their values where nothing else is asked for.
+    result; `options` has a field for each option, with its description and what holds where nothing else is asked for,
+    `fixed` is what nobody chooses, but numbers depend on.
     """
 
     name: str
@@ -70,15 +71,17 @@ class Mode(Record):
     formula: Formula
     headings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
-    usual: Mapping[str, object] = field(default_factory=dict)
+    options: type[Record] = Record
+    fixed: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         enter(self.name, self.measures)
 
     def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
-        """What scores of predictions against gold were computed from; other options are as usual."""
-        chosen = {**self.usual, **options}
-        shown = (f"{name}={_plain(value)}" for name, value in chosen.items() if self.usual.get(name) != value)
+        """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
+        usual = {**asdict(self.options()), **self.fixed}
+        chosen = {**usual, **options}
+        shown = (f"{name}={_plain(value)}" for name, value in chosen.items() if usual.get(name) != value)
         return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
 
 

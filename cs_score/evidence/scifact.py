@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.records import Record, asdict
+from cs_score.base.records import Record
 from cs_score.base.signing.origin import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
@@ -96,7 +96,7 @@ MODE: Final = Mode(
             for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
         ],
     ),
-    usual=asdict(Options()),
+    options=Options,
 )
 
 

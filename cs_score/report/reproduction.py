@@ -121,7 +121,7 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
         return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
     words = [origin.task, *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
     task: Any = task_named(origin.task)
-    for name in task.options.__struct_fields__:
+    for name in task.mode.options.__struct_fields__:
         if options.get(name):
             words += [f"--{name.replace('_', '-')}", *([] if options[name] is True else [str(options[name])])]
     return [*words, *runs]

@@ -212,6 +212,6 @@ def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
     """The arguments of an evidence task's `score`, from the options of its origin. Raises InputError."""
-    types = get_type_hints(cast(EvidenceTask, task_named(task)).options, include_extras=True)
+    types = get_type_hints(cast(EvidenceTask, task_named(task)).mode.options, include_extras=True)
     known = {name: type_ for name, type_ in types.items() if name in options}
     return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}

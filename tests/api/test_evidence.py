@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any, Final
 import pytest
 
 import cs_score as cs
+from cs_score.base.records import asdict
+from cs_score.tasks import task_named
 from tests.coldstart.command import score_in
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_command import UNITS, files, words
@@ -44,6 +47,14 @@ def test_scores_and_json_are_those_of_the_command(mode: str, tmp_path: Path) -> 
     assert (result.task, str(result.signature)) == (mode, told["signature"])
     module = importlib.import_module(f"cs_score.evidence.{mode}")
     assert tuple(result.scores) == module.MODE.measures
+
+
+@modes
+def test_functions_take_the_options_of_their_task(mode: str) -> None:
+    task: Any = task_named(mode)
+    known = inspect.signature(SCORERS[mode]).parameters.values()
+    found = {each.name: each.default for each in known if each.kind is each.KEYWORD_ONLY}
+    assert found == asdict(task.mode.options())
 
 
 @modes

@@ -10,7 +10,6 @@ from cs_score.evidence.r4c import (
     MODE,
     WEIGHTS,
     Choice,
-    Options,
     R4CResult,
     ScoredInstance,
     Scorer,
@@ -143,6 +142,5 @@ TASK = EvidenceTask(
     "Score R4C derivations by entities (e), relation (r) and both (er)",
     "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id "
     'under the key "re". Needs the extra packages of cs-score[r4c].',
-    Options,
     takes_long=True,
 )

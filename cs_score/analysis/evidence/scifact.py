@@ -11,7 +11,6 @@ from cs_score.evidence.result import counted
 from cs_score.evidence.scifact import (
     MODE,
     GoldAbstract,
-    Options,
     PredictedAbstract,
     SciFactResult,
     Verdict,
@@ -217,5 +216,4 @@ TASK = EvidenceTask(
     "Score SciFact predictions with the measures of the public leaderboard",
     "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the same "
     "order, each with a label and a list of sentences per abstract.",
-    Options,
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # it brings numpy
 class EvidenceTask(Record):
     """A task of evidence.
 
-    `mode` describes its numbers, `score` takes gold (perhaps as `read_gold` gives it), predictions and the fields of
+    `mode` describes its numbers, `score` takes gold (perhaps as `read_gold` gives it), predictions and the mode's
     `options`, `examiner` a result and a measure. `summary` and `files` stand in the help; with `takes_long` a terminal
     shows how far scoring is.
     """
@@ -37,7 +37,6 @@ class EvidenceTask(Record):
     examiner: Callable[[Any, str], AnyExaminer]
     summary: str
     files: str
-    options: type[Record] = Record
     takes_long: bool = False
 
     @property
