@@ -1,4 +1,4 @@
-"""The names that docs/development/architecture.md and recipes.md use are there."""
+"""The names that the pages of docs/development on how the package is built use are there."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 import cs_score
+from tests.test_structure import ROOMS
 
 ROOT = Path(__file__).parents[1]
-TEXT = "".join(
-    (ROOT / "docs" / "development" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "recipes")
-)
+PAGES = [ROOT / "docs" / "development" / f"{name}.md" for name in ("architecture", "recipes", "sixth-task")]
+TEXT = "".join(re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE) for page in PAGES)
 PACKAGE = Path(cs_score.__file__).parent
 SOURCE = "\n".join(
-    path.read_text(encoding="utf-8") for path in (*sorted(PACKAGE.rglob("*.py")), ROOT / "docs" / "generate.py")
+    path.read_text(encoding="utf-8")
+    for path in (*sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "tests").rglob("*.py")), ROOT / "docs" / "generate.py")
 )
 SPANS = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))
 
@@ -34,3 +35,8 @@ def test_every_name_is_defined(name: str) -> None:
 
 def test_names_were_found() -> None:
     assert {"score_unit", "Loading.load_lines", "coldstart/gold.py", "measures/"} <= set(SPANS)
+
+
+def test_the_table_of_rooms_is_in_their_order() -> None:
+    rooms = [room for room, most in ROOMS.items() if most.modules]
+    assert re.findall(r"^\| `(\w+)/` \|", TEXT, re.MULTILINE) == rooms
