@@ -36,7 +36,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(678, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6861, 20),  # plan: 5200, 28
+    "coldstart": Budget(6882, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2372, 9),  # plan: 1600, 12
     # the interface and the table of five
@@ -48,9 +48,9 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(9550, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2534, 10),  # plan: 1500, 9
+    "batch": Budget(2552, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1747, 8),  # plan: 800, 6
+    "verification": Budget(1731, 8),  # plan: 800, 6
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2428, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5040, 15),  # plan: 1900, 11
+    "cli": Budget(5042, 15),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -21,13 +21,13 @@ from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
-from cs_score.base.sources import InputDigest
+from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
 from cs_score.batch.plan import Plan, Prepared, Scored, page_name
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.coldstart.documents import json_text
-from cs_score.coldstart.gold import Run, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import (
     Invocation,
@@ -40,6 +40,7 @@ from cs_score.coldstart.outputs import (
 )
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.several import OneRun, as_asked, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
@@ -136,8 +137,9 @@ class PreparedColdStart(Prepared):
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         if (other := self._following(run)) is not self:
             return other.origin(run, digest, policy)
-        layout = self.plan.layout
-        origin = self._origin(self._policies[policy], digest)
+        layout, options = self.plan.layout, self._policies[policy].options(self.plan.options)
+        has_ldc_index = bool(self._gold.table.ldc_of)
+        origin = origin_of(options, (*self.digests, digest), has_ldc_index, validated=self.plan.validates)
         return self.run_origin(
             origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json
         )
@@ -149,12 +151,6 @@ class PreparedColdStart(Prepared):
         if run.follow not in self._editions:
             self._editions[run.follow] = self.plan.editions[run.follow].prepare()
         return self._editions[run.follow]
-
-    def _origin(self, policy: NamedPolicy, *run: InputDigest) -> Origin:
-        """The origin of what is made from these files of a run, as a single call has it."""
-        options = policy.options(self.plan.options)
-        has_ldc_index = bool(self._gold.table.ldc_of)
-        return origin_of(options, (*self.digests, *run), has_ldc_index, validated=self.plan.validates)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The run under each policy. It is loaded once for all policies with the same limits on justifications."""
@@ -168,6 +164,7 @@ class PreparedColdStart(Prepared):
         prepared = Preparation([run.file.open()])
         log = self._of_queries  # a single call has read nothing else when it prepares a run
         new_log = type(log)
+        loaded: dict[str, Run] = {}
         try:
             prepared = resolve_knowledge_bases(prepared.files, self._gold.table, new_log)
             if self.plan.validates and not any(one.problems.has_errors for one in prepared.runs):
@@ -176,27 +173,43 @@ class PreparedColdStart(Prepared):
             for one in prepared.runs:
                 one.check()
             log = self._gold.problems.branch()
-            loaded = load_prepared(self._gold, prepared, limits, log)
+            runs = self._chosen(prepared.files)
+            alone = None if runs[0].is_shared else load_prepared(self._gold, prepared, limits, log)
         except InputError as error:
             for policy in policies:
                 yield self._stopped(run, policy, log, error, prepared.runs)
             return
+
+        def load(gold: Gold, one: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
+            loaded[one.run_id] = load_prepared(one.over(gold), prepared, limits, log)
+            return loaded[one.run_id]
+
         for policy in policies:
-            log = loaded.problems.branch()
+            options = policy.options(self._gold.options)
+            log = (alone or self._gold).problems.branch()
             try:
-                result = score_runs(loaded, policy.options(self._gold.options).policy, log)
+                if alone is not None:
+                    result = score_runs(alone, options.policy, log)
+                else:
+                    result = score_apart(replace(self._gold, options=options), runs, log, load)
             except InputError as error:
                 yield self._stopped(run, policy, log, error, prepared.runs)
                 continue
-            yield self._whole(run, policy, loaded, log, self._as_asked(result, policy), prepared.runs)
+            result = as_asked(result, policy.options(self.plan.options), validated=self.plan.validates)
+            of_runs = [alone or loaded[each.run_id] for each in result.runs]
+            yield self._whole(run, policy, of_runs, log, result, prepared.runs)
 
-    def _as_asked(self, result: Result, policy: NamedPolicy) -> Result:
-        """The result with the options as the user gave them: a worker may read an option's file from elsewhere."""
-        origin = self._origin(policy, *result.origin.inputs[len(self.digests) :])
-        return replace(result, options=policy.options(self.plan.options), origin=origin)
+    def _chosen(self, files: Sequence[Input]) -> list[OneRun]:
+        """The runs of a file that -runids choose, in its order. Raises InputError where there are none."""
+        runs, asked = runs_of(files), self.plan.options.runids
+        chosen = runs if asked is None else [one for run_id in asked for one in runs if one.run_id == run_id]
+        if not chosen:
+            there = ", ".join(one.run_id for one in runs)
+            raise InputError(f"no run called {' or '.join(asked or ())}; there is {there}", file=name_of(files[0]))
+        return chosen
 
     def _whole(
-        self, run: RunFile, policy: NamedPolicy, loaded: Run, log: ProblemLog, result: Result,
+        self, run: RunFile, policy: NamedPolicy, loaded: Sequence[Run], log: ProblemLog, result: Result,
         validated: Sequence[PreparedRun],
     ) -> Scored:  # fmt: skip
         resampling = self.plan.resampling
@@ -209,10 +222,11 @@ class PreparedColdStart(Prepared):
                 dict(each.scores),
                 UNSET if not of_runs else of_runs[at],
                 run_findings(each, self._sought, list(summary_scores(each)) if of_runs else measures).as_json(),
+                each.duplicates,
             )
             for at, each in enumerate(result.runs)
         ]
-        origin = self.origin(run, loaded.digests[-1], policy.name)
+        origin = self.origin(run, result.origin.inputs[-1], policy.name)
         outcome = replace(
             self._outcome(run, policy, log, result.problems, validated),
             signature=str(origin.signature),
@@ -242,7 +256,8 @@ class PreparedColdStart(Prepared):
         report = stopped_report(problems, error, self.plan.options.edition)
         if partial is None:
             return Scored(outcome, self._report(report))
-        return Scored(outcome, self._files(run, self._as_asked(partial, policy), policy, report, was_stopped=True))
+        partial = as_asked(partial, policy.options(self.plan.options), validated=self.plan.validates)
+        return Scored(outcome, self._files(run, partial, policy, report, was_stopped=True))
 
     def _outcome(
         self, run: RunFile, policy: NamedPolicy, log: ProblemLog, problems: Iterable[Problem],
@@ -303,14 +318,16 @@ class PreparedColdStart(Prepared):
     def _report(self, report: str) -> Iterator[tuple[str, Iterable[bytes]]]:
         yield f"{PREFIX}.errlog", [doubly_encoded(report, self.plan.options.edition)]
 
-    def _pages(self, loaded: Run, policy: NamedPolicy, result: Result) -> Iterator[tuple[str, Iterable[bytes]]]:
+    def _pages(
+        self, loaded: Sequence[Run], policy: NamedPolicy, result: Result
+    ) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
         page = self.plan.page
         if page is None:
             return
-        for at, of_run in enumerate(result.runs):
-            signature = result.signature(of_run)
-            scored = Analysed(loaded, of_run.run_id, policy.policy, of_run, None, result.origin, signature)
+        for at, (of_run, lines) in enumerate(zip(result.runs, loaded)):
+            origin, signature = of_run.origin or result.origin, result.signature(of_run)
+            scored = Analysed(lines, of_run.run_id, policy.policy, of_run, None, origin, signature)
             with suppress(InputError):
                 yield page_name(at, len(result.runs)), encoded([page(as_builtins(analyze(scored)))])
 

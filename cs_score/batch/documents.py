@@ -54,12 +54,13 @@ class WrittenFile(NamedTuple):
 
 
 class RunScores(Record):
-    """One run id of a file: its scores by measure, its intervals, and what the tables over many runs take of it."""
+    """One run id of a file: scores by measure, intervals, what tables over many runs take of it, its duplicates."""
 
     run_id: str
     scores: dict[str, float]
     intervals: ScoreIntervals | UnsetType = UNSET
     findings: dict[str, Any] | UnsetType = UNSET
+    duplicates: int | UnsetType = UNSET
 
 
 class Outcome(Document, kw_only=True, tag="batch-run"):

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import replace
@@ -30,6 +30,7 @@ from cs_score.cli.options import (
     POLICY,
     POLICY_SWITCHES,
     PROBLEMS,
+    RUNIDS,
     defaults_of,
     fields,
     layout_of,
@@ -45,18 +46,15 @@ from cs_score.cli.options import (
 )
 from cs_score.cli.output import is_quiet, print_text, remark
 from cs_score.cli.scores import GOLD, gold_and_words
+from cs_score.cli.scoring import say_policy
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
-from cs_score.coldstart.options import NamedPolicy
+from cs_score.coldstart.options import NamedPolicy, listed
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
 from cs_score.problems.reports import OPTION
 from cs_score.report.documents import page_maker
 from cs_score.tasks import COLD_START
-
-if TYPE_CHECKING:
-    from cs_score.batch.coldstart import ColdStartPlan
-    from cs_score.batch.runs import InputFile
 
 MOST_JOBS: Final = 4096
 
@@ -231,8 +229,15 @@ def _batch(task: str, line: Line) -> int:
     board = result.leaderboard
     text = leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board)
     print_text(text.removesuffix("\n"))
-    _remark(_summary(result, out))
-    return Status.FAILED if result.failed else Status.DONE
+    first = plan.policy_names()[0]
+    runs_scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
+    missing = {*listed(line.text(RUNIDS.long, ""))} - {run.run_id for run in runs_scored}
+    with contextlib.suppress(OutputError):
+        say_policy(line, sum(run.duplicates or 0 for run in runs_scored))
+        for run_id in sorted(missing):
+            remark(f"no run called {run_id} could be scored")
+        remark(_summary(result, out))
+    return Status.FAILED if result.failed or missing else Status.DONE
 
 
 def _with_editions(

@@ -159,7 +159,7 @@ class Runs:
             loaded = self._load(gold, run, assessments)
             scored = score_for_analysis(loaded, self._options.policy)
         _warn_of(loaded)
-        say_policy(self._line, [scored.result])
+        say_policy(self._line, scored.result.duplicates)
         if scored.stopped is not None:
             warn(f"there is no average precision: {scored.stopped}")
         return scored
@@ -185,7 +185,7 @@ class Runs:
                 raise stop
             scored = score_as_far_as_possible(loaded, self._options.policy, stop=stop)
         _warn_of(loaded)
-        say_policy(line, [scored.result])
+        say_policy(line, scored.result.duplicates)
         if scored.stopped is not None and scored.result.tables.sf.rows:
             warn(f"there is no average precision: {scored.stopped}")
         names = {"line": "--line", "query": UNIT.long, "class_name": "--class", "node": "--node", "answer": "--answer"}
@@ -216,7 +216,7 @@ class Runs:
             if wanted == 2:
                 first, second = _names(runs)
                 b = scored(gold, runs[1], self._options)
-                say_policy(line, [a.result, b.result])
+                say_policy(line, a.result.duplicates + b.result.duplicates)
                 return a, b, (first, second)
 
             def again(options: Options) -> Scored:
@@ -246,7 +246,7 @@ class Runs:
             there = f"there is {_called(runs[0])} among the files"
             raise UsageError(f"a comparison needs at least two runs; {there}; see cs-score compare coldstart -help")
         scored = score_separately(self._queries, pool, runs, self._options, self._load)
-        say_policy(self._line, [run for result in scored for run in result.runs])
+        say_policy(self._line, sum(run.duplicates for result in scored for run in result.runs))
         results = dict(zip(_names(runs), scored))
         for name, result in results.items():
             warn(*result.warnings, file=name)

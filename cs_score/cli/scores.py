@@ -112,7 +112,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
         call.write_problems(problems, error)
         raise
     warn(*result.warnings)
-    say_policy(line, result.runs)
+    say_policy(line, sum(run.duplicates for run in result.runs))
     say(report_on_stderr(result.problems))
     if result.problems:
         say(closing_line(result.error_count, result.warning_count))

@@ -73,7 +73,7 @@ from cs_score.coldstart.outputs import (
     written,
 )
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.result import Result, RunResult, ScoringStopped
+from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals
@@ -368,12 +368,9 @@ def _report(call: Call, result: Result) -> None:
         say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
-def say_policy(line: Line, runs: Iterable[RunResult]) -> None:
-    """Say which policy is in force where runs have duplicates, which policies count differently, and none was named."""
-    if {POLICY.long, *POLICY_SWITCHES} & {*line.switches}:
-        return
-    duplicates = sum(row.counts.redundant for run in runs for row in run.tables.sf.rows if row.counts)
-    if duplicates:
+def say_policy(line: Line, duplicates: int) -> None:
+    """Where none was named, say which policy is in force with so many duplicates, and which one counts differently."""
+    if duplicates and not {POLICY.long, *POLICY_SWITCHES} & {*line.switches}:
         is_ignored = "DUPLICATE" in edition_followed(line).ignore
         name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
         outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")

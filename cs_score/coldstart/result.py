@@ -412,6 +412,11 @@ class RunResult(Record):
         return tallies_of(self.units)
 
     @property
+    def duplicates(self) -> int:
+        """How many lines give an answer of a class again."""
+        return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
+
+    @property
     def measures(self) -> dict[Measure, float]:
         ranked = self.average_precision
         return self.tables.measures | ({} if ranked is None else ranked.measures)

@@ -10,7 +10,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import RUN
+from cs_score.base.signing.origin import QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of, members
@@ -141,6 +141,21 @@ def score_apart(
         warnings=tuple(dict.fromkeys(remark for result in results for remark in result.warnings)),
         origin=origin.with_option(APART, True),
     )
+
+
+def as_asked(result: Result, asked: Options, *, validated: bool) -> Result:
+    """The result with the options and the names of their files as they were given, wherever these were read from."""
+    names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
+    is_apart = APART in result.origin.options
+
+    def named(origin: Origin) -> Origin:
+        inputs = [replace(given, name=names.get(given.role) or given.name) for given in origin.inputs]
+        options = replace(asked, runids=origin.options["runids"]) if is_apart else asked
+        found = origin_of(options, inputs, result.has_ldc_index, validated=validated)
+        return found.with_option(APART, True) if APART in origin.options else found
+
+    runs = (run if run.origin is None else replace(run, origin=named(run.origin)) for run in result.runs)
+    return replace(result, options=asked, runs=tuple(runs), origin=named(result.origin))
 
 
 def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load) -> Result:

@@ -15,7 +15,7 @@ from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace, to_builtins
-from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES, Origin
+from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.base.sources import InMemory, Input
 from cs_score.batch import store as state
 from cs_score.batch.coldstart import ColdStartPlan
@@ -27,11 +27,11 @@ from cs_score.coldstart.documents import chosen_scores
 from cs_score.coldstart.documents import document_of as cold_start_document
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
-from cs_score.coldstart.options import APART, NamedPolicy, Options, origin_of
+from cs_score.coldstart.options import APART, NamedPolicy, Options
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, runs_of, score_apart
+from cs_score.coldstart.several import OneRun, as_asked, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
@@ -108,10 +108,10 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
         runs = runs_of(held, [file for file in held if _is_knowledge_base(file)], asked.runids)
         load = partial(_loaded_alone, validated=validated)
         result = score_apart(gold, runs, gold.problems.branch(), load, validated=validated)
-        return _as_asked(result, asked, validated)
+        return as_asked(result, asked, validated=validated)
     files = [_held(each) for each in found if each.recorded.role in (POOL, RUN)]
     result = score_runs(_loaded(gold, files, validated), located.policy)
-    return _as_asked(result, asked, validated)
+    return as_asked(result, asked, validated=validated)
 
 
 def _check_named(options: Options, roles: Collection[str], file: str) -> None:
@@ -144,22 +144,6 @@ def _is_knowledge_base(file: InMemory) -> bool:
     except InputError:
         return True
     return False
-
-
-def _as_asked(result: Result, asked: Options, validated: bool) -> Result:
-    """The result with the options and the names of their files as they were given."""
-    names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
-
-    def named(origin: Origin) -> Origin:
-        inputs = [replace(given, name=names.get(given.role) or given.name) for given in origin.inputs]
-        if APART not in result.origin.options:
-            return origin_of(asked, inputs, result.has_ldc_index, validated=validated)
-        own = replace(asked, runids=origin.options["runids"])
-        found = origin_of(own, inputs, result.has_ldc_index, validated=validated)
-        return found.with_option(APART, True) if APART in origin.options else found
-
-    runs = (run if run.origin is None else replace(run, origin=named(run.origin)) for run in result.runs)
-    return replace(result, options=asked, runs=tuple(runs), origin=named(result.origin))
 
 
 class BatchedRun(Record):

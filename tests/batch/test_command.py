@@ -64,6 +64,30 @@ def test_compressed_inputs(scored: Path) -> None:
             assert (scored / "out" / run / name).read_bytes() == (scored / "plain" / run / name).read_bytes()
 
 
+def test_each_run_of_a_file_is_scored_by_itself(scored: Path) -> None:
+    """Nodes of one name in two runs stay two; -runids choose runs in their order, and one that is nowhere fails."""
+    runs = {name: (scored / f"runs/{name}.tab.txt").read_text().splitlines(keepends=True) for name in ("alpha", "beta")}
+    named = ["\t".join((*parts[:2], name, *parts[3:])) for name, lines in runs.items() for line in lines
+             if (parts := line.split("\t"))]  # fmt: skip
+    (scored / "both.tab.txt").write_text("".join(named))
+    assert _batch(scored, "-o", "out", *FILES[:2], "both.tab.txt").status == 0
+    ours = {row["run_id"]: row for row in leaderboard(scored / "out")}
+    alone = {row["run"]: row for row in leaderboard(scored / "plain")}
+    scores = [name for name in ours["alpha"] if name.startswith(("SF-", "LDC-"))]
+    assert scores
+    for name in runs:
+        assert [ours[name][measure] for measure in scores] == [alone[name][measure] for measure in scores]
+    chosen = _batch(scored, "-runids", "beta:gamma", "-o", "chosen", *FILES[:2], "both.tab.txt")
+    assert (chosen.status, b"no run called gamma could be scored" in chosen.stderr) == (1, True)
+    assert [row["run_id"] for row in leaderboard(scored / "chosen")] == ["beta"]
+
+
+def test_the_policy_that_was_assumed_is_said(scored: Path) -> None:
+    said = b"(policy kb); --policy sf counts them as wrong\n"
+    assert said in _batch(scored, "-o", "out", *FILES).stderr
+    assert said not in _batch(scored, "-o", "named", "--policy", "kb", *FILES).stderr
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -32,7 +32,7 @@ CASES: Final = {
         "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--measure=SF-ALL-Macro-R",
         "--problems=p.json", "-queries", "ids", "q.xml", "pool", *RUNS,
     ],
-    "plain": ["q.xml", "pool", *reversed(RUNS)],
+    "plain": ["q.xml", "pool", "none.tab", "bad.tab", "two.tab", "good.tab", "wrong.tab"],
     "html": ["--html", "--validate", "--pool=qrel2", "q.xml", "qrel", *RUNS],
     "claims": ["--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "bad.tab", "more.jsonl"],
     "sorted": ["--measure=sentence_f1", "--gold=gold.jsonl", "less.jsonl", "more.jsonl"],
