@@ -13,7 +13,7 @@ import pytest
 
 import cs_score as cs
 from cs_score.base.records import asdict
-from cs_score.tasks import task_named
+from cs_score.tasks import COLD_START, TASKS, task_named
 from tests.coldstart.command import score_in
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_command import UNITS, files, words
@@ -21,11 +21,9 @@ from tests.evidence.test_scifact import GOLD, PREDICTIONS
 from tests.schemas import check
 
 SCORERS: Final[dict[str, Callable[..., cs.EvidenceResult]]] = {
-    "scifact": cs.scifact,
-    "claims": cs.claims,
-    "r4c": cs.r4c,
-    "hotpotqa": cs.hotpotqa,
+    name: getattr(cs, name) for name in TASKS if name != COLD_START
 }
+"""A function of its own for every task."""
 
 modes = pytest.mark.parametrize("mode", FAMILIES)
 

@@ -15,10 +15,11 @@ from string import Template
 from typing import Final
 
 from cs_score.base.records import Record
+from cs_score.tasks import COLD_START, TASKS
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
-EVIDENCE: Final = ("scifact", "claims", "r4c", "hotpotqa")
+EVIDENCE: Final = tuple(name for name in TASKS if name != COLD_START)
 
 SHORT: Final = {
     "COLD": "-queries queryids.txt -expand ISLE26 ldc-queries.xml pool-2016.tab",
