@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 import cs_score as cs
+from cs_score.cli.core import load
 
 _SIMPLE: Final = {"str", "int", "float", "bool", "os.PathLike[str]", "Wanted", "None"}
 
@@ -49,3 +50,19 @@ def test_numbers_of_numpy_are_numbers_and_true_is_none() -> None:
     assert cs.power(sd=numpy.float64(2.0), difference=1.0).needed == 34
     with pytest.raises(cs.UsageError, match=r"^sd takes a number, not True$"):
         cs.power(sd=True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "elsewhere"),
+    [
+        ("analyze", set()),
+        ("diff", {"policy_b", "pool_b", "follow_b"}),  # a result scored again
+        ("compare", {"second_assessments", "top"}),
+    ],
+)
+def test_options_of_a_verb_are_arguments_of_its_function(verb: str, elsewhere: set[str]) -> None:
+    """Those that `score` has say what is read or where results go."""
+    arguments = {*inspect.signature(getattr(cs, verb)).parameters} - {"result", "results", "a", "b", "names"}
+    options, of_score = ({str(option.name) for option in load(name).options} for name in (verb, "score"))
+    assert arguments <= options
+    assert options - of_score - arguments == elsewhere
