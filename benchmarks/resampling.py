@@ -69,15 +69,17 @@ def write_systems(folder: str) -> list[str]:
 def compare_here(folder: str) -> Comparison:
     """Score the systems of a folder and compare them by all measures of the summaries; to be called in a child."""
     from cs_score.analysis.comparison import compare, system_names
+    from cs_score.coldstart.gold import open_gold, with_pool
     from cs_score.coldstart.options import Options
-    from cs_score.coldstart.several import runs_of, score_separately
+    from cs_score.coldstart.several import runs_of, score_each
     from cs_score.statistics.options import Resampling
     from cs_score.tasks import task_named
 
     queries, pool, _ = (os.path.join(folder, name) for name in INPUTS)
     runs = [os.path.join(folder, f"run{number:02}.tab") for number in range(SYSTEMS)]
     start = time.perf_counter()
-    results = dict(zip(system_names(runs), score_separately([queries], [pool], runs_of(runs), Options(expand=BASE))))
+    gold = with_pool(open_gold([queries], Options(expand=BASE)), [pool])
+    results = dict(zip(system_names(runs), score_each(gold, runs_of(runs))))
     scored = time.perf_counter()
     compared = compare(task_named("coldstart"), results, Resampling(RESAMPLES))
     return Comparison(scored - start, time.perf_counter() - scored, compared.units, len(compared.measures))

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from cs_score.api.insight import analyze, compare, diff, load
     from cs_score.api.runs import RunResult
     from cs_score.api.shown import Report
-    from cs_score.api.statistics import PoolBias, Power, pool_bias, power
+    from cs_score.api.statistics import (
+        Assessors,
+        PoolBias,
+        Power,
+        SampledPool,
+        assessors,
+        pool_bias,
+        power,
+        sampled_pool,
+    )
     from cs_score.api.validation import ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signing.signature import Signature
@@ -34,6 +43,7 @@ __version__ = VERSION
 
 __all__ = [
     "Analysis",
+    "Assessors",
     "Comparison",
     "CsScoreError",
     "Difference",
@@ -49,12 +59,14 @@ __all__ = [
     "Power",
     "Report",
     "RunResult",
+    "SampledPool",
     "ScoringStopped",
     "Signature",
     "UsageError",
     "ValidatedRun",
     "__version__",
     "analyze",
+    "assessors",
     "batch",
     "claims",
     "compare",
@@ -65,6 +77,7 @@ __all__ = [
     "power",
     "prepare",
     "r4c",
+    "sampled_pool",
     "scifact",
     "score",
     "validate_run",
@@ -78,7 +91,7 @@ _HOMES = {
     "api.gold": "Gold prepare score",
     "api.runs": "RunResult",
     "api.shown": "Report",
-    "api.statistics": "PoolBias Power pool_bias power",
+    "api.statistics": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool",
     "api.validation": "ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",

@@ -12,8 +12,8 @@ from cs_score.api.arguments import Together, checked, policy_words, resampling_o
 from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.runs import RunResult, loaded_result
-from cs_score.api.shown import AnyResult
-from cs_score.api.statistics import PoolBias, Power
+from cs_score.api.shown import task_of
+from cs_score.api.statistics import Assessors, PoolBias, Power, SampledPool
 from cs_score.base.documents import Json, document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
@@ -22,12 +22,10 @@ from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.options import as_list, read_policies
 from cs_score.report.documents import checked as checked_document
 from cs_score.statistics.options import Correction, IntervalMethod
-from cs_score.tasks import task_named
 from cs_score.verification.recorded import scores_in
 
 if TYPE_CHECKING:
     from cs_score.coldstart.options import Policy
-    from cs_score.tasks.task import Task
 
 
 @checked
@@ -58,7 +56,7 @@ def analyze(
     that score.
     """
     _check_top(top)
-    task = _task_of("analyze", result)
+    task = task_of("analyze", result)
     scored: Any
     settings: dict[str, Any] = {}
     if isinstance(result, RunResult):
@@ -105,7 +103,7 @@ def diff(
     InputError for a run without that score.
     """
     _check_top(top)
-    task = _task_of("diff", a, b)
+    task = task_of("diff", a, b)
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
     if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
@@ -116,16 +114,6 @@ def diff(
         resampling=settings,
     )  # fmt: skip
     return Difference(found, top)
-
-
-def _task_of(what: str, *results: object) -> Task:
-    """The task that results are of. Raises UsageError for what are no results of one task."""
-    kinds = {each.task if isinstance(each, AnyResult) else None for each in results}
-    if len(kinds) != 1 or None in kinds:
-        shown = " and ".join(map(repr, results))
-        raise UsageError(f"{what} takes {'a result' if len(results) == 1 else 'results of one kind'}, not {shown}")
-    (name,) = kinds
-    return task_named(str(name))
 
 
 def _check_top(top: int | None) -> None:
@@ -175,13 +163,15 @@ def compare(
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {given!r}")
     if not given:
         raise UsageError("a comparison needs at least two systems")
-    task = _task_of("compare", *given.values())
+    task = task_of("compare", *given.values())
     scored = {name: result._to_compare() for name, result in given.items()}
     found = compare_systems(task, scored, settings, **chosen)  # type: ignore[arg-type]
     return Comparison(found, is_chosen=bool(wanted))
 
 
-Found: TypeAlias = Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias
+Found: TypeAlias = (
+    Analysis | Difference | Explanation | Comparison | Leaderboard | Power | PoolBias | SampledPool | Assessors
+)
 """What is found of results, each by the kind of its document."""
 
 _KINDS: Final[Mapping[Any, Any]] = {
@@ -192,6 +182,8 @@ _KINDS: Final[Mapping[Any, Any]] = {
     "leaderboard": Leaderboard,
     "power": Power,
     "pool-bias": PoolBias,
+    "sampled-pool": SampledPool,
+    "assessors": Assessors,
 }
 
 

@@ -21,6 +21,7 @@ from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.tables import renderers
 from cs_score.tables.layout import Table
 from cs_score.tasks import task_named
+from cs_score.tasks.task import Task
 
 if TYPE_CHECKING:
     import pandas
@@ -214,3 +215,13 @@ class AnyResult(Shown):
 
     def _notes(self) -> Sequence[str]:
         return *self.remarks[:_REMARKS], str(self.signature)
+
+
+def task_of(what: str, *results: object) -> Task:
+    """The task that results are of. Raises UsageError for what are no results of one task."""
+    kinds = {each.task if isinstance(each, AnyResult) else None for each in results}
+    if len(kinds) != 1 or None in kinds:
+        shown = " and ".join(map(repr, results))
+        raise UsageError(f"{what} takes {'a result' if len(results) == 1 else 'results of one kind'}, not {shown}")
+    (name,) = kinds
+    return task_named(str(name))

@@ -1,32 +1,55 @@
-"""What a test set and a pool can show: `power`, `pool_bias`."""
+"""What a test set, a pool and its assessors can show: `power`, `pool_bias`, `sampled_pool`, `assessors`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
-from cs_score.analysis.many import pool_bias as many
-from cs_score.api.arguments import Files, Limits, checked, files_of, held, options_of
+from cs_score.analysis.many import assessors as assessing
+from cs_score.analysis.many import pool_bias as pooling
+from cs_score.analysis.many import sampled_pool as sampling
+from cs_score.api.arguments import Files, Limits, Together, checked, files_of, held, options_of, resampling_of
 from cs_score.api.documents import Comparison
-from cs_score.api.shown import WIDTH, Document
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.runs import RunResult
+from cs_score.api.shown import WIDTH, AnyResult, Document, task_of
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.editions import LATEST
+from cs_score.coldstart.gold import open_gold
+from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import AS_GIVEN, Policy
 from cs_score.coldstart.several import runs_of
+from cs_score.measures.registry import headline
 from cs_score.statistics import planning
+from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison as Compared
-from cs_score.tables.layout import Layout, Table, columns
-from cs_score.tables.statistics import POWER, power_text
+from cs_score.tables.layout import Table
+from cs_score.tables.statistics import CURVE, POWER, Printout
 
 
-class Power(Document):
+class Statistics(Document):
+    """A document of statistics, printed as its command prints it."""
+
+    _printout: ClassVar[Printout]
+
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        return self._printout.text(self._document, WIDTH)
+
+    def _makers(self) -> Mapping[str, Callable[[], Table]]:
+        tables = self._printout.tables(self._document)
+        return {name: partial(tables.__getitem__, name) for name in tables}
+
+
+class Power(Statistics):
     """What difference a paired t test detects, and how many units one needs; made by `power` and `load`."""
 
-    _default = "power"
+    _default, _printout = "power", POWER
     _document: planning.Power
 
     @property
@@ -44,45 +67,58 @@ class Power(Document):
         """The units that the difference asked for needs; None where none was, or they are too many to be said."""
         return self._document.needed or None
 
-    def __str__(self) -> str:
-        """The text that the command prints."""
-        return power_text(self._document, WIDTH).removesuffix("\n")
-
     def __repr__(self) -> str:
         numbers = {name: getattr(self, name) for name in ("standard_deviation", "detectable", "needed")}
         shown = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
         return f"<power of a paired test: {shown.replace('_', ' ')}>"
 
     def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        return {"power": lambda: POWER.table(self._document), "curve": lambda: _CURVE.table(self._document)}
+        return {**super()._makers(), "curve": lambda: CURVE.table(self._document)}
 
 
-class PoolBias(Document):
+class PoolBias(Statistics):
     """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
 
-    _default = "pool-bias"
-    _document: many.PoolBias
+    _default, _printout = "pool-bias", pooling.BIAS
+    _document: pooling.PoolBias
 
     @property
     def tau_b(self) -> float | None:
         """Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied."""
         return self._document.tau_b
 
-    def __str__(self) -> str:
-        """The text that the command prints."""
-        return many.bias_text(self._document, WIDTH).removesuffix("\n")
+    def __repr__(self) -> str:
+        return f"<pool bias of {len(self._document.runs)} runs: tau-b {_shown(self.tau_b)}>"
+
+
+class SampledPool(Statistics):
+    """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
+
+    _default, _printout = "sampled-pool", sampling.SAMPLED
+    _document: sampling.SampledPool
 
     def __repr__(self) -> str:
-        tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
-        return f"<pool bias of {len(self._document.runs)} runs: tau-b {tau}>"
-
-    def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        return {"pool-bias": lambda: many.BIAS.table(self._document)}
+        runs = (f"{each.run} {each.precision.estimate:.4f}" for each in self._document.runs)
+        return f"<sampled pool, {self._document.measure}: {', '.join(runs)}>"
 
 
-_CURVE: Final = Layout(
-    "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda found: found.curve
-)
+class Assessors(Statistics):
+    """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
+
+    _default, _printout = "assessed", assessing.ASSESSED
+    _document: assessing.Assessors
+
+    @property
+    def tau_b(self) -> float | None:
+        """Kendall's tau-b of the rankings under either assessor, -1 to 1; None where all runs are tied."""
+        return self._document.tau_b
+
+    def __repr__(self) -> str:
+        return f"<two assessors of {len(self._document.runs)} runs: tau-b {_shown(self.tau_b)}>"
+
+
+def _shown(tau_b: float | None) -> str:
+    return "undefined" if tau_b is None else f"{tau_b:.4f}"
 
 
 @checked
@@ -151,8 +187,65 @@ def pool_bias(
         mention_types=mention_types,
     )  # fmt: skip
     with paused_collector():
+        opened = open_gold([file.open() for file in asked], options)
         runs_given = runs_of([file.open() for file in given])
-        found = many.pool_bias(
-            [file.open() for file in asked], [file.open() for file in assessed], runs_given, options, teams, measure
-        )
-        return PoolBias(found)
+        return PoolBias(pooling.pool_bias(opened, [file.open() for file in assessed], runs_given, teams, measure))
+
+
+@checked
+def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence: float = 95.0) -> SampledPool:
+    """What Cold Start runs, by name, would score were all of their answers assessed, from a sample of the assessments.
+
+    `inclusion` is a table of the probabilities with which answers were assessed, as `cs-score score --inclusion` takes
+    it; `confidence` that of the limits, a percentage.
+
+    Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata of which
+    nothing was assessed.
+    """
+    confidence = Resampling(1, confidence=confidence).confidence
+    scored = {
+        name: run._for_analysis("sampled_pool") for name, run in _results("sampled_pool", runs, RunResult).items()
+    }
+    return SampledPool(sampling.sampled_pool(scored, sampling.read_inclusion(inclusion), confidence))
+
+
+@checked
+def assessors(
+    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
+    second_assessments: Mapping[str, RunResult] | Mapping[str, EvidenceResult],
+    *,
+    measure: str | None = None,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    clusters: Together = None,
+) -> Assessors:
+    """What a second assessor changes: results of the same systems, by name, over either gold standard.
+
+    `measure` is the one that ranks leaderboards unless given, `bootstrap` the number of resamples, `confidence` a
+    percentage, `clusters` as in `compare`.
+
+    Raises UsageError for impossible arguments, InputError where the systems or their units differ.
+    """
+    sides = [_results("assessors", each, AnyResult) for each in (results, second_assessments)]
+    if list(sides[0]) != list(sides[1]):
+        raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
+    task = task_of("assessors", *sides[0].values(), *sides[1].values())
+    given = [{name: result._to_compare() for name, result in side.items()} for side in sides]
+    known = task.measures(given[0].values())
+    wanted = str(task.measure_of(measure) or next(each for each in headline(task.name) if each in known))
+    judged = [assessing.judged_in(_assessments(next(iter(side.values())))) for side in sides]
+    settings = resampling_of(bootstrap, seed, confidence, None, clusters)
+    return Assessors(assessing.assessors(task, given[0], given[1], wanted, (judged[0], judged[1]), settings))
+
+
+def _assessments(result: Any) -> Sequence[Assessment]:
+    """What the gold standard of a Cold Start run has; none of other results."""
+    return result._scored("assessors").run.gold.links.assessments if isinstance(result, RunResult) else ()
+
+
+def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:
+    """Results by name. Raises UsageError for anything else."""
+    if not isinstance(given, Mapping) or not given or not all(isinstance(each, kind) for each in given.values()):
+        raise UsageError(f"{what} takes results by name, such as {{'mine': run}}, not {given!r}")
+    return given

@@ -1,4 +1,4 @@
-"""Packages that a short call must not load: numpy takes longer to import than ten lines take to score."""
+"""Modules that a short call must not load: numpy takes longer to import than ten lines take to score."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Late:
-    """Stands for a package that is imported when something of it is first used.
+    """Stands for a module, of ours or not, that is imported when something of it is first used.
 
-    Type checkers see the package itself:
+    Type checkers see the module itself:
 
         if TYPE_CHECKING:
             import numpy as np

@@ -45,7 +45,7 @@ from cs_score.cli.options import (
     whole_number,
 )
 from cs_score.cli.output import is_quiet, print_text, remark
-from cs_score.cli.scores import GOLD, gold_and_words
+from cs_score.cli.predictions import GOLD, gold_and_words
 from cs_score.cli.scoring import say_policy
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import NamedPolicy, listed

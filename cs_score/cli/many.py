@@ -47,7 +47,8 @@ from cs_score.cli.options import (
     top_of,
 )
 from cs_score.cli.output import Destination, print_text, with_deltas, write_text, write_to_stream
-from cs_score.cli.scores import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, sampled, scored_by
+from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS
+from cs_score.cli.scores import scored_by
 from cs_score.cli.scoring import RunsScored
 from cs_score.report.documents import page_of
 from cs_score.tables.renderers import tsv
@@ -100,12 +101,10 @@ def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
     if INCLUSION.long in line.switches and SECOND.long in line.switches:
         raise UsageError(f"{INCLUSION.long} is about one pool, {SECOND.long} about two: give one of them")
-    if INCLUSION.long in line.switches:
-        return sampled(line)
-    if SECOND.long in line.switches:
-        from cs_score.cli.statistics import compare_assessors
+    if INCLUSION.long in line.switches or SECOND.long in line.switches:
+        from cs_score.cli.statistics import compare_assessors, estimate_from_sample
 
-        return compare_assessors(name, line)
+        return estimate_from_sample(line) if INCLUSION.long in line.switches else compare_assessors(name, line)
     resampling = read_tests(line, always=True)
     given, task = named_by(name, line, fewest=2, most=None), task_named(name)
     path = line.switches.get(PER_UNIT.long)

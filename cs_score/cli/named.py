@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.groups import crossed
@@ -19,23 +19,20 @@ from cs_score.cli.options import (
     ALSO,
     KNOWLEDGE_BASE,
     defaults_of,
-    evidence_task,
     options_of,
-    own_arguments,
     policy_texts,
     read_resampling,
 )
 from cs_score.cli.output import (
     warn,
-    with_bar,
 )
-from cs_score.cli.scores import gold_and_words, input_files, score_evidence
+from cs_score.cli.predictions import UNIT, Predictions
 from cs_score.cli.scoring import held, knowledge_bases_in, load_as_prepared, runs_and_pool, say_policy
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.options import PRESETS, read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.several import OneRun, score_separately
+from cs_score.coldstart.several import OneRun, score_each
 from cs_score.problems.log import ProblemLog
 from cs_score.tasks import COLD_START
 
@@ -45,12 +42,6 @@ if TYPE_CHECKING:
     from cs_score.coldstart.gold import Gold, Run
     from cs_score.coldstart.options import Options
 
-UNIT: Final = Option(
-    "--unit",
-    "ID",
-    "A query, claim, instance or question by its id; may be repeated; without it, a summary of the run",
-    many=True,
-)
 POLICY_B: Final = Option(
     "--policy-b", "NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=tuple(PRESETS)
 )
@@ -58,46 +49,6 @@ POOL_B: Final = Option("--pool-b", "FILE", "Take one run, and score it as B with
 FOLLOW_B: Final = Option(
     "--follow-b", "VERSION", "Take one run, and score it as B under this edition", choices=tuple(EDITIONS)
 )
-
-analysing: Final = partial(with_bar, doing="analysing")
-
-
-class Predictions:
-    """Gold and files of predictions. Everything that a line may say wrong is a UsageError before a file is read."""
-
-    settings: Mapping[str, Any] = {}
-
-    def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
-        self._task, self._line = evidence_task(task), line
-        self._own = own_arguments(task, line)
-        if most == 1:
-            self.gold, file = input_files(task, line)
-            self.files = [file]
-            return
-        self.gold, self.files = gold_and_words(line)
-        if "-" in (self.gold, *self.files):
-            system = "of the two" if most else "system"
-            raise UsageError(f"standard input cannot be read once for each {system}: name a file")
-        if most and len(self.files) != most:
-            raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
-        if len(self.files) < fewest:
-            raise UsageError("a comparison needs the predictions of at least two systems")
-
-    def _scored(self, file: str) -> Any:
-        return score_evidence(self._task, self.gold, file, self._own)
-
-    def one(self) -> Any:
-        return self._scored(self.files[0])
-
-    def explained(self, measure: str | None) -> Any:
-        return self._task.explain(self.one(), self._line.texts(UNIT.long), measure, progress=analysing)
-
-    def both(self) -> tuple[Any, Any, tuple[str, str]]:
-        (first, a), (second, b) = self.several().items()
-        return a, b, (first, second)
-
-    def several(self) -> Mapping[str, Any]:
-        return {name: self._scored(file) for name, file in zip(system_names(self.files), self.files)}
 
 
 class Runs:
@@ -109,6 +60,7 @@ class Runs:
         self._queries = [word for word in line.words if is_query_file(word)]
         named = line.texts(KNOWLEDGE_BASE.long)
         self._files: list[Input] = [*(word for word in line.words if not is_query_file(word)), *named]
+        self._loaded: list[OneRun] = []
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -239,13 +191,12 @@ class Runs:
 
     def several(self) -> Mapping[str, Any]:
         """The results of several runs by name."""
-        if "-" in self._files:
-            raise UsageError("standard input cannot be read once for each run: name a file")
-        runs, pool = self._found()
-        if len(runs) < 2:
-            there = f"there is {_called(runs[0])} among the files"
-            raise UsageError(f"a comparison needs at least two runs; {there}; see cs-score compare coldstart -help")
-        scored = score_separately(self._queries, pool, runs, self._options, self._load)
+        with paused_collector():
+            opened, pool, runs = self.opened()
+            if len(runs) < 2:
+                there = f"there is {_called(runs[0])} among the files"
+                raise UsageError(f"a comparison needs at least two runs; {there}; see cs-score compare coldstart -help")
+            scored = score_each(with_pool(opened, pool), runs, self._load)
         say_policy(self._line, sum(run.duplicates for result in scored for run in result.runs))
         results = dict(zip(_names(runs), scored))
         for name, result in results.items():
@@ -253,6 +204,22 @@ class Runs:
             if result.error_count:
                 warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=name)
         return results
+
+    def opened(self) -> tuple[Gold, list[Input], list[OneRun]]:
+        """Queries, assessments and runs, for scores against one pool or another. Raises UsageError."""
+        if "-" in self._files:
+            raise UsageError("standard input cannot be read once for each run: name a file")
+        self._options.check()
+        runs, pool = self._found()
+        return open_gold(self._queries, self._options), pool, runs
+
+    def load(self, gold: Gold, run: OneRun) -> Run:
+        """The run by itself; what is to be known of it is said once. Raises InputError."""
+        loaded = self._load(gold, run)
+        if run not in self._loaded:
+            self._loaded.append(run)
+            _warn_of(loaded, name_of(run.file))
+        return loaded
 
 
 def _called(run: OneRun) -> str:

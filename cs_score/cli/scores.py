@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from cs_score.base.errors import CsScoreError, InputError, UsageError
+from cs_score.base.errors import CsScoreError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import folder_made, write_packed
 from cs_score.base.planned_outputs import OutputPlan
 from cs_score.base.records import Record, replace
-from cs_score.base.sources import Input
-from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Parameter, Status
+from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Status
 from cs_score.cli.options import (
     ALL,
     FILES,
@@ -25,11 +24,9 @@ from cs_score.cli.options import (
     PER_UNIT,
     PER_UNIT_FILE,
     RUN,
-    defaults_of,
     evidence_task,
     fields,
     measure_option,
-    options_of,
     own_arguments,
     policies,
     read_measures,
@@ -40,21 +37,15 @@ from cs_score.cli.options import (
 from cs_score.cli.output import (
     Destination,
     print_text,
-    remark,
     say,
-    text_width,
     warn,
-    with_bar,
-    with_deltas,
 )
-from cs_score.cli.scoring import Call, RunsScored, call_of, held, runs_and_pool, say_policy, scored_apart, tables_of
-from cs_score.coldstart.options import Options
+from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, input_files, score_evidence
+from cs_score.cli.scoring import Call, RunsScored, call_of, say_policy, scored_apart, tables_of
 from cs_score.coldstart.outputs import (
     closing_line,
 )
-from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoringStopped
-from cs_score.coldstart.several import OneRun
 from cs_score.tables.renderers import tsv
 from cs_score.tasks import COLD_START, task_named
 
@@ -163,7 +154,9 @@ def _of_units(task: str, scored: RunsScored | PredictionsScored, resampling: Res
 def _score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     if INCLUSION.long in line.switches:
-        return sampled(line)
+        from cs_score.cli.statistics import estimate_from_sample
+
+        return estimate_from_sample(line)
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()
@@ -174,80 +167,7 @@ def _score(task: str, line: Line) -> int:
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
 
 
-def sampled(line: Line) -> int:
-    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
-    from cs_score.analysis.many.sampled_pool import SAMPLED, read_inclusion, sampled_pool, sampled_text
-    from cs_score.tables.statistics import written
-
-    if line.folder is not None:
-        raise UsageError(f"{INCLUSION.long} gives one document: -o FILE.json, .tsv or .txt")
-    inclusion, resampling = read_inclusion(line.text(INCLUSION.long)), read_resampling(line, always=True)
-    queries, runs, pool, options = runs_named(line)
-    with paused_collector():
-        found = sampled_pool(queries, pool, runs, options, inclusion, resampling.confidence if resampling else 95.0)
-    print_text(written(found, line.format, SAMPLED, sampled_text, text_width()), with_deltas)
-    return Status.DONE
-
-
-def runs_named(line: Line) -> tuple[list[str], list[OneRun], list[Input], Options]:
-    """What a command line names: query files, runs, the pool, and how they are scored. Raises UsageError."""
-    queries = [word for word in line.words if is_query_file(word)]
-    runs, pool = runs_and_pool(line, queries, [held(word) for word in line.words if not is_query_file(word)], ())
-    options = replace(options_of(line, defaults_of(line)), runids=None)
-    options.check()
-    return queries, runs, pool, options
-
-
-# ---- Files of evidence
-
-GOLD: Final = Option("--gold", "FILE", "Gold annotation; - is standard input")
-PREDICTIONS: Final = Option("--predictions", "FILE", "The system's output; - is standard input")
 PER_ITEM: Final = Option("--per-item", "FILE", "Also write the statistics of each unit, as .tsv")
-FILES_OF_EVIDENCE: Final = Parameter(
-    "files", "Gold and predictions in this order, where --gold and --predictions do not name them",
-    is_optional=True, is_repeated=True,
-)  # fmt: skip
-
-
-def gold_and_words(line: Line) -> tuple[str, list[str]]:
-    """The file of gold, which --gold names or the first word, and the other words. Raises UsageError without any."""
-    words = list(line.words)
-    gold = line.switches.get(GOLD.long) or (words.pop(0) if words else None)
-    if gold is None:
-        raise UsageError("--gold FILE must be given")
-    return gold, words
-
-
-def input_files(task: str, line: Line) -> tuple[str, str]:
-    """The files of gold and predictions. Raises UsageError where one is missing, or both are standard input."""
-    gold, words = gold_and_words(line)
-    predictions = line.switches.get(PREDICTIONS.long) or (words.pop(0) if words else None)
-    if predictions is None:
-        raise UsageError("--predictions FILE must be given")
-    if words:
-        several = f"cs-score compare {task} {' '.join((gold, predictions, *words))}"
-        raise UsageError(f"too many words: {' '.join(words)}; several systems are compared by {several}")
-    if gold == predictions == "-":
-        raise UsageError("only one of --gold and --predictions can be standard input")
-    return gold, predictions
-
-
-def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping[str, Any]) -> EvidenceResult:
-    """Score predictions, and say what they lack; `own` as `own_arguments` gives them."""
-    progress = {"progress": with_bar} if task.takes_long else {}
-    try:
-        result = task.score(gold, predictions, **own, **progress)
-    except InputError as error:
-        from cs_score.evidence.forms import advice
-
-        if (text := advice(task.name, gold, predictions)) is not None:
-            raise UsageError(text) from None
-        raise error
-    for notice in result.notices:
-        remark(notice)
-    return result
-
-
 FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.comparison import compare
-from cs_score.analysis.many.assessors import ASSESSED, Assessors, assessors, assessors_text, judged_in
-from cs_score.analysis.many.pool_bias import BIAS, bias_text, pool_bias
-from cs_score.analysis.many.sampled_pool import names_of
+from cs_score.analysis.many.assessors import ASSESSED, Judged, assessors, judged_in
+from cs_score.analysis.many.pool_bias import BIAS, pool_bias
+from cs_score.analysis.many.sampled_pool import SAMPLED, names_of, read_inclusion, sampled_pool
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.planned_outputs import ending_of
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
-from cs_score.cli.named import named_by
+from cs_score.cli.named import Runs, named_by
 from cs_score.cli.options import (
     EXAMPLE_OF_TWO,
+    INCLUSION,
     POLICY,
     RUN,
     RUNIDS,
@@ -31,16 +34,16 @@ from cs_score.cli.options import (
     whole_number,
 )
 from cs_score.cli.output import Destination, print_text, text_width, with_bar, with_deltas, write_to_stream
-from cs_score.cli.scores import GOLD, runs_named
-from cs_score.coldstart.gold import open_gold, with_pool
-from cs_score.coldstart.several import score_separately
+from cs_score.cli.predictions import GOLD
+from cs_score.coldstart.gold import with_pool
+from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import headline
 from cs_score.report.charts import lines
 from cs_score.report.drawing import Drawing, chart_bytes
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
 from cs_score.statistics.results import Comparison
-from cs_score.tables.statistics import POWER, power_text, written
+from cs_score.tables.statistics import POWER, Printout
 from cs_score.tasks import COLD_START, task_named
 
 _OF_POWER: Final = (
@@ -73,9 +76,8 @@ def _power(name: str, line: Line) -> int:
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
         found = of_comparison(compare(task, results, Resampling(1), measures=measures), None, difference, level, power)
     if line.format in ("text", "json", "tsv"):
-        print_text(written(found, line.format, POWER, power_text, text_width()), with_deltas)
-    else:
-        write_to_stream(Destination("stdout"), [chart_bytes(_curve(found), f".{line.format}")])
+        return _printed(line, POWER, found)
+    write_to_stream(Destination("stdout"), [chart_bytes(_curve(found), f".{line.format}")])
     return Status.DONE
 
 
@@ -96,31 +98,50 @@ def _curve(power: Power) -> Drawing:
     )
 
 
+def estimate_from_sample(line: Line) -> int:
+    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
+    if line.folder is not None:
+        raise UsageError(f"{INCLUSION.long} gives one document: -o FILE.json, .tsv or .txt")
+    inclusion, resampling = read_inclusion(line.text(INCLUSION.long)), read_resampling(line, always=True)
+    given = Runs(line)
+    with paused_collector():
+        opened, pool, runs = given.opened()
+        gold = with_pool(opened, pool)
+        loaded = {name: given.load(gold, run) for name, run in zip(names_of(runs), runs)}
+        scored = {name: score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
+        found = sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
+    return _printed(line, SAMPLED, found)
+
+
 def compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
-    print_text(written(_assessors(name, line), line.format, ASSESSED, assessors_text, text_width()), with_deltas)
-    return Status.DONE
-
-
-def _assessors(name: str, line: Line) -> Assessors:
-    """Runs or systems under the judgments of two assessors. Raises UsageError, InputError."""
     second, resampling = line.text(SECOND.long), read_resampling(line, always=True)
     task, measure = task_named(name), (read_measures(line) or (None,))[0]
-    if name != COLD_START:
-        if GOLD.long not in line.switches:
-            raise UsageError(f"{SECOND.long} is another gold file: name the first one with {GOLD.long}")
-        either = [
-            named_by(name, each, fewest=1, most=None).several() for each in (line, line.with_value(GOLD.long, second))
-        ]
-        return assessors(task, either[0], either[1], str(task.measure_of(measure)), resampling=resampling)
-    queries, runs, pool, options = runs_named(line)
-    results, judged = [], []
-    for assessed in (pool, [second]):
-        results.append(dict(zip(names_of(runs), score_separately(queries, assessed, runs, options))))
-        judged.append(judged_in(with_pool(open_gold(queries, options), assessed).links.assessments))
-    known = task.measures(results[0].values())
-    wanted = task.measure_of(measure) or next(each for each in headline(name) if each in known)
-    return assessors(task, results[0], results[1], wanted, (judged[0], judged[1]), resampling)
+    sides: list[Mapping[str, Any]] = []
+    judged: list[Judged] = []
+    if name == COLD_START:
+        given = Runs(line)
+        with paused_collector():
+            opened, pool, runs = given.opened()
+            for assessed in (pool, [second]):
+                gold = with_pool(opened, assessed)
+                loaded = [given.load(gold, run) for run in runs]
+                sides.append(dict(zip(names_of(runs), (score_runs(run, gold.options.policy) for run in loaded))))
+                judged.append(judged_in(gold.links.assessments))
+    elif GOLD.long not in line.switches:
+        raise UsageError(f"{SECOND.long} is another gold file: name the first one with {GOLD.long}")
+    else:
+        for each in (line, line.with_value(GOLD.long, second)):
+            sides.append(named_by(name, each, fewest=1, most=None).several())
+            judged.append({})
+    known = task.measures(sides[0].values())
+    wanted = str(task.measure_of(measure) or next(each for each in headline(name) if each in known))
+    return _printed(line, ASSESSED, assessors(task, sides[0], sides[1], wanted, (judged[0], judged[1]), resampling))
+
+
+def _printed(line: Line, printout: Printout, found: Any) -> int:
+    print_text(printout.written(found, line.format, text_width()), with_deltas)
+    return Status.DONE
 
 
 _TEAMS: Final = Option(
@@ -132,12 +153,12 @@ def _bias(line: Line) -> int:
     """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
     if "-" in (*line.words, line.switches.get(_TEAMS.long)):
         raise UsageError("standard input cannot be read once for each run: name a file")
-    queries, runs, pool, options = runs_named(line)
     teams, measure = line.switches.get(_TEAMS.long), line.switches.get("--measure")
+    given = Runs(line)
     with paused_collector():
-        found = pool_bias(queries, pool, runs, options, teams, measure, progress=with_bar)
-    print_text(written(found, line.format, BIAS, bias_text, text_width()), with_deltas)
-    return Status.DONE
+        opened, pool, runs = given.opened()
+        found = pool_bias(opened, pool, runs, teams, measure, load=given.load, progress=with_bar)
+    return _printed(line, BIAS, found)
 
 
 def bias() -> Command:

@@ -15,7 +15,7 @@ from cs_score.base.outputs import encoded, folder_made, write_together
 from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
-from cs_score.cli.named import FOLLOW_B, POLICY_B, POOL_B, UNIT, Predictions, Runs, analysing, named_by
+from cs_score.cli.named import FOLLOW_B, POLICY_B, POOL_B, Runs, named_by
 from cs_score.cli.options import (
     ALL,
     ALSO,
@@ -47,7 +47,7 @@ from cs_score.cli.output import (
     with_deltas,
     write_to_stream,
 )
-from cs_score.cli.scores import FILES_OF_EVIDENCE, GOLD, PREDICTIONS
+from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, UNIT, Predictions, analysing
 from cs_score.report import MOST_ROWS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
 from cs_score.report.drawing import chart_bytes

@@ -12,7 +12,7 @@ from cs_score.base.nearest import nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.signing.origin import QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import Input, name_of, open_source
-from cs_score.coldstart.gold import Gold, Run, load_run, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, Options, as_validated, origin_of
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -96,19 +96,13 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     return list(found) or [""]
 
 
-def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+def load_alone(gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
     return load_run(run.over(gold), [*pool, run.file], problems=problems)
 
 
-def score_separately(
-    queries: Sequence[Input], assessments: Sequence[Input], runs: Sequence[OneRun], options: Options | None = None,
-    load: Load = load_alone,
-) -> list[Result]:  # fmt: skip
-    """The result of each run by itself, in order. Raises what `score` raises."""
-    options = options or Options()
-    options.check()
+def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> list[Result]:
+    """The result of each run by itself, in order, over gold that has its pool. Raises InputError."""
     with paused_collector():
-        gold = with_pool(open_gold(queries, options), assessments)
         return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
 
 
@@ -117,7 +111,7 @@ def score_apart(
 ) -> Result:
     """One result of runs that are scored each by itself.
 
-    What is found goes into `problems`, a branch of those of gold. Raises InputError as `score_separately`.
+    What is found goes into `problems`, a branch of those of gold. Raises InputError.
     """
     results = [_score_alone(gold, run, problems, load) for run in runs]
     if validated:

@@ -15,9 +15,10 @@ import pytest
 import cs_score as cs
 
 NAMES: Final = """
-    Analysis Comparison CsScoreError Difference EvidenceResult Explanation Gold InputError Leaderboard MissingExtraError
-    OutputError Policy PoolBias Power Report RunResult ScoringStopped Signature UsageError ValidatedRun __version__
-    analyze batch claims compare diff hotpotqa load pool_bias power prepare r4c scifact score validate_run
+    Analysis Assessors Comparison CsScoreError Difference EvidenceResult Explanation Gold InputError Leaderboard
+    MissingExtraError OutputError Policy PoolBias Power Report RunResult SampledPool ScoringStopped Signature
+    UsageError ValidatedRun __version__ analyze assessors batch claims compare diff hotpotqa load pool_bias power
+    prepare r4c sampled_pool scifact score validate_run
 """.split()
 """What users may rely on. A name that goes away breaks their programs: say so in CHANGELOG.md."""
 

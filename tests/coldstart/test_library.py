@@ -14,7 +14,7 @@ from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
 from cs_score.coldstart.scorer import score, score_runs
-from cs_score.coldstart.several import runs_of, score_separately
+from cs_score.coldstart.several import runs_of, score_each
 from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import Inputs
@@ -71,9 +71,7 @@ def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, i
     inputs.run(replace(BO, run_id="runB"), name="second.tab")
     with pytest.raises(ScoringStopped, match="AP is greater than"):
         _result(folder, "run.tab", "second.tab")
-    results = score_separately(
-        [folder / "queries.xml"], [folder / "pool.tab"], runs_of([folder / "run.tab", folder / "second.tab"]), OPTIONS
-    )
+    results = score_each(_gold(folder), runs_of([folder / "run.tab", folder / "second.tab"]))
     assert [result.runs[0].run_id for result in results] == ["runA", "runB"]
     for result in results:
         assert result.runs[0].average_precision is not None
@@ -81,13 +79,13 @@ def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, i
 
 
 def test_what_ends_a_scoring_names_the_run_file(folder: Path, inputs: Inputs) -> None:
-    files = ([folder / "queries.xml"], [folder / "pool.tab"], runs_of([folder / "run.tab"]))
+    runs = runs_of([folder / "run.tab"])
     with pytest.raises(InputError, match="nothing to score") as refused:
-        score_separately(*files, replace(OPTIONS, queries="CSX_0099"))
+        score_each(_gold(folder, options=replace(OPTIONS, queries="CSX_0099")), runs)
     assert refused.value.file == str(folder / "run.tab")
     inputs.pool(BO.judged("0", "C"))
     with pytest.raises(InputError, match="Correct entry without equivalence class") as refused:
-        score_separately(*files, OPTIONS)
+        score_each(_gold(folder), runs)
     assert refused.value.file == str(folder / "pool.tab")  # its own place stays
 
 

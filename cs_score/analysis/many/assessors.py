@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
-from cs_score.base.display import one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.lines import Assessment
@@ -16,8 +15,8 @@ from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Interval
 from cs_score.statistics.units import UnitTable, same_units
-from cs_score.tables.layout import Column, Layout, Row, Table
-from cs_score.tables.renderers import text
+from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.statistics import Printout, rankings_agree
 from cs_score.tasks.task import Task
 
 EVERYTHING: Final = "all"
@@ -155,42 +154,38 @@ AGREEMENT: Final = Layout(
     most="whole",
 )
 
-ASSESSED: Final = Layout(
-    "assessed",
-    "Runs under either assessor",
-    (
-        Column("run", "Run"),
-        *(
-            Column(f"{place}_{key}", title)
-            for place in _SIDES
-            for key, title in (("rank", "Rank"), ("score", place.title()), ("low", "Low"), ("high", "High"))
-        ),
-        Column("low", "Low", meaning="of the interval that draws the assessor as well"),
-        Column("high", "High", meaning="of the interval that draws the assessor as well"),
-    ),
-    lambda found: map(_row, sorted(found.runs, key=lambda run: run.first.rank)),
-    shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
-    most="whole",
-)
-
 
 def _row(run: AssessedRun) -> Row:
     sides = {f"{place}_{key}": value for place in _SIDES for key, value in asdict(getattr(run, place)).items()}
     return {"run": run.run, **sides, "low": run.low, "high": run.high}
 
 
-def assessors_text(found: Assessors, width: int) -> str:
-    """Both tables, and what they mean."""
-    agree = "undefined, since all runs are tied" if found.tau_b is None else f"{found.tau_b:.4f}"
-    tables = [AGREEMENT.table(found)] if found.agreement else []
-    lines = [line for table in (*tables, _titled(found)) for line in text(table, None, width)]
-    lines += ["", f"tau-b of the two rankings: {agree}."]
+def _notes(found: Assessors) -> Iterator[str]:
+    yield rankings_agree(found.tau_b)
     if found.only_first or found.only_second:
-        lines.append(f"Judged by one alone: {found.only_first} by the first, {found.only_second} by the second.")
-    limits = f"Low, High: {found.resampling.confidence:g} % bootstrap interval over units ({found.resampling.unit}),"
-    lines += [limits, "and over assessors: each unit is drawn with the judgments of one of them."]
-    return "".join(f"{one_line(line)}\n" for line in lines[1:])
+        yield f"Judged by one alone: {found.only_first} by the first, {found.only_second} by the second."
+    yield f"Low, High: {found.resampling.confidence:g} % bootstrap interval over units ({found.resampling.unit}),"
+    yield "and over assessors: each unit is drawn with the judgments of one of them."
 
 
-def _titled(found: Assessors) -> Table:
-    return replace(ASSESSED, title=f"{found.measure}: {ASSESSED.title}").table(found)
+ASSESSED: Final = Printout(
+    Layout(
+        "assessed",
+        "%: Runs under either assessor",
+        (
+            Column("run", "Run"),
+            *(
+                Column(f"{place}_{key}", title)
+                for place in _SIDES
+                for key, title in (("rank", "Rank"), ("score", place.title()), ("low", "Low"), ("high", "High"))
+            ),
+            Column("low", "Low", meaning="of the interval that draws the assessor as well"),
+            Column("high", "High", meaning="of the interval that draws the assessor as well"),
+        ),
+        lambda found: map(_row, sorted(found.runs, key=lambda run: run.first.rank)),
+        shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
+        most="whole",
+    ),
+    _notes,
+    (AGREEMENT,),
+)

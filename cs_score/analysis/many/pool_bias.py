@@ -9,7 +9,7 @@ Source: J. Zobel, "How reliable are the results of large-scale information retri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import scenarios
@@ -18,15 +18,14 @@ from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.nearest import nearest
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
-from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
-from cs_score.coldstart.options import Options
-from cs_score.coldstart.several import OneRun
+from cs_score.coldstart.several import OneRun, load_alone
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.tables.layout import Column, Layout
-from cs_score.tables.renderers import text
+from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.statistics import Printout, rankings_agree
 
 Given: TypeAlias = tuple[str, Answer]
 """A line as the pool knows it: its query, by full id, and its answer."""
@@ -98,26 +97,24 @@ def read_teams(given: Input, runs: Sequence[str]) -> dict[str, str]:
 
 
 def pool_bias(
-    queries: Sequence[Input],
-    pool: Sequence[Input],
-    runs: Sequence[OneRun],
-    options: Options,
-    teams: Input | None = None,
-    measure: str | None = None,
-    *,
-    progress: Progress = silent,
-) -> PoolBias:
-    """How each run scores with and without what only its team brought into the pool.
+    opened: Gold, pool: Sequence[Input], runs: Sequence[OneRun], teams: Input | None = None,
+    measure: str | None = None, *, load: Callable[[Gold, OneRun], Run] = load_alone, progress: Progress = silent,
+) -> PoolBias:  # fmt: skip
+    """How each run scores with and without what only its team brought into the pool; `opened` has the queries alone.
 
-    Raises UsageError for fewer than two runs, runs of one id and an unknown
-    measure, InputError for files that cannot be read or scored.
+    Raises UsageError for fewer than two runs, runs of one id and an unknown measure, InputError for files that cannot
+    be read or scored.
     """
+
+    def scored_against(gold: Gold, run: OneRun) -> Scored:
+        return score_for_analysis(load(gold, run), gold.options.policy)
+
     names = [run.run_id for run in runs]
     if len(set(names)) < max(2, len(names)):
         raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {', '.join(names) or 'none'}")
     team_of = {name: name for name in names} if teams is None else read_teams(teams, names)
-    gold = with_pool(open_gold(queries, options), pool)
-    scored = [_scored(gold, run) for run in runs]
+    gold = with_pool(opened, pool)
+    scored = [scored_against(gold, run) for run in runs]
     about = scored[0].measure(measure)
     given: dict[str, set[Given]] = {}
     for name, each in zip(names, scored):
@@ -129,10 +126,12 @@ def pool_bias(
     }
     before = [each.result.measures[each.measure(str(about))] for each in scored]
     after = list(before)
-    for at, run in enumerate(progress(runs, "leaving out")):
-        if removed := own[team_of[run.run_id]].removed:
-            left = _scored(with_pool(open_gold(queries, options), _without(pool, removed)), run)
-            after[at] = left.result.measures[left.measure(str(about))]
+    for team in progress([team for team in own if own[team].removed], "leaving out"):
+        left_out = with_pool(opened, [*_without(pool, own[team].removed)])
+        for at, run in enumerate(runs):
+            if team_of[run.run_id] == team:
+                left = scored_against(left_out, run)
+                after[at] = left.result.measures[left.measure(str(about))]
     ranks, ranks_after = ranks_of(before), ranks_of(after)
     rows = []
     for at, (name, each) in enumerate(zip(names, scored)):
@@ -148,10 +147,6 @@ def pool_bias(
         tau_b=tau_b(order_of(before), order_of(after)),
         signatures={name: str(each.signature.of(str(about))) for name, each in zip(names, scored)},
     )
-
-
-def _scored(gold: Gold, run: OneRun) -> Scored:
-    return score_for_analysis(load_run(run.over(gold), [run.file]), gold.options.policy)
 
 
 class _Own(Record):
@@ -188,41 +183,33 @@ def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InM
             yield InMemory(plain_name(name), b"\n".join(kept))
 
 
-BIAS: Final = Layout(
-    "pool-bias",
-    "Runs with and without what only their team brought into the pool",
-    (
-        Column("rank", "Rank"),
-        Column("run", "Run"),
-        Column("team", "Team"),
-        Column("score", "Score"),
-        Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
-        Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
-        Column("unique", "Unique", meaning="assessments of lines that only the team has"),
-        Column("unique_classes", "Classes", meaning="classes that go with them"),
-        Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
-        Column("optimistic", "Optim.", meaning="score with every unassessed answer right"),
+def _rows(bias: PoolBias) -> Iterator[Row]:
+    for row in sorted(bias.runs, key=lambda row: row.rank):
+        yield {**asdict(row), "left_out": row.left_out.score, "rank_left_out": row.left_out.rank}
+
+
+BIAS: Final = Printout(
+    Layout(
+        "pool-bias",
+        "%: Runs with and without what only their team brought into the pool",
+        (
+            Column("rank", "Rank"),
+            Column("run", "Run"),
+            Column("team", "Team"),
+            Column("score", "Score"),
+            Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
+            Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
+            Column("unique", "Unique", meaning="assessments of lines that only the team has"),
+            Column("unique_classes", "Classes", meaning="classes that go with them"),
+            Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
+            Column("optimistic", "Optim.", meaning="score with every unassessed answer right"),
+        ),
+        _rows,
+        most="whole",
     ),
     lambda bias: (
-        {
-            **asdict(row),
-            "left_out": row.left_out.score,
-            "rank_left_out": row.left_out.rank,
-        }
-        for row in sorted(bias.runs, key=lambda row: row.rank)
-    ),
-    most="whole",
-)
-
-
-def bias_text(bias: PoolBias, width: int) -> str:
-    """The table, and how far the rankings agree."""
-    agree = "undefined, since all runs are tied" if bias.tau_b is None else f"{bias.tau_b:.4f}"
-    lines = [
-        *text(replace(BIAS, title=f"{bias.measure}: {BIAS.title}").table(bias), None, width),
-        "",
-        f"tau-b of the two rankings: {agree}.",
+        rankings_agree(bias.tau_b),
         "Left out: score against the pool without what only the team's runs have.",
         "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
-    ]
-    return "".join(f"{line}\n" for line in lines[1:])
+    ),
+)

@@ -12,21 +12,20 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal
 
 from cs_score.analysis.coldstart.mistakes import counted_lines
-from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
+from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.comparison import system_names
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.late import Late
 from cs_score.base.records import Record, asdict
 from cs_score.base.sources import Input, open_source
-from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.lines import Response
-from cs_score.coldstart.options import RIGHT, WRONG, Options
+from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.several import OneRun
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics.sampling import Estimate, Estimated, Items, estimated, interval_of
 from cs_score.tables.layout import Column, Layout, Row
-from cs_score.tables.renderers import text
+from cs_score.tables.statistics import Printout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,20 +149,15 @@ def names_of(runs: Sequence[OneRun]) -> list[str]:
     return names if len(set(names)) == len(names) else system_names([run.file for run in runs])
 
 
-def sampled_pool(
-    queries: Sequence[Input], pool: Sequence[Input], runs: Sequence[OneRun], options: Options, inclusion: Inclusion,
-    confidence: float = 95.0,
-) -> SampledPool:  # fmt: skip
-    """Estimates for each run by itself and for the difference of any two.
+def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
+    """Estimates for each run by itself, by name, and for the difference of any two.
 
     Raises InputError for an answer of unknown probability, for strata of which nothing was assessed, and for answers
     that were not though that is certain.
     """
-    gold = with_pool(open_gold(queries, options), pool)
     numbers: dict[object, int] = {}
     parts, signatures = dict[str, tuple[Estimated, Estimated]](), dict[str, str]()
-    for name, run in zip(names_of(runs), runs):
-        scored = score_for_analysis(load_run(run.over(gold), [run.file]), options.policy)
+    for name, scored in runs.items():
         items = _items(scored, inclusion, numbers)
         parts[name] = estimated(items), estimated(items, is_total=True)
         signatures[name] = str(scored.signature.of(MEASURE))
@@ -244,34 +238,29 @@ def _rows(pool: SampledPool) -> Iterator[Row]:
             yield {"run": f"{pair.b} - {pair.a}", **asdict(getattr(pair, measure)), "measure": name}
 
 
-SAMPLED: Final = Layout(
-    "sampled-pool",
-    "%, estimated from a sample of the pool",
-    (
-        Column("measure"),
-        Column("run", "Run"),
-        Column("answers", "Answers"),
-        Column("assessed", "Known"),
-        Column("estimate", "Estimate"),
-        Column("standard_error", "Std. error"),
-        Column("low", "Low", meaning="for this pool, were all of it assessed"),
-        Column("high", "High", meaning="for this pool, were all of it assessed"),
-        Column("population_low", "Low*", meaning="for answers like those in this pool"),
-        Column("population_high", "High*", meaning="for answers like those in this pool"),
+SAMPLED: Final = Printout(
+    Layout(
+        "sampled-pool",
+        "%, estimated from a sample of the pool",
+        (
+            Column("measure"),
+            Column("run", "Run"),
+            Column("answers", "Answers"),
+            Column("assessed", "Known"),
+            Column("estimate", "Estimate"),
+            Column("standard_error", "Std. error"),
+            Column("low", "Low", meaning="for this pool, were all of it assessed"),
+            Column("high", "High", meaning="for this pool, were all of it assessed"),
+            Column("population_low", "Low*", meaning="for answers like those in this pool"),
+            Column("population_high", "High*", meaning="for answers like those in this pool"),
+        ),
+        _rows,
+        shown=("run", "answers", "assessed", "estimate", "low", "high", "population_low", "population_high"),
+        by="measure",
+        most="whole",
     ),
-    _rows,
-    shown=("run", "answers", "assessed", "estimate", "low", "high", "population_low", "population_high"),
-    by="measure",
-    most="whole",
-)
-
-
-def sampled_text(pool: SampledPool, width: int) -> str:
-    """The tables, and what they mean."""
-    lines = [
-        *text(SAMPLED.table(pool), None, width),
-        "",
+    lambda pool: (
         f"Low, High: {pool.confidence:g} % limits for this pool were all of it assessed; *: for answers",
         "like these. Known: answers that were assessed.",
-    ]
-    return "".join(f"{line}\n" for line in lines[1:])
+    ),
+)

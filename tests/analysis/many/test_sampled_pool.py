@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import cs_score as cs
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
@@ -117,6 +118,32 @@ def test_probabilities_that_cannot_be(inputs: Inputs, table: str, line: str) -> 
         assert said.endswith("without it see the scenarios of cs-score analyze")
 
 
+def test_a_sample_from_python(inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs = {"r1": cs.score("q.xml", "run.tab", "pool.tab")}
+    found = cs.sampled_pool(runs, "sample.tsv", confidence=90)
+    assert f"{found}\n" == inputs.call(*CALL, "--bootstrap", "9", "--confidence", "90").stdout.decode()
+    assert repr(found) == "<sampled pool, SF-ALL-Micro-P: r1 0.6250>"
+    again = cs.load(found.to_json())
+    assert isinstance(again, cs.SampledPool)
+    assert again.rows() == found.rows()
+    assert "Estimate" in found._repr_html_()
+    for runs_given, confidence in ((runs, 0.95), ({}, 95), (runs["r1"], 95)):
+        with pytest.raises(cs.UsageError):
+            cs.sampled_pool(runs_given, "sample.tsv", confidence=confidence)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [CALL, ("pool-bias", *CALL[1:4], "other.tab"), ("compare", *CALL[1:4], "other.tab")])
+def test_errors_in_the_input_are_said_of_each_run(inputs: Inputs, words: tuple[str, ...]) -> None:
+    lines = (inputs.folder / "run.tab").read_text("utf-8").splitlines(keepends=True)
+    (inputs.folder / "run.tab").write_text("".join([*lines, lines[1].replace("\t0.8\t", "\t2.5\t")]), "utf-8")
+    (inputs.folder / "other.tab").write_text("".join(lines[:2]).replace("\tr1\t", "\tr2\t"), "utf-8")
+    second = ("--second-assessments", "pool.tab") if words[0] == "compare" else ()
+    outcome = inputs.call(*words, *second)
+    assert outcome.status == 0
+    assert outcome.stderr.decode().count("run.tab: there are errors in the input; score the run to see them") == 1
+
+
 # ---- Two assessors
 
 
@@ -139,6 +166,32 @@ def test_swapping_assessors_mirrors_everything(tmp_path: Path) -> None:
     for place, assessed in (("first", pool), ("second", SECOND)):
         compared = found_in(folder, "compare", *SAMPLES[:3], assessed, TIDE, GULL, "--interval", "percentile")
         assert sorted(run[place]["score"] for run in found["runs"]) == scores_of(compared, found["measure"])
+
+
+def test_two_assessors_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copy_samples(tmp_path))
+    text = score_in(tmp_path, ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND]).stdout.decode()
+    first, second = (
+        {
+            name: cs.score(SAMPLES[2], file, pool, expand="ISLE26")
+            for name, file in (("TIDE_KB", TIDE), ("GULL_SF", GULL))
+        }
+        for pool in (SAMPLES[3], SECOND)
+    )
+    found = cs.assessors(first, second)
+    assert (f"{found}\n", repr(found)) == (text, "<two assessors of 2 runs: tau-b 1.0000>")
+    again = cs.load(found.to_json())
+    assert isinstance(again, cs.Assessors)
+    assert again.rows("agreement") == found.rows("agreement") != []
+    evidence = {
+        name: cs.claims(gold="assessments/claims-gold.jsonl", predictions=f"submissions/{name}.jsonl")
+        for name in ("claims-a", "claims-b")
+    }
+    assert cs.assessors(evidence, evidence, bootstrap=9).rows("agreement") == []
+    with pytest.raises(cs.UsageError, match="other systems over the second assessments: TIDE_KB, not TIDE_KB, GULL_SF"):
+        cs.assessors(first, {"TIDE_KB": second["TIDE_KB"]})
+    with pytest.raises(cs.UsageError, match="assessors takes results of one kind"):
+        cs.assessors(first, {"TIDE_KB": evidence["claims-a"], "GULL_SF": evidence["claims-b"]})
 
 
 def test_agreement_by_slot(tmp_path: Path) -> None:
