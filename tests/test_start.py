@@ -9,7 +9,10 @@ from typing import Final
 
 from tests.documents import ROOT
 
-HEAVY: Final = frozenset("concurrent.futures distributed jinja2 lxml multiprocessing numpy pandas scipy".split())
+HEAVY: Final = frozenset(
+    "concurrent.futures csv distributed jinja2 lxml multiprocessing numpy pandas scipy cs_score.coldstart.resampling "
+    "cs_score.problems.reports cs_score.statistics.intervals".split()
+)
 
 SHOWN_IN_HELP: Final = 15
 """Modules of ours that the first page may load."""
@@ -30,6 +33,8 @@ def test_scoring_imports_nothing_that_few_calls_need(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (tmp_path / "out.summary").exists()
     assert not imported & HEAVY
+    main = "import sys; sys.argv[0] = 'cs-score'; from cs_score.cli.main import main; main()"
+    assert not _imported(main, "score", "-expand", "ISLE26", *files) & HEAVY
 
 
 def test_the_package_by_itself_imports_next_to_nothing() -> None:

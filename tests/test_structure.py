@@ -26,7 +26,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1771, 19),  # plan: 1000, 9
+    "base": Budget(1777, 19),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1312, 5),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -36,7 +36,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(711, 5),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6876, 20),  # plan: 5200, 28
+    "coldstart": Budget(6886, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2372, 9),  # plan: 1600, 12
     # the interface and the table of five
@@ -58,7 +58,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2524, 12),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5063, 16),  # plan: 1900, 11
+    "cli": Budget(5056, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

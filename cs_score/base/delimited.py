@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cs_score.base.errors import InputError
+from cs_score.base.late import Late
 from cs_score.base.records import Record
 from cs_score.base.sources import Input, open_source
+
+if TYPE_CHECKING:
+    import csv
+else:
+    csv = Late("csv")
 
 
 class Delimited(Record):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Late:
-    """Stands for a module, of ours or not, that is imported when something of it is first used.
+    """Stands for a module, ours too, that is imported when something of it is first used.
 
     Type checkers see the module itself:
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.late import Late
 from cs_score.base.outputs import encoded, folder_beside, is_device, write_packed, write_whole
 from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, ending_of, why_not_writable
 from cs_score.base.records import Record, replace
@@ -79,14 +80,17 @@ from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, s
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog
-from cs_score.problems.occurrences import RecordingLog
-from cs_score.problems.reports import write_problems
 from cs_score.tasks import TASKS
 
 if TYPE_CHECKING:
+    from cs_score.coldstart import documents
     from cs_score.preparation.prevalidation import PreparedRun
+    from cs_score.problems import occurrences, reports
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
+else:
+    documents = Late("cs_score.coldstart.documents")
+    occurrences, reports = Late("cs_score.problems.occurrences"), Late("cs_score.problems.reports")
 
 
 class Call(Record):
@@ -120,25 +124,21 @@ class Call(Record):
 
     def new_log(self) -> ProblemLog:
         """A log that keeps all details where they are written to a file."""
-        if PROBLEMS.long not in self.line.switches:
-            return ProblemLog()
-        return RecordingLog()
+        return occurrences.RecordingLog() if PROBLEMS.long in self.line.switches else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, with the error that ended the scoring, if one did."""
         if (path := self.line.switches.get(PROBLEMS.long)) is None:
             return
-        if isinstance(problems, RecordingLog):
+        if isinstance(problems, occurrences.RecordingLog):
             if isinstance(error, InputError):
                 problems.fatal.append(error)
-            write_problems(problems, path)
+            reports.write_problems(problems, path)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
         """The files of -output_file and --json, or what goes to a stream; of a stopped scoring what is complete."""
         if self.json_file is not None and not was_stopped:
-            from cs_score.coldstart.documents import json_text
-
-            text = encoded(json_text(result, intervals))
+            text = encoded(documents.json_text(result, intervals))
             if self.json_file == "-":
                 write_to_stream(Destination("stdout"), text)
             else:
@@ -159,9 +159,7 @@ def call_of(
     """The call that a command line asks for, its outputs checked. Raises UsageError or OutputError; touches no file."""
     planned = list(outputs)
     if PROBLEMS.long in line.switches:
-        from cs_score.problems.reports import OPTION
-
-        planned += OPTION.outputs(line.switches[PROBLEMS.long])
+        planned += reports.OPTION.outputs(line.switches[PROBLEMS.long])
     named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
     read = [name_of(member) for word in named for member in members(word)]
     plan = OutputPlan(read, planned, FORCE.long in line.switches, folder)
@@ -189,9 +187,7 @@ def _bare_call(line: Line) -> Call:
     json_file = line.switches.get(JSON.long)
     outputs = [*tables_of("-output_file", output, line), *errors.planned("-error_file", existing)]
     if json_file is not None:
-        from cs_score.coldstart.documents import OPTION
-
-        outputs += OPTION.outputs(json_file)
+        outputs += documents.OPTION.outputs(json_file)
     return call_of(line, outputs, output, errors, json_file=json_file)
 
 
@@ -409,15 +405,14 @@ def load_as_prepared(
     """
     from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
 
-    new_log = RecordingLog if isinstance(problems, RecordingLog) else ProblemLog
     prepared = Preparation(list(files))
     if knowledge_bases:
         from cs_score.knowledge_base.validation import resolve_knowledge_bases
 
-        prepared = resolve_knowledge_bases(files, gold.table, new_log, knowledge_bases)
+        prepared = resolve_knowledge_bases(files, gold.table, type(problems), knowledge_bases)
         _account(prepared.runs, problems)
     if validates:
-        validated = validate_runs(prepared.files, gold.table, gold.options.justifications, new_log)
+        validated = validate_runs(prepared.files, gold.table, gold.options.justifications, type(problems))
         _account(validated.runs, problems)
         prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
     return load_prepared(gold, prepared, problems=problems)
@@ -427,7 +422,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
     for run in runs:
         say(report_on_stderr(run.problems))
-        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
+        if isinstance(problems, occurrences.RecordingLog) and isinstance(run.problems, occurrences.RecordingLog):
             problems.also_report(run.problems)
         run.check()
         remark(run.account)
@@ -452,15 +447,13 @@ class RunsScored(Record):
 
     def text(self, line: Line) -> str:
         """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
-        from cs_score.coldstart.documents import WRITERS, choose, document_of, reference_remarks, shown
-
         measures = ("*",) if ALL.long in line.switches else read_measures(line)
-        chosen = choose(document_of(self.result, self.intervals, ()), measures)
+        chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
-            warn(*(f"the reference {text}" for text in reference_remarks(chosen)))
-            return shown(chosen.runs[0], chosen.measure)
-        return WRITERS[line.format](chosen)
+            warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
+            return documents.shown(chosen.runs[0], chosen.measure)
+        return documents.WRITERS[line.format](chosen)
 
 
 def bare() -> Command:

@@ -8,9 +8,11 @@ and held to the limits before, since what a line may name depends on all lines b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from cs_score.base.errors import InputError
 from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.late import Late
 from cs_score.base.records import replace
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of
@@ -27,7 +29,6 @@ from cs_score.coldstart.lines import Assessment, LinkedQuery, Response
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Options, Policy, origin_of
 from cs_score.coldstart.queries import QuerySet, find_predicate
 from cs_score.coldstart.ranking import Ranker, Ranking, outcomes_of_labels
-from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import (
     ALL_LEVELS,
     Alternatives,
@@ -49,6 +50,11 @@ from cs_score.coldstart.samples import SampleFile
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
+
+if TYPE_CHECKING:
+    from cs_score.coldstart import resampling
+else:
+    resampling = Late("cs_score.coldstart.resampling")
 
 _SHOWN = 3
 
@@ -258,7 +264,7 @@ class Combining:
         if not self._has_resampled:
             self.remarks += _remarks_on_samples(samples_file, file, table)
             self._has_resampled = True
-        drawn = bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
+        drawn = resampling.bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
         last = max(file.samples, key=lambda sample: sample.label, default=None)
         if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
             self._hop_limits = dict(last.one_entry_point())

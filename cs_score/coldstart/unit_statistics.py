@@ -20,17 +20,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from cs_score.base.late import Late
 from cs_score.base.records import replace
 from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
 from cs_score.measures.measure import Measure
 from cs_score.measures.registry import RANKED, formula_of, sums_of
-from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from cs_score.statistics import intervals as resampled
+else:
+    resampled = Late("cs_score.statistics.intervals")
 
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"
@@ -133,6 +137,6 @@ def intervals(
 
 def intervals_of_run(run: RunResult, resampling: Resampling, executor: Executor | None = None) -> ScoreIntervals:
     measures = list(summary_scores(run))
-    return score_intervals(
+    return resampled.score_intervals(
         unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling, executor
     )
