@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from cs_score.api.validation import ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
-    from cs_score.base.signing.signature import Signature
+    from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
 
@@ -96,7 +96,7 @@ _HOMES = {
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
-    "base.signing.signature": "Signature",
+    "base.signature": "Signature",
 }
 """The names of each module."""
 

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import NoReturn
 
-from cs_score.base.interruption import ignore_signals, leave_at_once_on_signals, stop_on_signals
+from cs_score.base.runtime import ignore_signals, leave_at_once_on_signals, stop_on_signals
 
 
 def console() -> NoReturn:

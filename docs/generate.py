@@ -21,7 +21,7 @@ from cs_score.coldstart.tab_files import SCHEMAS
 from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
-from cs_score.tables.comparison import PAIRS, SYSTEMS
+from cs_score.tables.statistics import PAIRS, SYSTEMS
 from cs_score.tasks import TASKS, task_named
 
 ELSEWHERE: Final = ("Policies", "Named policies are", "Disciplines are", "Policy options are", "Fields are")

@@ -10,7 +10,7 @@ import pytest
 
 from cs_score.base.documents import DEEPEST, Document, document_in, json_text, read_document, record_in, value_in
 from cs_score.base.errors import InputError
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 
 _IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]}}'

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from cs_score.base import garbage_collection
-from cs_score.base.garbage_collection import paused_collector
+from cs_score.base import runtime as garbage_collection
+from cs_score.base.runtime import paused_collector
 
 
 @pytest.fixture(autouse=True)

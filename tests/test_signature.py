@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin, Signature
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.coldstart.options import POLICY_ITEMS, SIDES, Justifications, Options, Policy, origin_of
 from cs_score.evidence import r4c, scifact

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.base.signing.origin import RUN
+from cs_score.base.signature import RUN
 from cs_score.evidence import reading
 from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, means, scores_of
 from cs_score.statistics.units import UnitTable

@@ -18,9 +18,9 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.comparison import system_names
 from cs_score.base.delimited import Delimited, read_delimited
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.late import Late
 from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import GOLD, Origin
+from cs_score.base.runtime import Late
+from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import Input, InputDigest, open_source
 from cs_score.measures.registry import MEASURES, chosen, find, headline
 from cs_score.statistics.arithmetic import ColumnFormula

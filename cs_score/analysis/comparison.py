@@ -10,7 +10,7 @@ from typing import Any
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import Origin, short_digest
+from cs_score.base.signature import Origin, short_digest
 from cs_score.base.sources import Input, name_of
 from cs_score.measures.registry import chosen, find, headline
 from cs_score.statistics.arithmetic import ColumnFormula

@@ -13,9 +13,9 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.display import aligned, cell, one_line
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
-from cs_score.base.late import Late
 from cs_score.base.records import Record, asdict, replace, to_builtins
-from cs_score.base.signing.origin import Origin
+from cs_score.base.runtime import Late
+from cs_score.base.signature import Origin
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import SumsFormula
 from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures, contributions

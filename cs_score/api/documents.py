@@ -13,15 +13,14 @@ from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.api.shown import WIDTH, Document, Report
 from cs_score.base.display import one_line
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import to_builtins
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import Signature
 from cs_score.batch import documents
 from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
 from cs_score.statistics.results import Comparison as Compared
-from cs_score.tables.comparison import PAIRS, SYSTEMS, WRITERS, comparison_screen
 from cs_score.tables.layout import Table
+from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
 from cs_score.tasks import task_named
 
 _SHOWN: Final = 10

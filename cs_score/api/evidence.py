@@ -13,8 +13,7 @@ from cs_score.api.shown import AnyResult
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, interval_rows, units_of_predictions
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded, write_together
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
+from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.sources import Input
 from cs_score.batch.runs import InputFile
 from cs_score.evidence import intervals

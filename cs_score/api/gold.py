@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cs_score.api.arguments import Files, Limits, Names, checked, files_of, held, options_of, policy_of
 from cs_score.api.runs import Lines, RunResult
 from cs_score.base.errors import UsageError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input
 from cs_score.batch.runs import InputFile
 from cs_score.coldstart.editions import LATEST

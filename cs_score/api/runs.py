@@ -34,11 +34,10 @@ from cs_score.api.tables import (
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import write_whole
-from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, write_whole
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, as_validated

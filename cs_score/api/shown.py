@@ -11,11 +11,10 @@ from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
-from cs_score.base.errors import UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
+from cs_score.base.runtime import paused_collector
 from cs_score.report.documents import page_from
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.tables import renderers
@@ -26,8 +25,7 @@ from cs_score.tasks.task import Task
 if TYPE_CHECKING:
     import pandas
 
-    from cs_score.base.signing.origin import Origin
-    from cs_score.base.signing.signature import Signature
+    from cs_score.base.signature import Origin, Signature
 
 WIDTH: Final = 120
 """Columns of texts, as commands print them where there is no terminal."""

@@ -17,7 +17,7 @@ from cs_score.api.runs import RunResult
 from cs_score.api.shown import WIDTH, AnyResult, Document, task_of
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
-from cs_score.base.garbage_collection import paused_collector
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import open_gold

@@ -12,7 +12,7 @@ from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import parse
-from cs_score.problems.occurrences import Occurrence
+from cs_score.problems.log import Occurrence
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, columns

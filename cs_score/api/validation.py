@@ -9,8 +9,7 @@ from cs_score.api.arguments import Files, Limits, checked, file_of, files_of, he
 from cs_score.api.shown import Shown
 from cs_score.api.tables import OCCURRENCES
 from cs_score.base.errors import UsageError
-from cs_score.base.outputs import encoded, write_whole
-from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
 from cs_score.base.sources import name_of
 from cs_score.coldstart.queries import load_queries
 from cs_score.preparation.documents import read_document_list
@@ -18,7 +17,7 @@ from cs_score.preparation.pooling import Depth
 from cs_score.preparation.runs import Limits as RunLimits
 from cs_score.preparation.runs import check_run
 from cs_score.problems.codes import Severity
-from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.log import RecordingLog
 from cs_score.tables.layout import Table
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cs_score.base.errors import InputError
-from cs_score.base.late import Late
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Input, open_source
 
 if TYPE_CHECKING:

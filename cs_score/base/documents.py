@@ -22,7 +22,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, to_builtins
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
 
 Json: TypeAlias = Any

@@ -5,6 +5,7 @@ Everything else that escapes is a defect of cs-score and not of its input.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from cs_score.base.display import one_line
@@ -69,3 +70,22 @@ class MissingExtraError(CsScoreError):
 
     def __str__(self) -> str:
         return f"this needs the package {self.package}: pip install 'cs-score[{self.extra}]'"
+
+
+def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
+    """Up to three of the names, `; did you mean ...?`; empty where none is near. Letter case and dashes are ignored.
+
+    `cutoff`, 0..1, is how alike they have to be; short ids that differ in one of two characters are so by half.
+    """
+    import difflib
+
+    plain = {_plain(name): name for name in names}
+    key = _plain(word)
+    begun = [each for each in plain if len(key) > 2 and each.startswith(key)]
+    found = dict.fromkeys((*difflib.get_close_matches(key, plain, cutoff=cutoff), *begun))
+    *some, last = [plain[each] for each in found][:3] or [""]
+    return f"; did you mean {', '.join(some)}{' or ' if some else ''}{last}?" if last else ""
+
+
+def _plain(name: str) -> str:
+    return name.lstrip("-").replace("_", "-").casefold()

@@ -20,8 +20,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from cs_score.base.errors import CsScoreError
-from cs_score.base.interruption import STOP_SIGNALS
 from cs_score.base.records import Struct
+from cs_score.base.runtime import STOP_SIGNALS
 from cs_score.base.sources import reason_of
 
 T = TypeVar("T")

@@ -41,7 +41,7 @@ class InMemory(io.BytesIO):
 class InputDigest(Record):
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
 
-    The content of a compressed file is what is inside. `role` is one of those in `cs_score.base.signing.origin`.
+    The content of a compressed file is what is inside. `role` is one of those in `cs_score.base.signature`.
     """
 
     name: str
@@ -215,3 +215,15 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
     # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
     beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
     return Source(name, io.BytesIO(data), decompress=decompress and data.startswith(beginning))
+
+
+WHITE_SPACE: Final = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""All such characters."""
+
+SPACE: Final = r"[^\S\x1c-\x1f]"
+"""The pattern of one such character."""
+
+NO_SPACE: Final = r"[\S\x1c-\x1f]"
+"""The pattern of any other character."""

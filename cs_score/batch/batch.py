@@ -16,11 +16,11 @@ from typing import TextIO
 from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, folder_made, write_whole
 from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace, to_builtins
-from cs_score.base.signing.origin import RUN
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import RUN
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
 from cs_score.batch.execution import Backend, Delivery, Job, Progress, dask_backend, failures, local_backend, run_jobs
 from cs_score.batch.leaderboard import LEADERBOARD, WRITERS, make_leaderboard

@@ -21,7 +21,7 @@ from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
 from cs_score.batch.plan import Plan, Prepared, Scored, page_name
@@ -46,8 +46,7 @@ from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
 from cs_score.preparation.prevalidation import Preparation, PreparedRun, load_prepared, validate_runs
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Problem, ProblemLog
-from cs_score.problems.occurrences import Occurrence, RecordingLog
+from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 
 PREFIX: Final = "out"

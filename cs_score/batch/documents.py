@@ -9,8 +9,8 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
-from cs_score.base.signing.origin import Origin
-from cs_score.problems.occurrences import Occurrence
+from cs_score.base.signature import Origin
+from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Family, Note, Resampling
 from cs_score.statistics.results import ScoreIntervals
 

@@ -15,7 +15,7 @@ from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import replace, to_builtins
-from cs_score.base.signing.origin import GOLD
+from cs_score.base.signature import GOLD
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.batch.plan import Plan, Prepared, Scored, page_name

@@ -17,9 +17,9 @@ from typing import Any, Final, TextIO, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.processes import Pool, WorkerDiedError, workers_share_memory
 from cs_score.base.records import Record, field
+from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
 from cs_score.batch.documents import FAILED, Outcome
 from cs_score.batch.plan import Plan, Prepared

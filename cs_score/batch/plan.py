@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 
 from cs_score.analysis.many.overview import Evaluation
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import Outcome, RunOrigin
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.measures.registry import headline, rankable
-from cs_score.problems.occurrences import Occurrence
+from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
 
 MakePage: TypeAlias = Callable[[Mapping[str, object]], str]

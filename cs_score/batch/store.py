@@ -19,8 +19,7 @@ from typing import Any, Final
 from cs_score.analysis.many.findings import findings_of
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import cannot_write, encoded, write_whole
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput
+from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
 from cs_score.base.records import Record, convert, replace, to_builtins
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
 from cs_score.batch.plan import Plan, is_page

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 from click.shell_completion import get_completion_class
 
 from cs_score.base.documents import KINDS, json_text, schema_of
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.version import VERSION
 from cs_score.cli.core import (
     COMMANDS,

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import encoded
-from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.cli.core import FORCE, Finished, Line, Misuse, Option, Parameter, Reference, Status
 from cs_score.cli.options import report_on_stderr
@@ -53,8 +52,7 @@ from cs_score.preparation.queries import (
 from cs_score.preparation.resamples import read_groups, resample_lines
 from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import ProblemLog
-from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
 from cs_score.problems.reports import write_problems
 

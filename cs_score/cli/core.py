@@ -29,10 +29,8 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, UsageError
-from cs_score.base.nearest import nearest
-from cs_score.base.outputs import write_packed
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream
+from cs_score.base.errors import CsScoreError, UsageError, nearest
+from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream, write_packed
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, with_clock, write_text
 from cs_score.tasks import COLD_START, TASKS

@@ -8,8 +8,7 @@ from typing import Final
 
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded, write_packed
-from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
 from cs_score.cli.companions import DOCUMENTS, NONE, PROBLEMS, Program, Session, program, write_difference
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference

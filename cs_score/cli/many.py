@@ -13,8 +13,7 @@ from cs_score.analysis.comparison import first_measure
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import write_packed, write_whole
-from cs_score.base.planned_outputs import OutputPlan
+from cs_score.base.outputs import OutputPlan, write_packed, write_whole
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.named import named_by
@@ -135,7 +134,7 @@ def _choices_of(line: Line) -> dict[str, Any]:
 
 def _print_comparison(line: Line, found: Comparison) -> int:
     """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
-    from cs_score.tables.comparison import WRITERS, comparison_screen
+    from cs_score.tables.statistics import WRITERS, comparison_screen
 
     measures = read_measures(line)
     if line.format == "html":

@@ -11,8 +11,8 @@ from cs_score.analysis.coldstart.groups import crossed
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.analysis.comparison import system_names
 from cs_score.base.errors import UsageError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option
 from cs_score.cli.options import (

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
-from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.outputs import Format, OwnOption
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section

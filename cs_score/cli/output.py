@@ -16,8 +16,7 @@ from typing import IO, Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import InputError, OutputError
-from cs_score.base.outputs import write_whole
-from cs_score.base.planned_outputs import Existing, PlannedOutput
+from cs_score.base.outputs import Existing, PlannedOutput, write_whole
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.late import Late
+from cs_score.base.runtime import Late
 from cs_score.cli.core import Line, Option, Parameter
 from cs_score.cli.options import evidence_task, own_arguments
 from cs_score.cli.output import remark, with_bar

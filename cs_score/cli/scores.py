@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.base.errors import CsScoreError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.outputs import folder_made, write_packed
-from cs_score.base.planned_outputs import OutputPlan
+from cs_score.base.outputs import OutputPlan, folder_made, write_packed
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Option, Status
 from cs_score.cli.options import (
     ALL,

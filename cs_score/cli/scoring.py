@@ -11,11 +11,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.late import Late
-from cs_score.base.outputs import encoded, folder_beside, is_device, write_packed, write_whole
-from cs_score.base.planned_outputs import Existing, OutputPlan, PlannedOutput, ending_of, why_not_writable
+from cs_score.base.outputs import (
+    Existing,
+    OutputPlan,
+    PlannedOutput,
+    encoded,
+    ending_of,
+    folder_beside,
+    is_device,
+    why_not_writable,
+    write_packed,
+    write_whole,
+)
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import InMemory, Input, name_of, open_source
 from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Parameter, Reference, Status
 from cs_score.cli.options import (
@@ -79,18 +88,18 @@ from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.problems.log import ProblemLog
+from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import TASKS
 
 if TYPE_CHECKING:
     from cs_score.coldstart import documents
     from cs_score.preparation.prevalidation import PreparedRun
-    from cs_score.problems import occurrences, reports
+    from cs_score.problems import reports
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
 else:
     documents = Late("cs_score.coldstart.documents")
-    occurrences, reports = Late("cs_score.problems.occurrences"), Late("cs_score.problems.reports")
+    reports = Late("cs_score.problems.reports")
 
 
 class Call(Record):
@@ -124,13 +133,13 @@ class Call(Record):
 
     def new_log(self) -> ProblemLog:
         """A log that keeps all details where they are written to a file."""
-        return occurrences.RecordingLog() if PROBLEMS.long in self.line.switches else ProblemLog()
+        return RecordingLog() if PROBLEMS.long in self.line.switches else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, with the error that ended the scoring, if one did."""
         if (path := self.line.switches.get(PROBLEMS.long)) is None:
             return
-        if isinstance(problems, occurrences.RecordingLog):
+        if isinstance(problems, RecordingLog):
             if isinstance(error, InputError):
                 problems.fatal.append(error)
             reports.write_problems(problems, path)
@@ -422,7 +431,7 @@ def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
     for run in runs:
         say(report_on_stderr(run.problems))
-        if isinstance(problems, occurrences.RecordingLog) and isinstance(run.problems, occurrences.RecordingLog):
+        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
             problems.also_report(run.problems)
         run.check()
         remark(run.account)

@@ -12,8 +12,8 @@ from cs_score.analysis.many.pool_bias import BIAS, pool_bias
 from cs_score.analysis.many.sampled_pool import SAMPLED, names_of, read_inclusion, sampled_pool
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.planned_outputs import ending_of
+from cs_score.base.outputs import ending_of
+from cs_score.base.runtime import paused_collector
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
 from cs_score.cli.named import Runs, named_by
 from cs_score.cli.options import (
@@ -38,8 +38,7 @@ from cs_score.cli.predictions import GOLD
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import headline
-from cs_score.report.charts import lines
-from cs_score.report.drawing import Drawing, chart_bytes
+from cs_score.report.charts import Drawing, chart_bytes, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
 from cs_score.statistics.results import Comparison

@@ -11,8 +11,16 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import encoded, folder_made, write_together
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of
+from cs_score.base.outputs import (
+    Existing,
+    Format,
+    OutputPlan,
+    PlannedOutput,
+    encoded,
+    ending_of,
+    folder_made,
+    write_together,
+)
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.named import FOLLOW_B, POLICY_B, POOL_B, Runs, named_by
@@ -49,8 +57,8 @@ from cs_score.cli.output import (
 )
 from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, UNIT, Predictions, analysing
 from cs_score.report import MOST_ROWS
+from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
-from cs_score.report.drawing import chart_bytes
 from cs_score.report.page import require_templates
 from cs_score.tables.renderers import latex, markdown, title_of, tsv
 from cs_score.tasks import COLD_START, task_named

@@ -10,10 +10,9 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
-from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.outputs import Format, OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
-from cs_score.base.signing.origin import ANY_MEASURE, RUN, Origin
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import ranking
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, pre_policy_category, without

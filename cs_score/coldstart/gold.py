@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
 from cs_score.coldstart.lines import CODES, Assessment, DiscardRules, Links, Response

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import POOL, RUN
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.lines import (

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, field, force_setattr, replace
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
+from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.measures.registry import COLD_START_MODE, usual

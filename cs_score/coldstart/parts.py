@@ -15,9 +15,9 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.outputs import encoded, write_new
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import Gold, run_of
 from cs_score.coldstart.lines import Links

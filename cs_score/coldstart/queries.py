@@ -20,9 +20,8 @@ from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import QUERIES
-from cs_score.base.sources import Input, InputDigest, decoded, is_pipe, name_of, open_source, plain_name
-from cs_score.base.white_space import SPACE
+from cs_score.base.signature import QUERIES
+from cs_score.base.sources import SPACE, Input, InputDigest, decoded, is_pipe, name_of, open_source, plain_name
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.options import listed
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document

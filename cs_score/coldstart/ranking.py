@@ -20,8 +20,7 @@ from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, 
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries import Query
 from cs_score.measures.formulas import divide
-from cs_score.measures.measure import ALL_HOPS
-from cs_score.measures.registry import RANKED
+from cs_score.measures.registry import ALL_HOPS, RANKED
 
 
 class AssessedClasses:

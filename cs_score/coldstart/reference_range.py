@@ -28,8 +28,7 @@ from cs_score.coldstart.result import (
     counted_row,
     mean_members,
 )
-from cs_score.measures.measure import MACRO, MICRO, Measure
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, MACRO, MICRO, RANKED, SF, Measure
 
 Group: TypeAlias = "list[Sequence[ScoreRow]]"
 """The rows of a table that one choice may lead to, ours first."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.base.late import Late
+from cs_score.base.runtime import Late
 from cs_score.coldstart.result import PrecisionRecall, ScoreRow, counted_f1, ldc_max_rows, mean_members, row_order
 from cs_score.coldstart.samples import (
     ABSENT,
@@ -24,7 +24,7 @@ from cs_score.coldstart.samples import (
     ValueCode,
 )
 from cs_score.measures.formulas import precision_recall_f1
-from cs_score.measures.measure import Measure
+from cs_score.measures.registry import Measure
 from cs_score.statistics.arithmetic import Floats, divide
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment
@@ -23,14 +23,13 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
-from cs_score.measures import measure
+from cs_score.measures import registry as measure
 from cs_score.measures.formulas import divide, f1
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:
-    from cs_score.base.signing.signature import Signature
+    from cs_score.base.signature import Signature
 
 ALL_LEVELS: Final = measure.ALL_HOPS
 MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"

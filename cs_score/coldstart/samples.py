@@ -9,10 +9,10 @@ from typing import Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.white_space import SPACE
+from cs_score.base.sources import SPACE
 from cs_score.coldstart.queries import parse_query_id
 from cs_score.measures import registry
-from cs_score.measures.measure import ALL_HOPS, MACRO, MICRO, Measure
+from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
 
 _SPACE: Final = re.compile(SPACE)
 _LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")

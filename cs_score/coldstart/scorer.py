@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.late import Late
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of
 from cs_score.coldstart.judging import (

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import QUERY_LIST, RUN, SAMPLES, Origin
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import QUERY_LIST, RUN, SAMPLES, Origin
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import kind_of, members

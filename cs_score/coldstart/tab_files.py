@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import READING_ERRORS, Source, decoded, reason_of
-from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.base.sources import READING_ERRORS, SPACE, WHITE_SPACE, Source, decoded, reason_of
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 

@@ -20,11 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.late import Late
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late
 from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import RANKED, formula_of, sums_of
+from cs_score.measures.registry import RANKED, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable

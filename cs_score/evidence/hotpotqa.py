@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.signing.origin import RUN
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain, quoted

@@ -21,7 +21,7 @@ from msgspec import Meta
 from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record, field
-from cs_score.base.signing.origin import RUN
+from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain

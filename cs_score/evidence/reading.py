@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import GOLD
+from cs_score.base.signature import GOLD
 from cs_score.base.sources import READING_ERRORS, Input, InputDigest, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]

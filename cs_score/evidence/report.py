@@ -13,9 +13,9 @@ from msgspec import UNSET, UnsetType
 from cs_score.base import display, documents
 from cs_score.base.display import SCREEN, one_line, wrapped
 from cs_score.base.documents import Document
-from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.outputs import Format, OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
 from cs_score.measures.registry import chosen
 from cs_score.statistics.options import sentences

@@ -6,10 +6,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from cs_score.base.errors import InputError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.measures.formulas import Divide, Number, divide
 from cs_score.measures.registry import enter, headline
@@ -21,7 +20,7 @@ from cs_score.statistics.units import UnitTable
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from cs_score.base.signing.signature import Signature
+    from cs_score.base.signature import Signature
 
 
 class Formula(Protocol):

@@ -13,9 +13,9 @@ from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 from msgspec import Meta
 
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import RUN
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, as_key, key_set, plain, quoted

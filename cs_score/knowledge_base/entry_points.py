@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cs_score.base.late import Late
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.coldstart.queries import EntryPoint
 from cs_score.coldstart.tab_files import offset_value
 

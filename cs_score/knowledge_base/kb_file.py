@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from cs_score.base.sources import Source, decoded
-from cs_score.base.white_space import WHITE_SPACE
+from cs_score.base.sources import WHITE_SPACE, Source, decoded
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
 from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
 from cs_score.knowledge_base.recognition import is_run_id

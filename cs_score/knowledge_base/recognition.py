@@ -7,8 +7,7 @@ from codecs import BOM_UTF8
 from typing import Final
 
 from cs_score.base.errors import InputError
-from cs_score.base.sources import Input, Source, open_source
-from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.base.sources import SPACE, WHITE_SPACE, Input, Source, open_source
 from cs_score.coldstart.tab_files import line_blocks, split_comment
 
 _BLOCK: Final = 1 << 16

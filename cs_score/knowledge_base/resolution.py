@@ -17,10 +17,9 @@ from typing import Final
 
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
-from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.outputs import Format, OwnOption
 from cs_score.base.records import Record
-from cs_score.base.sources import Source
-from cs_score.base.white_space import SPACE, WHITE_SPACE
+from cs_score.base.sources import SPACE, WHITE_SPACE, Source
 from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE

@@ -10,7 +10,7 @@ from typing import Final
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field
-from cs_score.base.signing.origin import RUN
+from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications

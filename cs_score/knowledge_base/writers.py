@@ -12,8 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import encoded, write_folder, write_whole
-from cs_score.base.planned_outputs import Format, OwnOption
+from cs_score.base.outputs import Format, OwnOption, encoded, write_folder, write_whole
 from cs_score.base.records import Record, to_builtins
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NOMINAL, TYPE, Assertion, KnowledgeBase

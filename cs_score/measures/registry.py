@@ -13,11 +13,45 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
-from cs_score.base.records import Record
+from cs_score.base.errors import UsageError, nearest
+from cs_score.base.records import Record, replace
 from cs_score.measures import formulas
-from cs_score.measures.measure import MACRO, MICRO, Measure
+
+MICRO: Final = "Micro"
+MACRO: Final = "Macro"
+
+ALL_HOPS: Final = "ALL"
+"""The level of a row about all hops."""
+
+
+class Measure(Record):
+    """One number of a result; `registry.parse(str(measure))` is the measure again.
+
+    `statistic` says what is measured: `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
+    of the Cold Start scorer (`SF`, `LDC-MAX`, `LDC-MEAN`), `average` says how its rows are averaged (`Micro`, `Macro`);
+    both are empty where there is only one. `hop` is None for all hops.
+    """
+
+    statistic: str
+    table: str = ""
+    average: str = ""
+    hop: int | None = None
+
+    def __str__(self) -> str:
+        """`LDC-MEAN-ALL-Macro-F1`, `SF-AP@1`, `abstract_f1`."""
+        average = f"{ALL_HOPS}-{self.average}" if self.average else ""
+        name = "-".join(part for part in (self.table, average, self.statistic) if part)
+        return name if self.hop is None else f"{name}@{self.hop}"
+
+    @property
+    def level(self) -> str:
+        """Its hop as tables show it."""
+        return ALL_HOPS if self.hop is None else str(self.hop)
+
+    def at(self, level: str) -> Measure:
+        """The same measure of one level, given as tables show it."""
+        return replace(self, hop=None if level == ALL_HOPS else int(level))
+
 
 SF: Final = "SF"
 LDC_MAX: Final = "LDC-MAX"

@@ -15,8 +15,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.sources import Input, open_source
-from cs_score.base.white_space import NO_SPACE
+from cs_score.base.sources import NO_SPACE, Input, open_source
 from cs_score.coldstart.queries import parse_query_id
 
 Groups: TypeAlias = Mapping[str, Sequence[str]]

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, open_source
 from cs_score.coldstart.lines import LinkedQuery, Response
 from cs_score.coldstart.linking import Loading

@@ -12,12 +12,11 @@ from typing import Final, Literal
 from urllib.parse import quote
 
 from cs_score.base.documents import Document
-from cs_score.base.outputs import write_packed
-from cs_score.base.planned_outputs import Format, OwnOption, ending_of
+from cs_score.base.outputs import Format, OwnOption, ending_of, write_packed
 from cs_score.base.records import Record, asdict, to_builtins
 from cs_score.base.version import VERSION
 from cs_score.problems.codes import CODES, Severity
-from cs_score.problems.occurrences import Occurrence, RecordingLog
+from cs_score.problems.log import Occurrence, RecordingLog
 
 
 class ReportedProblem(Occurrence):

@@ -10,8 +10,7 @@ from cs_score.analysis.evidence.text import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report import MOST_ROWS
-from cs_score.report.charts import Bar, Dots, bars, dots, grid, limits, lines
-from cs_score.report.drawing import Drawing, Target
+from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
 from cs_score.report.explanations import openings_of, precision_charts
 from cs_score.report.page import (
     Block,

@@ -11,8 +11,7 @@ from cs_score.base.display import cell
 from cs_score.base.records import asdict
 from cs_score.batch.documents import Limits, Overview, Ranking, family_lines
 from cs_score.batch.plan import page_name
-from cs_score.report.charts import DOT_PLACES, Bar, Dots, bars, dots, grid, limits, lines, shade
-from cs_score.report.drawing import Drawing, Scale
+from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
 from cs_score.report.page import Block, Charts, Page, Section, Text, away, layout_of, slug, tables
 from cs_score.report.reproduction import batch_origin
 from cs_score.statistics.options import sentences

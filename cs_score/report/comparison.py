@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from cs_score.report.charts import Dots, dots, limits
-from cs_score.report.drawing import Drawing
+from cs_score.report.charts import Dots, Drawing, dots, limits
 from cs_score.report.page import Block, Charts, Code, Page, Section, Text, slug, tables
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.comparison import PAIRS, SYSTEMS, explanation
+from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 
 _MOST_DRAWN: Final = 50
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from cs_score.analysis.evidence.text import in_short
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Bar, Dots, bars, dots
-from cs_score.report.drawing import Drawing
+from cs_score.report.charts import Bar, Dots, Drawing, bars, dots
 from cs_score.report.page import (
     Block,
     Charts,

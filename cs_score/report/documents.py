@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from cs_score.base import documents
 from cs_score.base.documents import document_record
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
 from cs_score.report import analysis, batch, comparison, difference
-from cs_score.report.drawing import Drawing
+from cs_score.report.charts import Drawing
 from cs_score.report.page import Page, page_html, require_templates
 from cs_score.tasks import TASKS
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import lines
-from cs_score.report.drawing import Drawing
+from cs_score.report.charts import Drawing, lines
 from cs_score.report.page import Entry, Openings, unit_text
 
 

@@ -19,7 +19,7 @@ from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report import BEGINNING, MOST_ROWS
-from cs_score.report.drawing import Drawing, chart_style
+from cs_score.report.charts import Drawing, chart_style
 from cs_score.tables.layout import Column, Format, Layout, Row
 from cs_score.tables.renderers import Cell, html, words
 from cs_score.tasks import task_named

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from cs_score.base.records import asdict
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.page import Block, Code, Section, Text, layout_of, tables

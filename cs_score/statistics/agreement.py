@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.late import Late
+from cs_score.base.runtime import Late
 from cs_score.statistics.arithmetic import Floats, Formula
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import scores_of

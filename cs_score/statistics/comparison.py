@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.late import Late
 from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
 from cs_score.statistics.intervals import interval, jackknife_for

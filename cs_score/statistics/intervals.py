@@ -15,8 +15,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.late import Late
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late
 from cs_score.statistics.arithmetic import (
     ColumnFormula,
     ColumnMeasures,

@@ -32,10 +32,9 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
-from cs_score.base.errors import UsageError
-from cs_score.base.late import Late
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated

@@ -25,8 +25,8 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.late import Late
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.measures.formulas import Ratio
 from cs_score.measures.registry import chosen
 from cs_score.statistics.arithmetic import Floats, contributions, noise

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.statistics.options import Family, Note, Resampling
 
 

@@ -26,8 +26,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from cs_score.base.late import Late
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.statistics.arithmetic import Floats
 
 if TYPE_CHECKING:

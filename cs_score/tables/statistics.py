@@ -1,17 +1,20 @@
-"""What is said of test sets and pools, as tables with notes below them."""
+"""What is said of test sets, pools and comparisons: tables with notes below them. What is written computes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cs_score.base.display import one_line
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.signature import Signature
+from cs_score.statistics.options import sentences
 from cs_score.statistics.planning import Power
-from cs_score.tables.layout import Column, Layout, Row, Table, columns
-from cs_score.tables.renderers import text, tsv
+from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns
+from cs_score.tables.renderers import latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -96,3 +99,232 @@ POWER: Final = Printout(
 CURVE: Final = Layout(
     "curve", "Power by units and difference:", columns("units", "difference", "power"), lambda found: found.curve
 )
+
+
+def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        for entry in measure.systems:
+            ranks = f"{entry.rank_low}-{entry.rank_high}"
+            yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
+
+
+def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        for pair in measure.pairs:
+            equal = {}
+            if pair.equivalence:
+                equal = {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
+            yield {**asdict(pair), **equal, "measure": measure.measure, "note": pair.note or None}
+
+
+def _title(measure: MeasureComparison) -> str:
+    return f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
+
+
+def _titled(layout: Layout, measure: MeasureComparison) -> Table:
+    """The table of one measure, whose title says whether it is exploratory."""
+    title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
+    return replace(layout, title=title).table([measure])
+
+
+SYSTEMS: Final = Layout(
+    "systems",
+    "%",
+    (
+        Column("measure"),
+        Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
+        Column("rank", "Rank"),
+        Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
+        Column("name", "System"),
+        Column("score", "Score"),
+        Column("low", "Low"),
+        Column("high", "High"),
+        Column("standard_error", "Std. error"),
+        Column("note", "Note"),
+    ),
+    _systems,
+    by="measure",
+    most="whole",
+    longest=200,
+)
+
+PAIRS: Final = Layout(
+    "pairs",
+    "%, B minus A",
+    (
+        Column("measure"),
+        Column("a", "A"),
+        Column("b", "B"),
+        Column("difference", "B - A", Format.GAIN, "the score of B minus that of A"),
+        Column("low", "Low", Format.GAIN),
+        Column("high", "High", Format.GAIN),
+        Column("p", "p", Format.P, "of the difference, by randomisation"),
+        Column("p_adjusted", "adjusted", Format.P, "corrected for all tests of the family"),
+        Column("p_bootstrap", "p (boot.)", Format.P, "of the difference, by the paired bootstrap"),
+        Column("p_equivalence", "p (equiv.)", Format.P),
+        Column("p_equivalence_adjusted", "Holm", Format.P),
+        Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
+        Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
+        Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
+        Column("ties", "Ties"),
+        Column("losses", "Losses"),
+        Column("note", "Note"),
+    ),
+    _pairs,
+    by="measure",
+    most="whole",
+    longest=200,
+)
+
+
+def _whole(comparison: Comparison) -> Iterator[Row]:
+    """Per measure its family, a row for each system and for each pair; last notes, and signatures in their column."""
+    for measure in comparison.measures:
+        own = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
+        yield {**own, "kind": "family", **asdict(measure.family), "note": measure.family.words(measure.measure)}
+        yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
+        yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
+        yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
+    yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
+    for system, signature in comparison.signatures.items():
+        yield {"kind": "signature", "name": system, "note": signature}
+
+
+WHOLE: Final = Layout(
+    "comparison",
+    "",
+    columns(
+        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high", "standard_error"),
+        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
+        *("effect_size", "superiority", "p_equivalence", "p_equivalence_adjusted", "wins", "ties", "losses"),
+        *("correction", "pairs", "permutations", "clusters", "note"),
+    ),
+    _whole,
+)
+"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `note` or `signature`."""
+
+
+def explanation(comparison: Comparison) -> tuple[str, ...]:
+    """The sentences that a reader of the tables needs, each unescaped."""
+    resampling, primary = comparison.resampling, comparison.primary
+    confidence = f"{resampling.confidence:g} %"
+    never = any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes)
+    tier = (
+        "one for all, since no difference could have been significant; it says nothing about the systems."
+        if never
+        else "systems that do not differ significantly from the best of the tier "
+        f"(corrected p above {resampling.level:g})."
+    )
+    method = {"percentile": "percentile", "bca": "BCa"}[str(resampling.method)]
+    test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
+    return (
+        f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
+        f"Low and High: {confidence} {method} bootstrap interval, "
+        f"{resampling.resamples} resamples, seed {resampling.seed}.",
+        f"Ranks: central {confidence} of the ranks over the resamples.",
+        *([] if resampling.baseline else [f"Tier: {tier}"]),
+        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {_family(primary)}. Wins, Ties, Losses: units "
+        "that speak for B, for neither, for A.",
+        "Effect: B - A over the standard deviation of the units' differences. Superior: the share of units that speak "
+        "for B, those that speak for neither counting half.",
+        *_of_equivalence(comparison),
+    )
+
+
+def _family(measure: MeasureComparison) -> str:
+    return one_line(measure.family.words(measure.measure))
+
+
+def _of_equivalence(comparison: Comparison) -> list[str]:
+    margins = {pair.equivalence.margin for each in comparison.measures for pair in each.pairs if pair.equivalence}
+    return [
+        f"p (equiv.): the larger p of two one-sided t tests that the systems differ by {margin:g} or more, also with "
+        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}."
+        for margin in margins
+    ]
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
+    lines: list[str] = []
+    for measure in comparison.measures:
+        for layout in (SYSTEMS, PAIRS):
+            lines += text(_titled(layout, measure))
+        lines += [f"Tests: {_family(measure)}.", *map(one_line, sentences(measure.notes))]
+    lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
+    signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
+    lines += ["", *signatures] if signatures else []
+    return "\n".join(lines[1:]) + "\n"
+
+
+def comparison_screen(comparison: Comparison, top: int = 10) -> str:
+    """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
+    level = comparison.resampling.level
+    systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
+    pairs = replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p", "p_adjusted"), most="top")
+    differing = replace(
+        pairs,
+        title="%, B minus A, pairs that differ significantly:",
+        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
+    )
+    equal = replace(
+        PAIRS,
+        title="%, tests of equivalence:",
+        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted"),
+        most="top",
+    )
+    asked = _of_equivalence(comparison)
+    lines: list[str] = []
+    for measure in comparison.measures:
+        lines += text(_titled(systems, measure), top, SCREEN)
+        shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
+        lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
+        lines += wrapped(f"Tests: {_family(measure)}.")
+        lines += text(equal.table([measure]), top, SCREEN) if asked else []
+        lines += [line for sentence in asked for line in wrapped(sentence)]
+        lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
+    first, how, *_ = explanation(comparison)
+    rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."
+    for sentence in (f"{first} {how}", *sentences(comparison.notes), rest):
+        lines += ["", *wrapped(one_line(sentence))]
+    common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
+    lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])] if common else []
+    return "\n".join(lines[1:]) + "\n"
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """A heading and two CommonMark tables per measure, then the explanation as a list."""
+    lines: list[str] = []
+    for measure in comparison.measures:
+        lines += [f"### {escape_markdown(_title(measure))}", ""]
+        for layout in (SYSTEMS, PAIRS):
+            lines += [*markdown(layout.table([measure])), ""]
+        lines += [f"- {escape_markdown(note)}" for note in (f"Tests: {_family(measure)}.", *sentences(measure.notes))]
+    lines += [f"- {escape_markdown(sentence)}" for sentence in explanation(comparison)]
+    lines += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
+    lines += [f"- {escape_markdown(name)}: `{signature}`" for name, signature in comparison.signatures.items()]
+    return "\n".join(lines) + "\n"
+
+
+def comparison_latex(comparison: Comparison) -> str:
+    """Two `tabular` environments per measure for the package booktabs, then the explanation as a paragraph."""
+    lines = [r"% \usepackage{booktabs}"]
+    for measure in comparison.measures:
+        lines += [rf"\paragraph{{{escape_latex(_title(measure))}}}", ""]
+        for layout in (SYSTEMS, PAIRS):
+            lines += [*latex(layout.table([measure])), ""]
+        lines += map(escape_latex, (f"Tests: {_family(measure)}.", *sentences(measure.notes)))
+    lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+    for system, signature in comparison.signatures.items():
+        lines += ["", escape_latex(f"{system}: {signature}")]
+    return "\n".join(lines) + "\n"
+
+
+WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
+    "text": comparison_text,
+    "json": json_text,
+    "tsv": lambda comparison: b"".join(tsv(WHOLE.table(comparison))).decode(),
+    "markdown": comparison_markdown,
+    "latex": comparison_latex,
+}
+"""Format -> writer; every text ends with a line feed."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Final
 
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 
 if TYPE_CHECKING:  # it loads what analyses need
     from cs_score.tasks.task import Task

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable

@@ -17,8 +17,7 @@ from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.signing.origin import ANY_MEASURE, Origin
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import ANY_MEASURE, Origin, Signature
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.result import scores_at

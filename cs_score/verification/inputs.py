@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import QUERY_LIST, SAMPLES
+from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import READING_ERRORS, InputDigest, open_source
 
 _AS_STORED = frozenset({QUERY_LIST, SAMPLES})

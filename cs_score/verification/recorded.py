@@ -13,7 +13,7 @@ from cs_score.base.documents import Document, Json, check_kind, converted, membe
 from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import Origin
+from cs_score.base.signature import Origin
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores

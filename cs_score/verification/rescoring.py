@@ -13,9 +13,9 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.documents import Json
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace, to_builtins
-from cs_score.base.signing.origin import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.base.sources import InMemory, Input
 from cs_score.batch import store as state
 from cs_score.batch.coldstart import ColdStartPlan

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import GOLD, RUN
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import GOLD, RUN, Signature
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures

@@ -14,8 +14,7 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import whole_file
-from cs_score.base.planned_outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput
+from cs_score.base.outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, whole_file
 
 REFUSED, REPLACED, CLEARED, RECOGNISED, KNOWN = Existing
 JSON: Final = Format(re.compile(rb'\{"tool": "cs-score"'))

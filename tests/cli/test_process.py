@@ -20,7 +20,7 @@ from unittest.mock import Mock
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.drawing import Drawing, chart_bytes
+from cs_score.report.charts import Drawing, chart_bytes
 from tests.batch.command import contents, invented_runs
 from tests.coldstart.recorded import COMMITTED
 
@@ -197,7 +197,7 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
 def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(folder: Path) -> None:
     script = (
         "import os, signal, sys, time\n"
-        "from cs_score.base import interruption\n"
+        "from cs_score.base import runtime as interruption\n"
         "interruption.stop_on_signals()\n"
         "class Dropped:\n"
         "    def __del__(self):\n"
@@ -216,7 +216,7 @@ def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(fol
 def test_a_second_signal_bounds_the_way_out(folder: Path) -> None:
     script = (
         "import os, signal, time\n"
-        "from cs_score.base import interruption\n"
+        "from cs_score.base import runtime as interruption\n"
         "interruption.stop_on_signals()\n"
         "try:\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

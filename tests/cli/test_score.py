@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import Signature
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE, headline
 from tests.batch.command import without_time

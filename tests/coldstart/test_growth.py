@@ -12,8 +12,7 @@ import pytest
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_confidence, read_provenance
 from cs_score.preparation.queries import decoded_name
-from cs_score.problems.log import Place, ProblemLog
-from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.log import Place, ProblemLog, RecordingLog
 from cs_score.problems.reports import write_problems
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import Line

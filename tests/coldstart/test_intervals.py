@@ -27,8 +27,7 @@ from cs_score.coldstart.result import (
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.formulas import Ratio, divide
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import formula_of
+from cs_score.measures.registry import Measure, formula_of
 from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores

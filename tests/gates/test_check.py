@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
-from cs_score.base.signing.origin import GOLD, RUN, Origin
+from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling

@@ -14,10 +14,11 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.samples import VALUE_CODES
 from cs_score.coldstart.scorer import score
 from cs_score.measures.formulas import Ratio, divide
-from cs_score.measures.measure import ALL_HOPS, Measure
 from cs_score.measures.registry import (
+    ALL_HOPS,
     COLD_START_MODE,
     MEASURES,
+    Measure,
     chosen,
     find,
     formula_of,

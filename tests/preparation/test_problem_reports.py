@@ -12,7 +12,7 @@ import pytest
 from cs_score.coldstart.tab_files import COLUMN_PATTERNS
 from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import CODES, Severity
-from cs_score.problems.occurrences import RecordingLog
+from cs_score.problems.log import RecordingLog
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 

@@ -14,7 +14,7 @@ from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict
 from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
-from cs_score.tables.comparison import WRITERS
+from cs_score.tables.statistics import WRITERS
 
 HOSTILE = "x\x1b[2J|&\\_\t\n`$%#{}<b>\"*[](http://a.example)~^--'\u202e\udc80@me"
 

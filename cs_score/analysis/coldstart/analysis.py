@@ -26,8 +26,8 @@ from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cos
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.documents import Document
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.coldstart.options import NamedPolicy
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES

@@ -33,7 +33,7 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import CORRECT
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.tab_files import FileKind, read_confidence, split_columns
-from cs_score.measures.measure import MACRO, Measure
+from cs_score.measures.registry import MACRO, Measure
 
 MOST: Final = 100
 FEWEST: Final = 10

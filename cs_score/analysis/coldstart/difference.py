@@ -28,8 +28,8 @@ from cs_score.analysis.outcomes import (
     sides_of,
 )
 from cs_score.base.errors import InputError
-from cs_score.base.late import Late
 from cs_score.base.records import Record, field, replace
+from cs_score.base.runtime import Late
 from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG, Options
@@ -37,8 +37,7 @@ from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.formulas import divide
-from cs_score.measures.measure import MICRO, Measure
-from cs_score.measures.registry import COLD_START_MODE, formula_of, sums_of
+from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.coldstart.mistakes import MISSED, Mistakes
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, place
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.judging import (
     UNASSESSED,
@@ -36,8 +35,7 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
 from cs_score.measures.formulas import divide, precision_recall_f1
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import LDC_MAX, SF
+from cs_score.measures.registry import LDC_MAX, SF, Measure
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling

@@ -29,8 +29,7 @@ from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
 from cs_score.coldstart.options import IGNORE, PRESETS, RIGHT, WRONG, NamedPolicy
 from cs_score.coldstart.tab_files import ASSESSMENTS_2016, FileKind, Schema, split_columns
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, Measure, headline
 
 _NAMED: Final = "NAM"
 

@@ -7,14 +7,12 @@ from typing import Protocol, TypeVar
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.signing.origin import Origin
-from cs_score.base.signing.signature import Signature
+from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import parse, usual
+from cs_score.measures.registry import Measure, parse, usual
 
 
 class Scored(Record, eq=False):

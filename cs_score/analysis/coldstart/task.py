@@ -14,8 +14,7 @@ from cs_score.analysis.coldstart.text import analysis_text, difference_text
 from cs_score.base.display import SCREEN
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of, parse
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Layout, Table
 from cs_score.tasks.task import Statistics

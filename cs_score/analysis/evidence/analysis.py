@@ -25,8 +25,8 @@ from cs_score.analysis.evidence.documents import (
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
-from cs_score.base.garbage_collection import paused_collector
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import Mode, scores_of
 from cs_score.measures.formulas import divide

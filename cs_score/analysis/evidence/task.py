@@ -10,8 +10,7 @@ from cs_score.analysis.evidence.analysis import AnyExaminer, analyze, explain
 from cs_score.analysis.evidence.difference import diff
 from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
 from cs_score.analysis.evidence.text import layouts_of, text_of_document
-from cs_score.base.errors import UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.evidence.result import Mode, Result, scores_at
 from cs_score.measures.registry import find, usual

@@ -28,8 +28,7 @@ from cs_score.coldstart.result import (
     projected,
 )
 from cs_score.coldstart.unit_statistics import unit_table
-from cs_score.measures.measure import Measure
-from cs_score.measures.registry import usual
+from cs_score.measures.registry import Measure, usual
 from cs_score.statistics.units import UnitTable
 
 ID_DIGITS: Final = 12

@@ -16,8 +16,7 @@ from cs_score.analysis.coldstart.scenarios import scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.coldstart.gold import Gold, Run, with_pool

@@ -25,8 +25,8 @@ from cs_score.analysis.many.stability import (
     tau_b,
     united_units,
 )
-from cs_score.base.late import Late
 from cs_score.base.records import Record, replace
+from cs_score.base.runtime import Late
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics, noise
 from cs_score.statistics.options import Family, Note, Resampling, never_significant
 from cs_score.statistics.paired_tests import family_pairs, family_tests, tiers

@@ -16,8 +16,8 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.comparison import system_names
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
-from cs_score.base.late import Late
 from cs_score.base.records import Record, asdict
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Input, open_source
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG

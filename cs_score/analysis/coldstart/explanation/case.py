@@ -21,7 +21,7 @@ from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import UnreadLine
-from cs_score.measures.measure import Measure
+from cs_score.measures.registry import Measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 
 AnyLine = Response | SkippedLine | UnreadLine

@@ -35,10 +35,9 @@ from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.display import SCREEN, one_line
 from cs_score.base.documents import Document, json_text
-from cs_score.base.errors import InputError, UsageError
-from cs_score.base.garbage_collection import paused_collector
-from cs_score.base.nearest import nearest
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, field, replace
+from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
 from cs_score.coldstart.lines import LinkedQuery, Response, link_follow_on

@@ -1,17 +1,16 @@
-"""What Ctrl-C, termination and the end of a terminal do to the process of a command: it cleans up and ends.
-
-The first signal raises an exception in the main thread; while that is passed up, half-written files are removed and
-workers end. After a further signal, the process has half a second left for this.
-"""
+"""What a process does beside its work: it ends at signals, pauses its garbage collector, imports late."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
@@ -72,3 +71,47 @@ def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
     number = code - 128 if isinstance(code, int) else signal.SIGINT
     signal.signal(signal.SIGALRM, lambda alarm, frame: _stop(number, frame))
     signal.setitimer(signal.ITIMER_REAL, _SOON)
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Switch the cyclic collector off for the block; it would walk all living rows again and again.
+
+    What was made in the block counts as old afterwards, so that the collector does not walk it at once. Ctrl-C comes
+    after any call, also after those made here, and leaves the collector on all the same.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    try:
+        gc.disable()
+        yield
+    finally:
+        try:
+            if not gc.get_freeze_count():  # somebody else's frozen objects stay so
+                try:
+                    gc.freeze()
+                finally:
+                    gc.unfreeze()
+        finally:
+            gc.enable()
+
+
+class Late:
+    """Stands for a package that is imported when something of it is first used.
+
+    Type checkers see the package itself:
+
+        if TYPE_CHECKING:
+            import numpy as np
+        else:
+            np = Late("numpy")
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self._package), name)
+        setattr(self, name, found)  # the next time it is an attribute like any other
+        return found

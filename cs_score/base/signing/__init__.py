@@ -1,1 +1,0 @@
-"""What scores were computed from, in full and as one line."""
