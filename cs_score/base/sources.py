@@ -41,7 +41,7 @@ class InMemory(io.BytesIO):
 class InputDigest(Record):
     """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
 
-    The content of a compressed file is what is inside. `role` is one of those in `cs_score.base.signature`.
+    The content of a compressed file is what is inside. `role`: queries, query list, samples, pool, gold or run.
     """
 
     name: str
