@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cs_score.api.batches import batch
     from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
-    from cs_score.api.gold import Gold, prepare, score
+    from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
     from cs_score.api.insight import analyze, compare, diff, load
     from cs_score.api.runs import RunResult
     from cs_score.api.shown import Report
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         power,
         sampled_pool,
     )
-    from cs_score.api.validation import ValidatedRun, validate_run
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy
@@ -88,11 +87,10 @@ _HOMES = {
     "api.documents": "Analysis Comparison Difference Explanation Leaderboard",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.insight": "analyze compare diff load",
-    "api.gold": "Gold prepare score",
+    "api.gold": "Gold ValidatedRun prepare score validate_run",
     "api.runs": "RunResult",
     "api.shown": "Report",
     "api.statistics": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool",
-    "api.validation": "ValidatedRun validate_run",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",

@@ -53,7 +53,7 @@ from cs_score.report.documents import page_of
 from cs_score.tables.renderers import tsv
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.checking import Gate, error_text, of_cold_start, of_evidence, read_limit
-from cs_score.verification.inputs import NotFoundError
+from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import Comparison

@@ -11,7 +11,6 @@ from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
-from cs_score.report.explanations import openings_of, precision_charts
 from cs_score.report.page import (
     Block,
     Charts,
@@ -24,6 +23,8 @@ from cs_score.report.page import (
     details,
     layout_of,
     link,
+    openings_of,
+    precision_charts,
     slug,
     tables,
     unit_of,

@@ -1,4 +1,4 @@
-"""The page of two runs, from their difference: contributions of units, groups, answers side by side."""
+"""The pages of two runs, from their difference, and of a comparison: scores, pairs, groups, answers side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cs_score.analysis.evidence.text import in_short
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Bar, Dots, Drawing, bars, dots
+from cs_score.report.charts import Bar, Dots, Drawing, bars, dots, limits
 from cs_score.report.page import (
     Block,
     Charts,
@@ -26,8 +26,11 @@ from cs_score.report.page import (
     with_cells,
 )
 from cs_score.report.reproduction import difference_origin
+from cs_score.statistics.options import sentences
+from cs_score.statistics.results import Comparison, MeasureComparison
 from cs_score.tables.layout import Column, Layout
 from cs_score.tables.renderers import words
+from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
 
 _MOST_DRAWN: Final = 24
@@ -159,3 +162,39 @@ CHARTS: Final[Mapping[str, Callable[[Any], Iterable[Drawing]]]] = {
     "groups": _group_charts,
 }
 """The charts of a difference by kind."""
+
+
+_MOST_SYSTEMS: Final = 50
+
+
+def comparison_page(document: Comparison) -> Page:
+    """The page of a comparison, the primary measure first."""
+    ordered = sorted(document.measures, key=lambda each: each.exploratory)
+    sections = [_measure(each) for each in ordered]
+    notes = [Text(text) for text in (*explanation(document), *sentences(document.notes))]
+    signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
+    sections.append(Section("how", "How these numbers were found", [*notes, Code(signatures)]))
+    return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
+
+
+def _measure(measure: MeasureComparison) -> Section:
+    title = f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
+    blocks: list[Block] = [Text(f"Tests: {measure.family.words(measure.measure)}."), Charts(list(_drawn(measure)))]
+    for layout in (SYSTEMS, PAIRS):
+        blocks += tables(layout, [measure])
+    return Section(slug(measure.measure), title, [*blocks, *map(Text, sentences(measure.notes))])
+
+
+def _drawn(measure: MeasureComparison) -> Iterator[Drawing]:
+    """Scores between 0 and 1 with their intervals."""
+    shown = measure.systems[:_MOST_SYSTEMS]
+    if all(0 <= each.score <= 1 for each in shown):
+        rows = [Dots(each.name, {"score": each.score}, limits(each, "score")) for each in shown]
+        title = f"Scores with intervals, {measure.measure}"
+        yield dots(f"systems-{slug(measure.measure)}", title, (measure.measure, "system"), rows, of=measure.measure)
+
+
+def systems_charts(document: Comparison) -> Iterator[Drawing]:
+    """Those of all measures."""
+    for measure in document.measures:
+        yield from _drawn(measure)

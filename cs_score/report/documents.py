@@ -10,7 +10,7 @@ from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
-from cs_score.report import analysis, batch, comparison, difference
+from cs_score.report import analysis, batch, difference
 from cs_score.report.charts import Drawing
 from cs_score.report.page import Page, page_html, require_templates
 from cs_score.tasks import TASKS
@@ -27,7 +27,7 @@ _KINDS: Final = {
     "analysis": Kind(analysis.analysis_page, analysis.CHARTS),
     "difference": Kind(difference.difference_page, difference.CHARTS),
     "batch": Kind(batch.batch_page, batch.CHARTS),
-    "comparison": Kind(comparison.comparison_page, comparison.CHARTS),
+    "comparison": Kind(difference.comparison_page, {"leaderboard": difference.systems_charts}),
 }
 
 CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))

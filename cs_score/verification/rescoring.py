@@ -42,8 +42,9 @@ from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import load_prepared
 from cs_score.problems.log import ProblemLog
 from cs_score.tasks import task_named
-from cs_score.verification.inputs import FoundInput, Places
 from cs_score.verification.recorded import (
+    FoundInput,
+    Places,
     Recorded,
     check_task,
     cold_start_options,

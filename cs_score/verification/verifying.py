@@ -9,18 +9,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, Json, document_in, json_text
+from cs_score.base.documents import Document, Json, document_in, json_text, member_place, record_in
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
-from cs_score.batch.store import SIGNATURE
+from cs_score.batch.documents import FAILED, Outcome
+from cs_score.batch.store import SIGNATURE, UnfitError, check_file
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
-from cs_score.verification.comparison import Difference, differences, numbers, table_differences
-from cs_score.verification.inputs import Places
-from cs_score.verification.recorded import Kind, Recorded, read_recorded
+from cs_score.verification.recorded import Kind, Places, Recorded, read_recorded
 from cs_score.verification.rescoring import BatchRuns, scored_again
 from cs_score.verification.whole_batch import (
     LEADERBOARD,
@@ -28,8 +27,6 @@ from cs_score.verification.whole_batch import (
     OVERVIEW,
     TABLES,
     WholeBatch,
-    changed_files,
-    misplaced_runs,
     run_again,
 )
 
@@ -41,6 +38,25 @@ _OF_ORIGIN: Final = re.compile(r'"version": "([^"]*)"')
 
 _KINDS: Final = {SIGNATURE: Kind.BATCH_RUN, LEADERBOARD: Kind.LEADERBOARD, OVERVIEW: Kind.OVERVIEW}
 """What files of a batch record, by their names."""
+
+
+_NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
+"""Members that distinguish the entries of an array, where they have one."""
+
+_SHOWN: Final = 80
+_BEFORE: Final = 30
+"""Characters that are shown of a value, and of a text before what differs."""
+
+
+class Difference(Record):
+    """A value that differs: its name, such as `runs[TIDE_KB].scores.SF-AP`, as recorded and as computed."""
+
+    name: str
+    recorded: str
+    computed: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: recorded {self.recorded}, computed {self.computed}"
 
 
 class Verdict(Record):
@@ -114,7 +130,7 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     places = Places(files, path if is_folder else os.path.dirname(path))
     runs = BatchRuns(places)
     batch = _whole_batch(records, runs)
-    misplaced = misplaced_runs(path, records, batch) if is_folder else {}
+    misplaced = _misplaced_runs(path, records, batch) if is_folder else {}
     for record in records:
         verdict = _verdict(record, places, runs, batch)
         yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
@@ -184,7 +200,7 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
                 notes.append("no run was scored then, so that nothing else is compared")
         elif kind is Kind.BATCH_RUN:
             computed = run_again(record, runs)
-            found += changed_files(record)
+            found += _changed_files(record)
         else:
             computed = scored_again(record, places)
     except ScoringStopped as stop:
@@ -226,3 +242,125 @@ def _without_versions(value: Json) -> Json:
 
 def _versions(value: Json) -> set[str]:
     return set(_OF_ORIGIN.findall(json.dumps(value)))
+
+
+def _misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
+    """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
+    rows = () if board is None else board.board.rows
+    has_policies = len({row.policy for row in rows}) > 1
+    of_board = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
+    found: dict[str, list[Difference]] = {}
+    missing = dict(of_board)
+    for record in records:
+        if record.kind is not Kind.BATCH_RUN:
+            continue
+        own = found.setdefault(record.file, [])
+        place = os.path.relpath(os.path.dirname(record.file), folder)
+        one = record_in(record.value, Outcome, record.file)
+        key = (one.policy, one.run)
+        places = [os.path.join(one.policy if has_policies else "", one.run)]
+        if board is None:
+            places = [one.run, os.path.join(one.policy, one.run)]
+        if place not in places:
+            own.append(Difference(f"the run in the folder {place}", shown(one.run), f"belongs into {places[-1]}"))
+        elif missing.pop(key, None) is None and board is not None:
+            own.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
+        elif board is not None and of_board[key] != one.origin:
+            own.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
+    if board is not None:
+        found[board.recorded.file] = [
+            Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
+            for policy, run in missing
+        ]
+    return found
+
+
+def _changed_files(recorded: Recorded) -> Iterator[Difference]:
+    """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
+    folder = os.path.dirname(recorded.file)
+    for at, written in enumerate(record_in(recorded.value, Outcome, recorded.file).files):
+        if os.path.basename(written.name) != written.name:
+            raise InputError("is no name of a file", file=recorded.file, place=f"files[{at}][0]")
+        try:
+            check_file(os.path.join(folder, written.name), written)
+        except UnfitError:
+            described = f"{written.size} bytes" + (f", SHA-256 {written.sha256}" if written.sha256 else "")
+            yield Difference(f"the file {written.name}", described, "another file")
+
+
+# ---- Values and lines that differ
+
+
+def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Difference]:
+    """What differs, in the order of what is computed."""
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in computed:
+            if key in recorded:
+                yield from differences(recorded[key], computed[key], member_place(name, key))
+            else:
+                yield Difference(member_place(name, key), "nothing", shown(computed[key]))
+        for key in recorded:
+            if key not in computed:
+                yield Difference(member_place(name, key), shown(recorded[key]), "nothing")
+    elif isinstance(recorded, list) and isinstance(computed, list):
+        if len(recorded) != len(computed):
+            yield Difference(f"the number of entries of {name}", str(len(recorded)), str(len(computed)))
+            return
+        labels = _labels(computed)
+        for label, one, other in zip(labels, recorded, computed):
+            yield from differences(one, other, f"{name}[{label}]")
+    elif recorded != computed or isinstance(recorded, bool) != isinstance(computed, bool):
+        yield Difference(name or "the whole", shown(recorded), shown(computed))
+
+
+def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
+    """What differs between two texts, line by line, and cell by cell in lines of equally many cells.
+
+    Cells are named by the first line of what is computed.
+    """
+    before, now = ([line.split("\t") for line in table.split("\n")] for table in (recorded, computed))
+    if len(before) != len(now):
+        yield Difference("the number of lines", str(len(before) - 1), str(len(now) - 1))
+        return
+    names = now[0]
+    for number, (old, new) in enumerate(zip(before, now), 1):
+        if not len(old) == len(new) == len(names) > 1:
+            old, new = ["\t".join(old)], ["\t".join(new)]
+        for at, (one, other) in enumerate(zip(old, new)):
+            if one != other:
+                cell = f"line {number}" if len(new) == 1 else f"line {number}, {names[at]}"
+                was, is_now = _around_difference(one, other)
+                yield Difference(cell, shown(was), shown(is_now))
+
+
+def numbers(value: Json) -> int:
+    """How many numbers a JSON value holds."""
+    if isinstance(value, dict):
+        return sum(map(numbers, value.values()))
+    if isinstance(value, list):
+        return sum(map(numbers, value))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def shown(value: Json) -> str:
+    """A value in a message: numbers in full precision, what is long cut off."""
+    if isinstance(value, (dict, list)):
+        return f"{'an object' if isinstance(value, dict) else 'an array'} of {len(value)}"
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _around_difference(one: str, other: str) -> tuple[str, str]:
+    """Two texts without most of a long beginning that they share."""
+    differ = (at for at, (a, b) in enumerate(zip(one, other)) if a != b)
+    start = next(differ, min(len(one), len(other))) - _BEFORE
+    return (one, other) if start <= 0 else (f"...{one[start:]}", f"...{other[start:]}")
+
+
+def _labels(values: Sequence[Json]) -> list[str]:
+    """What entries are called: by a member that names them, where that distinguishes them, else by place."""
+    for member in _NAMES:
+        found = [value.get(member) if isinstance(value, dict) else None for value in values]
+        if all(isinstance(each, str) for each in found) and len(set(found)) == len(found):
+            return list(map(str, found))
+    return list(map(str, range(len(values))))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
@@ -24,8 +23,7 @@ from cs_score.batch.overview import TABLES as OVERVIEW_TABLES
 from cs_score.batch.plan import is_page
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.tables.renderers import tsv
-from cs_score.verification.comparison import Difference, shown
-from cs_score.verification.recorded import Kind, Recorded
+from cs_score.verification.recorded import Recorded
 from cs_score.verification.rescoring import BatchedRun, BatchRuns
 
 LEADERBOARD: Final = f"{BOARD}.json"
@@ -124,7 +122,7 @@ class WholeBatch:
         if row.state != FAILED and self._batched(row).made.task != task:
             raise InputError(f"is not {task}", file=file, place=f"{place}.origin.task")
         if task != COLD_START_MODE and row.policy:
-            problem = f"is {shown(row.policy)}, where {task} has no policies"
+            problem = f"is {row.policy!r}, where {task} has no policies"
             raise InputError(problem, file=file, place=f"{place}.policy")
 
     @cached_property
@@ -175,39 +173,6 @@ class WholeBatch:
         )
 
 
-def misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
-    """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
-    rows = () if board is None else board.board.rows
-    has_policies = len({row.policy for row in rows}) > 1
-    of_board = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
-    found: dict[str, list[Difference]] = {}
-    missing = dict(of_board)
-    for record in records:
-        if record.kind is not Kind.BATCH_RUN:
-            continue
-        differences = found.setdefault(record.file, [])
-        place = os.path.relpath(os.path.dirname(record.file), folder)
-        one = record_in(record.value, Outcome, record.file)
-        key = (one.policy, one.run)
-        places = [os.path.join(one.policy if has_policies else "", one.run)]
-        if board is None:
-            places = [one.run, os.path.join(one.policy, one.run)]
-        if place not in places:
-            differences.append(
-                Difference(f"the run in the folder {place}", shown(one.run), f"belongs into {places[-1]}")
-            )
-        elif missing.pop(key, None) is None and board is not None:
-            differences.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif board is not None and of_board[key] != one.origin:
-            differences.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
-    if board is not None:
-        found[board.recorded.file] = [
-            Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
-            for policy, run in missing
-        ]
-    return found
-
-
 def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
     """What the record of one run would say now. Raises InputError, NotFoundError."""
     one = record_in(recorded.value, Outcome, recorded.file)
@@ -221,19 +186,6 @@ def run_again(recorded: Recorded, runs: BatchRuns) -> Json:
     ]
     files += [written for written in one.files if is_page(written.name)]  # they only show what is verified
     return to_builtins(replace(outcome, files=tuple(files), digest=state.digest_of(recorded.value)))
-
-
-def changed_files(recorded: Recorded) -> Iterator[Difference]:
-    """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
-    folder = os.path.dirname(recorded.file)
-    for at, written in enumerate(record_in(recorded.value, Outcome, recorded.file).files):
-        if os.path.basename(written.name) != written.name:
-            raise InputError("is no name of a file", file=recorded.file, place=f"files[{at}][0]")
-        try:
-            state.check_file(os.path.join(folder, written.name), written)
-        except state.UnfitError:
-            described = f"{written.size} bytes" + (f", SHA-256 {written.sha256}" if written.sha256 else "")
-            yield Difference(f"the file {written.name}", described, "another file")
 
 
 def _owner(line: str) -> str:

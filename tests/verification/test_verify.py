@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.sources import InputDigest
 from cs_score.base.version import VERSION
-from cs_score.verification.inputs import FoundInput, NotFoundError, Places
+from cs_score.verification.recorded import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
