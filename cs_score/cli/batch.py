@@ -30,6 +30,7 @@ from cs_score.cli.options import (
     POLICY,
     POLICY_SWITCHES,
     PROBLEMS,
+    RUN,
     RUNIDS,
     defaults_of,
     fields,
@@ -76,9 +77,10 @@ _OF_RUNS: Final = (
     *BATCH_OPTIONS,
     MIX,
     Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
+    RUN,
     POLICY,
     ALSO,
-    Option("--pool", "FILE", "Further assessments, after POOL; may be repeated", many=True),
+    Option("--pool", "FILE", "Further assessments; may be repeated", many=True),
 )
 
 # The batch chooses the names of files.
@@ -189,6 +191,8 @@ def _batch(task: str, line: Line) -> int:
 
     Raises CsScoreError where nothing can be scored.
     """
+    if named := line.texts(RUN.long):
+        line = line.without([RUN.long]).with_value(RUNIDS.long, ":".join(named))
     asked = _asked_of_runs(line) if task == COLD_START else _asked_of_predictions(task, line)
     runs_from, dask, problems = map(line.switches.get, ("--runs-from", "--dask", PROBLEMS.long))
     jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line.switches, line.folder or ""

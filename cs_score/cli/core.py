@@ -210,7 +210,7 @@ class Line:
 QUIET: Final = Option("--quiet", None, "Print only fatal errors on standard error")
 FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
 JSON_PRINTED: Final = Option("--json", None, "As --format json, but nothing on standard output where it fails")
-FORMAT: Final = Option("--format", "NAME", "Format of the result", "by the ending of -o, else text")
+FORMAT: Final = Option("--format", "NAME", "Format of the result")
 OUTPUT: Final = Option(
     "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
 )
@@ -272,8 +272,10 @@ class Command(click.Command):
         self.example = example or example_of(name)
         self.formats, self.folder, self.failure = tuple(formats), folder, failure
         self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
-        known = f"{FORMAT.help}: {', '.join(formats)}"
-        shown = [Option(FORMAT.long, FORMAT.value, known, FORMAT.shown, self.formats)] if formats else []
+        known, usual = f"{FORMAT.help}: {', '.join(formats)}", "by the ending of -o"
+        if not {OUTPUT.long, "-o"} & {*self.required} and formats:
+            usual += f", else {self.formats[0]}"
+        shown = [Option(FORMAT.long, FORMAT.value, known, usual, self.formats)] if formats else []
         shown += [JSON_PRINTED] if "json" in formats else []
         own = [*options, *shown, *([OUTPUT] if formats else []), QUIET, *self._pages()]
         self.options = own if self.options_first else [option.spelled_twice() for option in own]
@@ -484,7 +486,7 @@ class Command(click.Command):
         ours = [option.get_help_record() for option in self.options if option.is_addition]
         yield "Additions" if theirs and self.options_first else "Options", ours
         if self.parameters:
-            yield "Words", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
+            yield "Arguments", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
         yield from self.sections()
 
 
@@ -658,11 +660,12 @@ def first_page() -> str:
                 rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
             formatter.write_dl(rows, col_max=16)
     formatter.write_paragraph()
-    formatter.write_text(
+    below = (
         f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
         "cs-score help COMMAND shows options and an example, cs-score -help the switches of the Perl scorer, which are "
         "those of a call without a command. A file that is called like a command is written ./NAME."
     )
+    formatter.write(f"{textwrap.fill(below, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()
 
 

@@ -185,8 +185,8 @@ def gate_options(task: str) -> tuple[Option, ...]:
         Option(
             "--sequential",
             "[FILE.json]",
-            "With --significant: one of many checks against this test set, which all together err with the probability "
-            "of one; FILE has the earlier ones and is written anew, without it BASELINE.checks.json",
+            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
+            "as one would. FILE records them [default: BASELINE.checks.json]",
         ),
         Option("--any-baseline", None, "Accept a baseline of other gold or other options"),
         FORCE,
@@ -331,7 +331,7 @@ def check(task: str) -> Command:
     scoring = (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), RUN)
     return task_command(
         "check", task, _check, (*(scoring if is_cold_start else (GOLD, PREDICTIONS)), *gate_options(task)),
-        files=f"{FILES[0].upper()}{FILES[1:]}" if is_cold_start else FILES_OF_EVIDENCE.meaning,
+        files=FILES if is_cold_start else FILES_OF_EVIDENCE.meaning,
         sections=(STATUSES,), of_runs=lambda: (policies(),), formats=CHECK_FORMATS, failure=error_text,
         summary=f"Hold {task} predictions against limits and a baseline", example=f"--min SF-AP=0.4 {EXAMPLE}",
     )  # fmt: skip

@@ -110,9 +110,7 @@ FAMILY: Final = (
         f"hsd, below {FEWEST_FOR_HSD} systems holm",
         tuple(CORRECTIONS),
     ),
-    Option(
-        "--baseline", "RUN", "What to compare with: the run whose pairs alone are tested, by its name in the result"
-    ),
+    Option("--baseline", "RUN", "Test only the pairs with this run, by its name in the result"),
 )
 PER_UNIT: Final = Option(
     "--per-unit", "FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"
@@ -502,7 +500,7 @@ def task_command(
 # ---- Parts of helps
 
 FILES: Final = (
-    "any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
+    "Any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
     "which are recognised by their first lines; a folder stands for its files *.tab.txt. Parent lines must come before "
     "the lines below them."
 )

@@ -175,7 +175,7 @@ def score(task: str) -> Command:
     if task == COLD_START:
         return task_command(
             "score", task, _score, (*OF_A_CALL, RUN, measure_option(task), INCLUSION, PER_UNIT, ALL),
-            files=f"{FILES[0].upper()}{FILES[1:]}",
+            files=FILES,
             of_runs=lambda: (policies(), fields()), formats=FORMATS, folder="files",
         )  # fmt: skip
     options = (GOLD, PREDICTIONS, measure_option(task), PER_ITEM, PER_UNIT, FORCE, *INTERVALS)

@@ -46,8 +46,8 @@ from cs_score.tables.statistics import POWER, Printout
 from cs_score.tasks import COLD_START, task_named
 
 _OF_POWER: Final = (
-    Option("--difference", "D", "A difference of two scores: how many units does it need?"),
-    Option("--alpha", "LEVEL", "Level of the test of two sides", "0.05"),
+    Option("--difference", "D", "Also say how many units a difference D of two scores needs"),
+    Option("--alpha", "LEVEL", "Level of the two-sided test", "0.05"),
     Option("--power", "SHARE", "Probability with which a difference is to be found", "0.8"),
     Option("--sd", "S", "Standard deviation of the units' paired differences, instead of files"),
     Option("--units", "N", "Number of units; with --sd"),
@@ -144,7 +144,7 @@ def _printed(line: Line, printout: Printout, found: Any) -> int:
 
 
 _TEAMS: Final = Option(
-    "--teams", "FILE", "Lines of a run and its team, with a tab between; else each run is its own team"
+    "--teams", "FILE", "A file with a line RUN<tab>TEAM for each run; without it, each run is its own team"
 )
 
 
@@ -164,7 +164,7 @@ def bias() -> Command:
     """How runs score without what only they brought into the pool."""
     return Command(
         "pool-bias",
-        (*SCORING, RUNIDS, POLICY, measure_option(COLD_START), _TEAMS, FORCE),
+        (*SCORING, RUNIDS, RUN, POLICY, measure_option(COLD_START), _TEAMS, FORCE),
         (
             Parameter(
                 "files",

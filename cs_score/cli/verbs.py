@@ -279,7 +279,7 @@ def difference_options(task: str) -> tuple[Option, ...]:
     return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, POLICY, measure_option(task), *two, TOP, *INTERVALS
 
 
-_FILES_OF_A_RUN: Final = f"Query files (*.xml, perhaps compressed), the run and its assessments, in any order; {FILES}"
+_FILES_OF_A_RUN: Final = f"The queries, the run and its assessments, in any order. {FILES}"
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "

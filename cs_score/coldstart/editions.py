@@ -116,7 +116,7 @@ EDITIONS: Final = {
         ),
         Edition(
             name="2017.1.5",
-            scored="the beginning of TAC KBP 2017 (June)",
+            scored="the beginning of TAC KBP 2017, in June",
             most_characters=600,
             refuses_orphans=True,
             wordings=_WORDINGS,

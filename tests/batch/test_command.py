@@ -77,6 +77,8 @@ def test_each_run_of_a_file_is_scored_by_itself(scored: Path) -> None:
     assert scores
     for name in runs:
         assert [ours[name][measure] for measure in scores] == [alone[name][measure] for measure in scores]
+    one = _batch(scored, "--run", "beta", "-o", "one", *FILES[:2], "both.tab.txt")
+    assert (one.status, [row["run_id"] for row in leaderboard(scored / "one")]) == (0, ["beta"])
     chosen = _batch(scored, "-runids", "beta:gamma", "-o", "chosen", *FILES[:2], "both.tab.txt")
     assert (chosen.status, b"no run called gamma could be scored" in chosen.stderr) == (1, True)
     assert [row["run_id"] for row in leaderboard(scored / "chosen")] == ["beta"]
