@@ -87,7 +87,7 @@ test-newest:
 
 # The site, from docs/ and the tables of the package: build/site/index.html. No network; every warning is an error.
 docs: $(VENV)/dev.stamp
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs $(JOBS) docs build/site
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs $(JOBS) docs build/site
 	@echo "To look at in a browser: build/site/index.html"
 
 coverage: $(VENV)/dev.stamp

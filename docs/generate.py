@@ -27,6 +27,15 @@ from cs_score.tasks import TASKS, task_named
 ELSEWHERE: Final = ("Policies", "Named policies are", "Disciplines are", "Policy options are", "Fields are")
 """Sections of helps that are tables of pages of their own."""
 
+SEE_BELOW: Final = {"-discipline": "../../background/scoring.md#matching", "-fields": "../output-files.md#fields"}
+"""Where these tables stand, by the option whose meaning says that they stand below; those of policies elsewhere."""
+
+
+def meaning_of(option: str, meaning: str) -> str:
+    """The meaning of an option of a command, with a link to the table that a help has below it."""
+    place = SEE_BELOW.get(option.split()[0], "../../background/scoring.md#policies")
+    return text(meaning).replace("see below", f"see [there]({place})")
+
 
 def text(plain: str) -> str:
     """Plain text, with code between single backticks, as Markdown for a cell of a table."""
@@ -83,9 +92,11 @@ def command(name: str = "") -> str:
             others.setdefault((title, shown), []).append(task)
     of = {tuple(forms): "all"}
     if len(forms) == 1:
-        parts.append(table(("option", "meaning"), [(code(option), text(meaning)) for option, meaning in rows]))
+        parts.append(
+            table(("option", "meaning"), [(code(option), meaning_of(option, meaning)) for option, meaning in rows])
+        )
     else:
-        listed = [(code(option), text(meaning), of.get(tuple(tasks), ", ".join(tasks)))
+        listed = [(code(option), meaning_of(option, meaning), of.get(tuple(tasks), ", ".join(tasks)))
                   for (option, meaning), tasks in rows.items()]  # fmt: skip
         parts.append(table(("option", "meaning", "tasks"), listed))
     for (title, shown), tasks in others.items():
