@@ -34,7 +34,9 @@ def test_a_check_that_is_repeated_is_the_same_check() -> None:
     assert (
         once.next("r2", "b", "F1") == once.next("r1", "c", "F1") == once.next("r1", "b", "P") == (2, level_of(2, 0.05))
     )
-    assert [each.significant for each in once.after("r2", "b", "F1", 0.04).asked] == [True, False]
+    level = once.next("r2", "b", "F1")[1]
+    for p, is_significant in ((level, True), (math.nextafter(level, 1), False)):
+        assert [each.significant for each in once.after("r2", "b", "F1", p).asked] == [True, is_significant]
 
 
 # ---- The command
