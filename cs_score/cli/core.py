@@ -428,6 +428,9 @@ class Command(click.Command):
                 f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
             )
         if path is not None and (always_folder or line.format == self.folder):
+            if not always_folder and re.fullmatch(r"\.[a-z]{2,5}", end := ending_of(path)) and not os.path.isdir(path):
+                known = ", ".join(each for each, format_ in _FORMAT_OF.items() if format_ in self.formats)
+                raise UsageError(f"-o {path}: no format ends in {end}, but {known}; for a folder write {path}{os.sep}")
             line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
             return self.body(line)
         if path is None:
@@ -497,9 +500,10 @@ def _followed(command: Command, typed: Sequence[str]) -> str:
 
 OTHER_NAMES: Final = {
     **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--corpus"), "--gold"),
+    **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
     **dict.fromkeys(("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file"), "--predictions"),
 }
-"""What the official evaluators call the files, and what they are called here."""
+"""What official evaluators and others call options, and what these are called here."""
 
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
 """Options by which files are named elsewhere; here they are words."""
@@ -512,7 +516,8 @@ def _option_elsewhere(command: Command, name: str) -> str:
     """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
     own = {option.long for option in command.options}
     if (meant := OTHER_NAMES.get(name)) in own:
-        return f"{name} is called {meant} here: {command.called} --gold GOLD --predictions PREDICTIONS"
+        line = f": {command.called} --gold GOLD --predictions PREDICTIONS" if meant != "--measure" else ""
+        return f"{name} is called {meant} here{line}"
     verb, task = command.place
     if verb and COMMANDS[verb].by_task:
         if name in FILE_OPTIONS and task == COLD_START:

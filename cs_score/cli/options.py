@@ -110,7 +110,7 @@ FAMILY: Final = (
         f"hsd, below {FEWEST_FOR_HSD} systems holm",
         tuple(CORRECTIONS),
     ),
-    Option("--baseline", "RUN", "Test only the pairs with this run, by its name in the result"),
+    Option("--baseline", "RUN", "What to compare with: a run by its name in the result; only pairs with it are tested"),
 )
 PER_UNIT: Final = Option(
     "--per-unit", "FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"

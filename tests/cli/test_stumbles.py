@@ -111,6 +111,8 @@ def folder(tmp_path: Path) -> Path:
         ),
         ("explain scifact gold.jsonl pred.jsonl --unit 9999", 1, "9999"),
         (f"score {X} q.xml pool.tab empty.tab.txt", 1, "empty.tab.txt: empty: neither a run nor assessments"),
+        (f"score --metric SF-AP {COLD}", 2, "--metric is called --measure here"),
+        (f"score -o out.csv {COLD}", 2, "no format ends in .csv, but .json, .tsv, .md, .tex, .txt; for a folder write"),
         (f"analyze --format xml {COLD}", 2, "--format takes text, json, tsv, markdown, latex, not xml"),
         ("-discipline=ASSESSED q.xml", 255, "unknown switch -discipline=ASSESSED; write -discipline ASSESSED"),
     ],
