@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cs_score.base.display import cell, escape_latex, escape_markdown
-from cs_score.base.records import asdict
+from cs_score.base.records import asdict, replace
 from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.tables.statistics import WRITERS
@@ -49,6 +49,18 @@ def noted(name: str) -> Comparison:
     dropped = {name: ("u1", "u2"), "B": ()}
     notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
     return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "disagrees"),
+    [
+        (0.0, 0.5, 0.06, False), (-0.5, 0.0, 0.06, False), (0.0, 0.5, 0.05, True), (0.1, 2.0, 0.05, False),
+        (0.1, 2.0, 0.06, True), (-2.0, -0.1, 0.01, False), (None, 0.5, 0.01, False), (-0.5, None, 0.01, False),
+    ],
+)  # fmt: skip
+def test_whether_interval_and_test_agree(low: float | None, high: float | None, p: float, disagrees: bool) -> None:
+    pair = replace(small("A").measures[0].pairs[0], low=low, high=high, p_adjusted=p)
+    assert pair.disagrees(0.05) is disagrees
 
 
 @pytest.mark.parametrize("made", [small, noted])

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Resampling, notes_of
+from cs_score.statistics.units import Clusters, Drawn
 
 REFUSED: Final = {
     ("resamples", "number of resamples must be a whole number of at least 1, not"): (
@@ -35,3 +37,34 @@ def test_a_likely_confidence_is_named(confidence: float, meant: str | None) -> N
     with pytest.raises(UsageError) as caught:
         Resampling(confidence=confidence)
     assert str(caught.value).endswith(f"percent: did you mean {meant}?") == (meant is not None)
+
+
+def test_few_units_have_other_intervals() -> None:
+    """By their number, or that of their clusters; a method that was asked for stays."""
+    units = [f"u{at}" for at in range(40)]
+    pairs = Clusters("file", {unit: str(at // 2) for at, unit in enumerate(units)})
+    for size, method in ((20, "percentile"), (19, "bca")):
+        assert Resampling().for_units(units[:size])[0].method == method
+        assert Resampling(clusters=pairs).for_units(units[: 2 * size])[0].method == method
+    assert Resampling(method="bca").for_units(units)[0].method == "bca"
+
+
+@pytest.mark.parametrize(
+    ("units", "drawn", "confidence", "said"),
+    [
+        (20, None, 95.0, []),
+        (19, None, 95.0, [("FEW_UNITS", "19 units only: below 20 ")]),
+        (1, None, 95.0, [("FEW_UNITS", "1 unit only: below 20 ")]),
+        (2, Drawn((0, 0), (1,)), 95.0, [("CLUSTERS", "2 units in 1 clusters, "), ("FEW_UNITS", "1 cluster only: ")]),
+        (20, None, 97.0, [("FEW_RESAMPLES", "39 resamples cannot give limits at 97 %, ")]),
+    ],
+)
+def test_what_is_said_of_few_units_and_resamples(
+    units: int, drawn: Drawn | None, confidence: float, said: Sequence[tuple[str, str]]
+) -> None:
+    notes = notes_of(units, Resampling(39, confidence=confidence), drawn)
+    assert [(note.code, note.text.startswith(text)) for note, (_, text) in zip(notes, said)] == [
+        (code, True) for code, _ in said
+    ]
+    assert len(notes) == len(said)
+    assert all("at least 66 (" in note.text for note in notes if note.code == "FEW_RESAMPLES")

@@ -182,6 +182,8 @@ def test_power_without_files(folder: Path) -> None:
     assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
     assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
+    assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
+    assert printed(folder, "--sd", "0.5", "--units", "30", "--power", "0.9999")["detectable"] > given["detectable"]
     text = score_in(folder, ["power", "--sd", "2", "--difference", "1"]).stdout.decode()
     assert "2.0000      34\n" in text
     rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()

@@ -91,6 +91,14 @@ def test_strata_are_weighted_by_their_size() -> None:
     assert found.standard_error == pytest.approx(math.sqrt(0.7 * 2 * (0.7 * 0.5 / 2) ** 2))
 
 
+def test_a_total_does_not_mind_what_counts_without_being_right() -> None:
+    """Two residuals of 1/2, each for 5/4 answers; that the last answer known counts for nothing changes no residual."""
+    right, sample = np.array([1, 0, 1, 0, 0], np.float64), [True, True, True, True, False]
+    found = of_one(items(right, sample, 0.8, counted=np.array([1, 1, 1, 0, 1])), is_total=True)
+    assert found.estimate == pytest.approx(2 * 5 / 4)
+    assert found.standard_error == pytest.approx(math.sqrt(0.2 * 4 * (5 / 4 * 0.5) ** 2))
+
+
 def test_a_difference_uses_that_both_runs_were_sampled_together() -> None:
     _, right = drawn(9)
     sample = np.random.default_rng(9).random(500) < 0.3
