@@ -68,3 +68,4 @@ def test_what_is_said_of_few_units_and_resamples(
     ]
     assert len(notes) == len(said)
     assert all("at least 66 (" in note.text for note in notes if note.code == "FEW_RESAMPLES")
+    assert [len(notes_of(20, Resampling(resamples, confidence=94.0))) for resamples in (32, 33)] == [1, 0]
