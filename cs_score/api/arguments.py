@@ -142,13 +142,6 @@ def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:
     return path
 
 
-def query_choice(given: str | os.PathLike[str] | Iterable[str] | None) -> str | None:
-    """A choice of queries as the switch -queries takes it: a file that lists them, or their ids."""
-    if given is None or isinstance(given, (str, os.PathLike)):
-        return file_of(given, "query_ids")
-    return ":".join(as_list(given, "query_ids"))
-
-
 def limits_of(given: Limits) -> Justifications:
     """The limits of an argument. Raises UsageError for what are none."""
     if isinstance(given, Justifications):
@@ -186,10 +179,12 @@ def options_of(
 ) -> Options:
     """The options of a scoring. Raises UsageError for impossible ones."""
     chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
+    if query_ids is not None and not isinstance(query_ids, (str, os.PathLike)):
+        query_ids = ":".join(as_list(query_ids, "query_ids"))
     options = Options(
         policy=chosen,
         justifications=limits,
-        queries=query_choice(query_ids),
+        queries=file_of(query_ids, "query_ids"),
         runids=None if runids is None else as_list(runids, "runids") or None,
         samples=file_of(samples, "samples"),
         **others,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cs_score.api.arguments import checked, held
 from cs_score.api.documents import Explanation
 from cs_score.api.shown import AnyResult
-from cs_score.api.tables import SCORES_OF_PREDICTIONS, interval_rows, units_of_predictions
+from cs_score.api.tables import SCORES_OF_PREDICTIONS, units_of_predictions
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, encoded, write_together
@@ -27,6 +27,7 @@ from cs_score.tasks import task_named
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
     from cs_score.evidence.result import Result
+    from cs_score.statistics.results import ScoreIntervals
 
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or what its JSON holds as Python objects."""
@@ -132,8 +133,8 @@ class EvidenceResult(AnyResult):
     def _origin(self) -> Any:
         return self._document.origin
 
-    def _intervals(self, settings: Resampling) -> list[dict[str, Any]]:
-        return interval_rows(intervals(self._scored("intervals"), settings))
+    def _intervals(self, settings: Resampling) -> ScoreIntervals:
+        return intervals(self._scored("intervals"), settings)
 
     def _makers(self) -> Mapping[str, Callable[[], Table]]:
         document = self._document

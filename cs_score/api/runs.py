@@ -11,7 +11,7 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -28,7 +28,6 @@ from cs_score.api.tables import (
     RESPONSES,
     ROWS,
     SCORES,
-    interval_rows,
     units_of_runs,
 )
 from cs_score.base.display import one_line
@@ -39,8 +38,9 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
+from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Run, under_limits
-from cs_score.coldstart.options import Justifications, Options, Policy, as_list, as_validated
+from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list, as_validated
 from cs_score.coldstart.outputs import (
     DEFAULT_FIELDS,
     Invocation,
@@ -66,6 +66,7 @@ from cs_score.verification.recorded import cold_start_options
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
+    from cs_score.statistics.results import ScoreIntervals
 
 
 class Lines:
@@ -306,9 +307,9 @@ class RunResult(AnyResult):
         _ = self.run_id  # one run each
         return self._scored("compare").result
 
-    def _intervals(self, settings: Resampling) -> list[dict[str, Any]]:
+    def _intervals(self, settings: Resampling) -> ScoreIntervals:
         _ = self.run_id
-        return interval_rows(intervals(self._scored("intervals").result, settings)[0])
+        return intervals(self._scored("intervals").result, settings)[0]
 
     def _scored(self, what: str) -> Lines:
         if self._lines is None:
@@ -372,14 +373,21 @@ def _write(
         raise UsageError(str(error)) from None
     result, stem = lines.result, os.fspath(prefix)
     options = result.options
-    switches = other_switches(options, layout) | policy_switches(options)
-    outputs = [PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED) for file in written(switches)]
+    switches = other_switches(options, layout)
+    if options.edition.has_limits:
+        switches["-justifications"] = str(options.justifications)
+    switches |= {f"-{side.lower()}": text for side, text in options.policy.texts().items()}
+    outputs = [
+        PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED)
+        for file in written(switches, options.edition)
+    ]
     errors = None if error_file is None else os.fspath(error_file)
     if errors is not None:
         outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
     plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
     plan.check()
-    words = [*words_of(switches), "-output_file", stem, *_files(result)]
+    named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
+    words = [*words_of(switches), "-output_file", stem, *named]
     invocation = Invocation(
         time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
         options.samples is not None,
@@ -387,8 +395,8 @@ def _write(
     for ending, blocks in file_blocks(_resampled_as_shown(lines, layout), layout, invocation):
         write_whole(f"{stem}.{ending}", blocks)
     if errors is not None:
-        report = whole_report(result.problems, result.error_count, result.warning_count)
-        write_whole(errors, [doubly_encoded(report)])
+        report = whole_report(result.problems, result.error_count, result.warning_count, options.edition)
+        write_whole(errors, [doubly_encoded(report, options.edition)])
     return [output.path for output in outputs]
 
 
@@ -407,20 +415,16 @@ def _resampled_as_shown(lines: Lines, layout: Layout) -> Result:
     return replace(result, runs=tuple(runs))
 
 
-def policy_switches(options: Options) -> dict[str, str]:
-    """The switches that choose a policy and its limits, with their values."""
-    sides = {f"-{side.lower()}": text for side, text in options.policy.texts().items()}
-    return {"-justifications": str(options.justifications), **sides}
-
-
 def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
-    """The other switches of a command line that scores like this, with their values."""
+    """The switches of a command line that scores like this, with their values, but for the policy and its limits."""
     given = {
         "-discipline": options.discipline,
         "-expand": options.expand,
         "-queries": options.queries,
         "-runids": None if options.runids is None else ":".join(options.runids),
         "-samples": options.samples,
+        "--follow": None if options.follow == LATEST.name else options.follow,
+        "--mention-types": None if options.mention_types == AS_GIVEN else options.mention_types,
         "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
     }
     chosen: dict[str, str | None] = {name: value for name, value in given.items() if value is not None}
@@ -430,8 +434,3 @@ def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
 def words_of(switches: Mapping[str, str | None]) -> list[str]:
     """Switches as words of a command line."""
     return [word for name, value in switches.items() for word in (name, value) if word is not None]
-
-
-def _files(result: Result) -> list[str]:
-    """The files of that command line, without those that switches name."""
-    return [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.tables import INTERVALS
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError, nearest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
     from cs_score.base.signature import Origin, Signature
+    from cs_score.statistics.results import ScoreIntervals
 
 WIDTH: Final = 120
 """Columns of texts, as commands print them where there is no terminal."""
@@ -62,8 +64,7 @@ class Shown:
         Raises UsageError for a name that there is not.
         """
         with paused_collector():
-            table = self._table(name)
-            return [dict(zip(table.keys, row)) for row in table.rows]
+            return _rows(self._table(name))
 
     @checked
     def to_frame(self, name: str | None = None) -> pandas.DataFrame:
@@ -100,6 +101,10 @@ class Shown:
         if wanted not in makers:
             raise UsageError(f"no table called {wanted!r}; there are {', '.join(makers)}{nearest(str(wanted), makers)}")
         return makers[wanted]()
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    return [dict(zip(table.keys, row)) for row in table.rows]
 
 
 class Document(Shown):
@@ -182,7 +187,7 @@ class AnyResult(Shown):
         Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
         where there is no unit.
         """
-        return self._intervals(resampling_of(bootstrap, seed, confidence, interval, clusters))
+        return _rows(INTERVALS.table(self._intervals(resampling_of(bootstrap, seed, confidence, interval, clusters))))
 
     @checked
     def report(self, measure: str | None = None) -> Report:
@@ -197,7 +202,7 @@ class AnyResult(Shown):
     def _origin(self) -> Origin:
         raise NotImplementedError
 
-    def _intervals(self, settings: Resampling) -> list[dict[str, Any]]:
+    def _intervals(self, settings: Resampling) -> ScoreIntervals:
         raise NotImplementedError
 
     def _for_analysis(self, what: str, run: str | None = None) -> Any:

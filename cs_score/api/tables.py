@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cs_score.base.records import asdict
-from cs_score.coldstart.documents import RunScores, Scores
+from cs_score.coldstart.documents import Scores
 from cs_score.coldstart.judging import Counts, sum_counts
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import parse
 from cs_score.problems.log import Occurrence
-from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, columns
 
@@ -95,8 +94,8 @@ def _unit_rows(units: Units) -> Iterator[Mapping[str, Any]]:
     return ({"id": name, **dict(zip(units.columns, row))} for name, row in zip(units.ids, units.rows))
 
 
-def _unit_columns(runs: Iterable[RunScores]) -> tuple[Column, ...]:
-    return columns(*dict.fromkeys(name for run in runs if run.units for name in run.units.columns))
+def _occurrences(found: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
+    return ({**asdict(each), "severity": str(each.severity)} for each in found)
 
 
 ROWS: Final = Layout(
@@ -182,7 +181,8 @@ SCORES: Final = Layout(
 def units_of_runs(document: Scores) -> Layout:
     """The statistics of each unit, of which all averages are made."""
     title = "What each unit that resampling draws adds to the averages:"
-    return Layout("units", title, (_RUN, Column("id"), *_unit_columns(document.runs)), _units_of_runs)
+    names = dict.fromkeys(name for run in document.runs if run.units for name in run.units.columns)
+    return Layout("units", title, (_RUN, *columns("id", *names)), _units_of_runs)
 
 
 def units_of_predictions(document: EvidenceScores) -> Layout:
@@ -221,15 +221,5 @@ OCCURRENCES: Final = Layout(
         Column("repaired", meaning="what stands for it from now on"),
         Column("times", meaning="how often it was counted"),
     ),
-    lambda found: ({**asdict(each), "severity": str(each.severity)} for each in _occurrences(found)),
+    _occurrences,
 )
-
-
-def _occurrences(found: Iterable[Occurrence]) -> Iterable[Occurrence]:
-    return found
-
-
-def interval_rows(found: ScoreIntervals) -> list[dict[str, Any]]:
-    """The intervals as rows, in the order of tables."""
-    table = INTERVALS.table(found)
-    return [dict(zip(table.keys, row)) for row in table.rows]

@@ -16,7 +16,7 @@ from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin, Signature
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
@@ -419,12 +419,8 @@ CHECKS: Final = Layout(
     "checks",
     "Limits",
     columns(*(name for name in Check.__struct_fields__ if name != "passed"), "passed"),
-    lambda checked: ({**_fields(check), "passed": str(check.passed).lower()} for check in checked.checks),
+    lambda checked: ({**to_builtins(check), "passed": str(check.passed).lower()} for check in checked.checks),
 )
-
-
-def _fields(check: Check) -> dict[str, object]:
-    return {name: None if (value := getattr(check, name)) is UNSET else value for name in Check.__struct_fields__}
 
 
 def checked_text(checked: Checked) -> str:

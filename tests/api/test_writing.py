@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cs_score as cs
+from cs_score.coldstart.editions import EDITIONS
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import Line
@@ -37,6 +40,25 @@ def test_fields_and_tabs_are_those_of_the_switches(result: cs.RunResult, fields:
     for path in paths:
         if not path.endswith(".params"):
             assert Path(path).read_bytes() == outcome.files[path.replace("python", "line")], path
+
+
+@pytest.mark.parametrize("follow", EDITIONS)
+def test_files_and_report_are_those_of_the_edition(
+    follow: str, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs.folder)
+    inputs.pool(BO.judged("1"))
+    line = Line("Zoë", node=None)
+    inputs.run(line, line)
+    result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", follow=follow)
+    paths = result.write("out", error_file="errors")
+    contents = {path: Path(path).read_bytes() for path in paths}
+    (words,) = re.findall(r"cs-score (.*)", contents.pop("out.params").decode())
+    for path in paths:
+        Path(path).unlink()
+    written = score_in(inputs.folder, ["-error_file", "errors", *shlex.split(words)]).files
+    assert written.pop("out.params")
+    assert contents == written
 
 
 def test_inputs_are_never_overwritten(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
