@@ -38,6 +38,11 @@ class Simulation:
     high: float
     find: Callable[[], float]
 
+    @staticmethod
+    def shown(found: float) -> str:
+        """The figure as its page has it."""
+        return f"{100 * found:.1f} %"
+
 
 # ---- Planning
 
@@ -289,7 +294,10 @@ def main() -> int:
     for each in SIMULATIONS:
         found = each.find()
         is_kept = is_kept and each.low <= found <= each.high
-        print(f"| {each.page} | {each.figure} | {found:.4f} | {each.low:g} to {each.high:g} |", flush=True)
+        print(
+            f"| {each.page} | {each.figure} | {each.shown(found)} | {100 * each.low:g} to {100 * each.high:g} % |",
+            flush=True,
+        )
     return 0 if is_kept else 1
 
 

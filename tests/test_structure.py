@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2561, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9509, 43),  # plan: 5000, 22
+    "analysis": Budget(9516, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2550, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -54,11 +54,11 @@ ROOMS: Final = {
     # limits and baselines of check; becomes part of verification
     "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
-    "report": Budget(2059, 8),  # plan: 1300, 10
+    "report": Budget(2065, 8),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2505, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5073, 16),  # plan: 1900, 11
+    "cli": Budget(5076, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -11,9 +11,10 @@ from cs_score.analysis.many.assessors import ASSESSED, Judged, assessors, judged
 from cs_score.analysis.many.pool_bias import BIAS, pool_bias
 from cs_score.analysis.many.sampled_pool import SAMPLED, names_of, read_inclusion, sampled_pool
 from cs_score.base.documents import read_document, record_in
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.runtime import paused_collector
+from cs_score.base.sources import name_of
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
 from cs_score.cli.named import Runs, named_by
 from cs_score.cli.options import (
@@ -124,6 +125,8 @@ def compare_assessors(name: str, line: Line) -> int:
             opened, pool, runs = given.opened()
             for assessed in (pool, [second]):
                 gold = with_pool(opened, assessed)
+                if not gold.links.assessments:
+                    raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 loaded = [given.load(gold, run) for run in runs]
                 sides.append(dict(zip(names_of(runs), (score_runs(run, gold.options.policy) for run in loaded))))
                 judged.append(judged_in(gold.links.assessments))

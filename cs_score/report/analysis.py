@@ -96,7 +96,13 @@ def _scores(document: Any) -> Section:
         rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
     headings = headings if len(hops) > 1 else {"all": "Score"}
     layout = layout_of("measures", "Every score", rows.values(), "measure", **headings)
-    return Section("scores", "Scores", (*blocks, *tables(layout, document)))
+    blocks += tables(layout, document)
+    ranges = getattr(document, "reference_range", None) or {}
+    seen = [{"measure": name, "low": each.low, "high": each.high} for name, each in ranges.items() if each.is_seen]
+    title = "What the reference could also have printed, by hash order"
+    layout = layout_of("reference-range", title, seen, measure="Measure", low="Lowest", high="Highest")
+    blocks += tables(layout, document)
+    return Section("scores", "Scores", blocks)
 
 
 def _scenario_facts(scenarios: Any) -> Facts:

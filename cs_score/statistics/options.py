@@ -228,7 +228,7 @@ def never_significant(family: Family, units: int, level: float) -> tuple[Note, .
     remedy = (
         f"that takes {resamples} resamples (--bootstrap {resamples})"
         if can_help
-        else f"{units} units are too few for that, whatever the number of resamples"
+        else f"{_units(units)} {'is' if units == 1 else 'are'} too few for that, whatever the number of resamples"
     )
     corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (

@@ -48,6 +48,16 @@ def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
     assert exact(page, "by-slot", "f1") == [row["f1"] for row in value["groups"]["slot"]]
 
 
+def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
+    assert "reference-range" not in parsed(page_in(tmp_path, analysis())).xpath("//@id")
+    page = tmp_path / "page.html"
+    files = ("queries/ldc-queries.xml", "submissions/gull-sf.tab.txt", "assessments/pool-2016.tab")
+    score_in(ROOT, ["report", "--policy", "sf", "-expand", "ISLE26", *files, "-o", str(page)])
+    shown = parsed(page.read_bytes())
+    ranges = zip(*(texts(shown, "reference-range", key) for key in ("measure", "low", "high")))
+    assert ("LDC-MEAN-AP", "0.2917", "0.3056") in ranges
+
+
 def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     value = analysis()
     page = parsed(page_in(tmp_path, value))

@@ -1,4 +1,4 @@
-"""The figures of the simulations stay within their limits."""
+"""The figures of the simulations stay within their limits, and their pages show them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from tests.documents import ROOT
 
 @pytest.mark.slow
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda each: each.figure)
-def test_a_figure_keeps_its_limits(simulation: Simulation) -> None:
-    assert simulation.low <= simulation.find() <= simulation.high
+def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -> None:
+    found = simulation.find()
+    assert simulation.low <= found <= simulation.high
+    page = (ROOT / "docs" / "statistics" / f"{simulation.page}.md").read_text("utf-8")
+    assert simulation.shown(found) in " ".join(page.split())
 
 
 def test_nulls_are_seldom_ever_rejected() -> None:

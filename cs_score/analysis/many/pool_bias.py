@@ -92,6 +92,8 @@ def read_teams(given: Input, runs: Sequence[str]) -> dict[str, str]:
             raise InputError(f"no run is called {run}{nearest(run, runs)}", file=name, place=place)
         if teams.setdefault(run, team) != team:
             raise InputError(f"{run} is in {teams[run]} already", file=name, place=place)
+    if not teams:
+        raise InputError("names no run", file=name)
     return {run: teams.get(run, run) for run in runs}
 
 

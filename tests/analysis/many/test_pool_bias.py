@@ -118,6 +118,7 @@ def test_what_stands_below_goes_with_it(tmp_path: Path) -> None:
         ("A\tx\ty\n", "teams: line 1: not a run and its team, with a tab between them"),
         ("A\tx\nB\n", "teams: line 2: not a run and its team, with a tab between them"),
         ("A\tx\n\nA\ty\n", "teams: line 3: A is in x already"),
+        ("run\tteam\n", "teams: names no run"),
     ],
 )
 def test_teams_that_cannot_be(planted: Inputs, teams: str, line: str) -> None:

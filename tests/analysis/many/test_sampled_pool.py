@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,11 @@ def test_annotators_of_r4c_as_assessors(tmp_path: Path) -> None:
     [
         (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", "none.tab"], 1, "Could not open none.tab"),
         (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", TIDE], 1, "this is a run"),
+        (
+            ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", os.devnull],
+            1,
+            "null: there is no assessment in it",
+        ),
         (["compare", *SAMPLES, TIDE, GULL, "--second-assessments", "x", "--inclusion", "y"], 2, "give one of them"),
         (
             ["compare", *SAMPLES, TIDE, GULL, "--inclusion", "assessments/inclusion-2016.tsv", "--format", "latex"],
