@@ -51,8 +51,6 @@ ROOMS: Final = {
     "batch": Budget(2550, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1694, 6),  # plan: 800, 6
-    # limits and baselines of check; becomes part of verification
-    "gates": Budget(0, 0),  # plan: 0, 0
     # the page: templates, charts
     "report": Budget(2065, 8),  # plan: 1300, 10
     # results as people use them

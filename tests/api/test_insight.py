@@ -1,11 +1,13 @@
-"""Analyses and differences from Python: those of the command line, in every byte, and read back from JSON."""
+"""Analyses, differences, explanations and pages from Python, byte by byte those of the command line; and read back."""
 
 from __future__ import annotations
 
+import html
 import json
 import pickle
+import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -157,3 +159,52 @@ def test_print_shows_what_the_command_shows() -> None:
         (cs.compare(dict(zip(names, (run, other))), bootstrap=9), ("compare", *files, SF, "--bootstrap", "9")),
     ):
         assert f"{shown}\n" == printed(*words)
+
+
+# ---- Explanations and pages
+
+
+def test_an_explanation_is_that_of_the_command_line() -> None:
+    told = run_of().explain("ISLE26_0002", line=[7, "tide-kb.tab.txt:14"], node=":E20", answer="Corin*")
+    chosen = ("--line=7", "--line=tide-kb.tab.txt:14", "--unit=ISLE26_0002", "--node=:E20", "--answer=Corin*")
+    words = ("explain", *SWITCHES, *chosen, QUERIES, POOL, KB)
+    assert told.to_json() == printed(*words, "--format=json")
+    assert f"{told}\n" == printed(*words)
+    assert repr(told) == "<explanation of TIDE_KB: 7 lines, 2 queries, 0 classes, 1 nodes>"
+
+
+def test_what_cannot_be_explained_is_refused() -> None:
+    run = run_of()
+    with pytest.raises(cs.InputError, match="there is no line 99"):
+        run.explain(line=99)
+    with pytest.raises(cs.UsageError, match="F2"):
+        run.explain(line=1, measure="F2")
+    loaded: Any = cs.load(run.to_json())
+    with pytest.raises(cs.UsageError, match="explain needs the lines of the run"):
+        loaded.explain(line=1)
+
+
+def test_a_result_gives_the_page_of_the_command_line(tmp_path: Path) -> None:
+    result, ours, theirs = run_of(), tmp_path / "ours.html", tmp_path / "theirs.html"
+    result.report("SF-AP").write(ours)
+    printed("report", *SWITCHES, "--measure", "SF-AP", QUERIES, POOL, KB, "-o", str(theirs))
+    assert ours.read_bytes() == theirs.read_bytes() == result.report("SF-AP").html.encode()
+    with pytest.raises(cs.UsageError, match="no measure called chess"):
+        result.report("chess")
+    stored: Any = cs.load(result.to_json())
+    with pytest.raises(cs.UsageError, match="report needs the lines of the run"):
+        stored.report()
+
+
+def test_predictions_give_the_page_of_the_command_line(tmp_path: Path) -> None:
+    gold, predictions = map(str, files("scifact"))
+    page = cs.scifact(gold, predictions).report("sentence_label_f1")
+    words = ["report", "scifact", "--gold", gold, "--predictions", predictions, "--measure", "sentence_label_f1"]
+    assert score_in(tmp_path, [*words, "-o", "theirs.html"]).status == 0
+    assert page.html.encode() == (tmp_path / "theirs.html").read_bytes()
+
+
+def test_a_notebook_shows_it_in_a_frame_that_may_do_nothing_but_run_its_script() -> None:
+    page = cs.scifact(*map(str, files("scifact"))).report()
+    (shown,) = re.findall(r'^<iframe srcdoc="([^"]*)" sandbox="allow-scripts" [^<>]*></iframe>$', page._repr_html_())
+    assert html.unescape(shown) == page.html

@@ -110,13 +110,12 @@ def test_what_was_recorded_is_reproduced(name: str, folder: Path) -> None:
 # ---- Numbers
 
 
-def _numbers(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The places of all numbers of a JSON value."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield at
+def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The places of all values within a JSON value, each with what stands there."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in items:
-        yield from _numbers(each, (*at, key))
+        yield (*at, key), each
+        yield from _places(each, (*at, key))
 
 
 def _put(value: Any, at: Sequence[str | int], new: Callable[[Any], Any]) -> None:
@@ -129,7 +128,8 @@ def _put(value: Any, at: Sequence[str | int], new: Callable[[Any], Any]) -> None
 def test_every_number_that_was_changed_is_noticed(name: str, folder: Path) -> None:
     original = json.loads(Path(name).read_bytes())
     refused: list[str] = []
-    for at in _numbers(original):
+    numbers = (at for at, each in _places(original) if isinstance(each, int | float) and not isinstance(each, bool))
+    for at in numbers:
         value = deepcopy(original)
         _put(value, at, lambda number: number + 1 if isinstance(number, int) else number + 2**-40)
         Path(name).write_text(json.dumps(value))
@@ -413,20 +413,14 @@ JUNK: Final = st.one_of(
 )  # fmt: skip
 
 
-def _places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in items:
-        yield (*at, key)
-        yield from _places(each, (*at, key))
-
-
 @pytest.mark.parametrize("name", RECORDS)
 @given(data=st.data())
 def test_any_value_may_be_any_other(name: str, recorded: Path, data: st.DataObject) -> None:
     """Numbers of resamples are the only thing that could ask for much work; they have a limit."""
     value = json.loads((recorded / name).read_bytes())
-    steering = [at for at in _places(value) if {"signature", "origin"} & set(at)] or list(_places(value))
-    at = data.draw(st.sampled_from(steering if data.draw(st.booleans()) else list(_places(value))))
+    every = [at for at, _ in _places(value)]
+    steering = [at for at in every if {"signature", "origin"} & set(at)] or every
+    at = data.draw(st.sampled_from(steering if data.draw(st.booleans()) else every))
     junk = data.draw(JUNK)
     _put(value, at, lambda _: junk)
     path = recorded / f"{name}.changed"
