@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from typing import Any
 
 from cs_score.base.errors import UsageError
@@ -30,7 +29,6 @@ def compare(
     primary: str | None = None,
     common: bool = False,
     equivalence: float | None = None,
-    executor: Executor | None = None,
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
@@ -58,7 +56,6 @@ def compare(
         common=common,
         equivalence=equivalence,
         primary=primary,
-        executor=executor,
     )
     origins = {name: system.origin for name, system in systems.items()}
     if found.dropped:

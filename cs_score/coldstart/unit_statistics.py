@@ -29,8 +29,6 @@ from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from cs_score.statistics import intervals as resampled
 else:
     resampled = Late("cs_score.statistics.intervals")
@@ -123,19 +121,17 @@ def answered_units(run: RunResult) -> list[str]:
     return list(dict.fromkeys(run.unit_of[query] for query in answered))
 
 
-def intervals(
-    result: Result, resampling: Resampling | None = None, *, executor: Executor | None = None
-) -> tuple[ScoreIntervals, ...]:
+def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
     """The intervals of every run of `result`, from resamples of its LDC queries (SF queries where none are known).
 
-    The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number.
+    The name of the unit in `resampling` is set here.
     """
     settings = replace(resampling or Resampling(), unit=unit_name(result))
-    return tuple(intervals_of_run(run, settings, executor) for run in result.runs)
+    return tuple(intervals_of_run(run, settings) for run in result.runs)
 
 
-def intervals_of_run(run: RunResult, resampling: Resampling, executor: Executor | None = None) -> ScoreIntervals:
+def intervals_of_run(run: RunResult, resampling: Resampling) -> ScoreIntervals:
     measures = list(summary_scores(run))
     return resampled.score_intervals(
-        unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling, executor
+        unit_table(run, measures), list(map(str, measures)), formula_of(measures), resampling
     )

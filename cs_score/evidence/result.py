@@ -18,8 +18,6 @@ from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from cs_score.base.signature import Signature
 
 
@@ -159,17 +157,14 @@ class Result(Record):
         """The lines of the explanation of the unit at `position` of the table."""
 
 
-def intervals(
-    result: Result, resampling: Resampling | None = None, *, executor: Executor | None = None
-) -> ScoreIntervals:
+def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:
     """The intervals of every measure of `result`, from resamples of its units (claims, instances, questions).
 
-    The name of the unit in `resampling` is set here. The executor spreads the resamples and changes no number. Raises
-    InputError where there is no unit.
+    The name of the unit in `resampling` is set here. Raises InputError where there is no unit.
     """
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)
-    return score_intervals(result.table, mode.measures, mode.formula, settings, executor)
+    return score_intervals(result.table, mode.measures, mode.formula, settings)
 
 
 def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:

@@ -32,8 +32,6 @@ from cs_score.statistics.results import Comparison, Interval, MeasureComparison,
 from cs_score.statistics.units import UnitTable, common_units, same_units
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import numpy as np
     from numpy.typing import ArrayLike
 else:
@@ -54,13 +52,12 @@ def compare(
     has_signs: bool = False,
     equivalence: float | None = None,
     dropped: Mapping[str, tuple[str, ...]] | None = None,
-    executor: Executor | None = None,
 ) -> Comparison:
     """Compare systems by name, given their statistics (units, k) in the same order of `units`.
 
     `scores` gives one column per name in `measures`; a higher score is better. `primary` is the measure that is not
     exploratory, the first unless given; `has_signs` is as in `family_tests`. `dropped` are units of systems that are
-    not among `units`, `equivalence` the margin of that test. The executor spreads the resampling.
+    not among `units`, `equivalence` the margin of that test.
     Without settings, or where these let their number grow, there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError where statistics
     cannot be resampled.
@@ -85,8 +82,8 @@ def compare(
         points,
         jackknife_for(settings, statistics, scores),
         unit_ratios(statistics, scores),
-        bootstrap_scores(statistics, scores, settings, executor=executor),
-        family_tests(statistics, scores, pairs, settings, has_signs=has_signs, executor=executor),
+        bootstrap_scores(statistics, scores, settings),
+        family_tests(statistics, scores, pairs, settings, has_signs=has_signs),
     )
     primary = primary or measures[0]
     return Comparison(
@@ -122,7 +119,6 @@ def compare_tables(
     primary: str | None = None,
     has_signs: bool = False,
     equivalence: float | None = None,
-    executor: Executor | None = None,
 ) -> Comparison:
     """`compare` for the tables of a mode, by system name.
 
@@ -135,7 +131,7 @@ def compare_tables(
     return compare(
         aligned.rows, aligned.ids, measures, scores, resampling, primary=primary, has_signs=has_signs,
         equivalence=equivalence,
-        dropped=dropped, executor=executor,
+        dropped=dropped,
     )  # fmt: skip
 
 

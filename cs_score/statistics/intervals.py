@@ -46,7 +46,6 @@ from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
     import statistics
-    from concurrent.futures import Executor
 
     import numpy as np
     from numpy.typing import ArrayLike
@@ -61,16 +60,15 @@ def score_intervals(
     measures: Sequence[str],
     formula: ColumnMeasures,
     resampling: Resampling,
-    executor: Executor | None = None,
 ) -> ScoreIntervals:
     """The intervals of `measures`, which `formula` makes of the column sums of `table`.
 
-    The executor spreads the resamples and changes no number. Raises InputError where there is no unit.
+    Raises InputError where there is no unit.
     """
     settings, drawn = resampling.for_units(table.ids)
     found: Sequence[Interval] = ()
     if measures:
-        found = bootstrap_intervals(table.rows, ColumnFormula(formula), settings, units=table.ids, executor=executor)
+        found = bootstrap_intervals(table.rows, ColumnFormula(formula), settings, units=table.ids)
     units = len(table.ids)
     return ScoreIntervals(settings, units, dict(zip(measures, found)), notes_of(units, settings, drawn))
 
@@ -81,7 +79,6 @@ def bootstrap_intervals(
     resampling: Resampling | None = None,
     *,
     units: Sequence[str] = (),
-    executor: Executor | None = None,
 ) -> tuple[Interval, ...]:
     """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
 
@@ -91,7 +88,7 @@ def bootstrap_intervals(
     exact = exact_statistics([statistics], drawn)
     points = point_scores(exact, formula)[0]
     jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
-    resampled = bootstrap_scores(exact, formula, settings, executor=executor)[:, 0, :]
+    resampled = bootstrap_scores(exact, formula, settings)[:, 0, :]
     counted = np.count_nonzero(unit_ratios(exact, formula).denominator[:, 0, :], axis=0)
     return tuple(
         interval(

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -43,7 +42,6 @@ from cs_score.statistics.resampling import (
     all_swaps,
     defined,
     digit_sums,
-    over_resamples,
     permuted_sums,
     point_scores,
     scores_of,
@@ -52,8 +50,6 @@ from cs_score.statistics.resampling import (
 )
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import numpy as np
     from numpy.typing import NDArray
 else:
@@ -79,40 +75,18 @@ def randomisation_p(
     pairs: Sequence[Pair],
     resampling: Resampling,
     *,
-    executor: Executor | None = None,
     cells: int = CHUNK_CELLS,
 ) -> list[list[float]]:
     """The two-sided p-values of randomisation: per pair, per measure.
 
-    All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems. `executor`
-    and `cells` are as in `bootstrap_scores`.
+    All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems. `cells` is as
+    in `bootstrap_scores`.
     """
-    observed = point_scores(statistics, formula)
-    seed = None if is_enumerated(statistics.units, resampling.resamples) else resampling.seed
-    ways = resampling.resamples if seed is not None else 2**statistics.units
-    task = partial(_swap_task, statistics, formula, observed, tuple(pairs), seed, cells)
+    observed, total, units = point_scores(statistics, formula), statistics.total(), statistics.units
+    is_exact = is_enumerated(units, resampling.resamples)
+    ways = 2**units if is_exact else resampling.resamples
+    draws = all_swaps(units, cells=cells) if is_exact else swap_flags(resampling.seed, units, ways, cells=cells)
     extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
-    for _, counted in over_resamples(task, ways, executor):
-        extreme += counted
-    return [[int(count) / ways if seed is None else add_one(int(count), ways) for count in row] for row in extreme]
-
-
-def _swap_task(
-    statistics: ExactStatistics,
-    formula: Formula,
-    observed: Floats,
-    pairs: tuple[Pair, ...],
-    seed: int | None,
-    cells: int,
-    resamples: range,
-) -> NDArray[np.int64]:
-    """How many of the swaps `resamples`, without a seed those of all ways, are extreme: (pairs, measures)."""
-    extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
-    total = statistics.total()
-    units = statistics.units
-    draws = (
-        all_swaps(units, resamples, cells=cells) if seed is None else swap_flags(seed, units, resamples, cells=cells)
-    )
     for given in digit_sums(statistics, draws):
         kept = total - given
         for row, (first, second) in enumerate(pairs):
@@ -120,7 +94,7 @@ def _swap_task(
             scores = scores_of(formula, statistics.values(mixed))
             limit = np.abs(observed[first] - observed[second]) - noise(observed[first], observed[second])
             extreme[row] += np.count_nonzero(np.abs(scores[0] - scores[1]) >= limit, axis=0)
-    return extreme
+    return [[int(count) / ways if is_exact else add_one(int(count), ways) for count in row] for row in extreme]
 
 
 class FamilyTests(Record):
@@ -150,12 +124,10 @@ def family_tests(
     resampling: Resampling,
     *,
     has_signs: bool = False,
-    executor: Executor | None = None,
 ) -> FamilyTests:
     """Test all pairs of a family under each measure, and correct the p-values for their number.
 
-    `has_signs`: two systems whose units are right or wrong get the exact sign test. `executor` is as in
-    `bootstrap_scores`.
+    `has_signs`: two systems whose units are right or wrong get the exact sign test.
     """
     systems, units = statistics.digits.shape[1], statistics.units
     correction = resampling.correction_of(systems)
@@ -166,7 +138,7 @@ def family_tests(
     else:
         exact = is_enumerated(units, resampling.resamples)
         permutations = 2**units if exact else resampling.resamples
-        found = randomisation_p(statistics, formula, pairs, resampling, executor=executor)
+        found = randomisation_p(statistics, formula, pairs, resampling)
         raw = [list(of_measure) for of_measure in zip(*found)]
     if correction == "hsd":
         exact = units * math.log(math.factorial(systems)) <= math.log(resampling.resamples) + 1e-9

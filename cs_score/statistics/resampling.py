@@ -1,8 +1,7 @@
 """Scores of the whole set, of the set without each unit in turn, and of bootstrap resamples of it.
 
 Resample number r belongs to block r // BLOCK, and every block has a generator of its own, PCG64 seeded with (seed,
-purpose, block). Any range of resamples can therefore be made by any process without the ones before it, and the
-draws depend neither on the size of the chunks in which they are made nor on who makes them. All draws are integers of
+purpose, block). The draws do not depend on the size of the chunks in which they are made. All draws are integers of
 64 bits from numpy's Generator, hence the same on every platform; a test holds the first of them, because numpy may
 change Generator (not PCG64 itself) from one release to another.
 """
@@ -11,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
-from functools import partial
 from itertools import permutations as permutations_of
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.formulas import Ratio
@@ -21,14 +19,10 @@ from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, rat
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import numpy as np
     from numpy.typing import NDArray
 else:
     np = Late("numpy")
-
-_Result = TypeVar("_Result")
 
 Counts: TypeAlias = "NDArray[np.integer[Any]]"
 
@@ -41,8 +35,8 @@ CHUNK_CELLS: Final = 1 << 18
 MOST_UNDEFINED: Final = 0.2
 """The share of undefined resamples above which nothing is said from the others."""
 
-_TASK: Final = 16 * BLOCK
-"""Resamples that one task of an executor makes."""
+_MOST_ROWS: Final = 16 * BLOCK
+"""Resamples whose sums are made at once; changes no result."""
 
 _SERIAL_PRODUCT: Final = 1 << 18
 """Multiplications in a product of matrices that OpenBLAS does without threads; changes no result."""
@@ -64,11 +58,11 @@ _Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
 
 
 def bootstrap_counts(
-    seed: int, units: int, resamples: range, *, strata: Sequence[int] = (), cells: int = CHUNK_CELLS
-) -> Iterator[tuple[int, Counts]]:
-    """The bootstrap resamples numbered `resamples`: chunks of (number of the first, counts).
+    seed: int, units: int, resamples: int, *, strata: Sequence[int] = (), cells: int = CHUNK_CELLS
+) -> Iterator[Counts]:
+    """The bootstrap resamples, in chunks of counts.
 
-    `counts` has one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`,
+    Counts have one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`,
     and over each of the `strata`, so many consecutive units, to their number.
     """
     ends = np.repeat(np.cumsum(strata), strata) if strata else units
@@ -83,10 +77,10 @@ def bootstrap_counts(
     return _chunks(seed, _Purpose.BOOTSTRAP, units, resamples, cells, draw)
 
 
-def swap_flags(seed: int, units: int, resamples: range, *, cells: int = CHUNK_CELLS) -> Iterator[tuple[int, Counts]]:
-    """The random swaps numbered `resamples`: chunks of (number of the first, flags).
+def swap_flags(seed: int, units: int, resamples: int, *, cells: int = CHUNK_CELLS) -> Iterator[Counts]:
+    """The random swaps, in chunks of flags.
 
-    `flags` has one row per resample and one column per unit: 1 with probability 1/2, where the two systems exchange
+    Flags have one row per resample and one column per unit: 1 with probability 1/2, where the two systems exchange
     the unit, and 0 elsewhere.
     """
     words = -(-units // 64)
@@ -98,28 +92,23 @@ def swap_flags(seed: int, units: int, resamples: range, *, cells: int = CHUNK_CE
     return _chunks(seed, _Purpose.SWAPS, units, resamples, cells, draw)
 
 
-def all_swaps(units: int, ways: range, *, cells: int = CHUNK_CELLS) -> Iterator[tuple[int, Counts]]:
-    """The swaps numbered `ways` of all 2^units, in chunks like those of `swap_flags`: flags are the number's digits."""
+def all_swaps(units: int, *, cells: int = CHUNK_CELLS) -> Iterator[Counts]:
+    """All 2^units swaps, in chunks like those of `swap_flags`: the digits of their numbers."""
     chunk = max(1, cells // units)
     places = np.arange(units, dtype=np.int64)
-    for first in range(ways.start, ways.stop, chunk):
-        numbers = np.arange(first, min(first + chunk, ways.stop), dtype=np.int64)
-        yield first, (numbers[:, np.newaxis] >> places) & 1
+    for first in range(0, 2**units, chunk):
+        numbers = np.arange(first, min(first + chunk, 2**units), dtype=np.int64)
+        yield (numbers[:, np.newaxis] >> places) & 1
 
 
-def _chunks(
-    seed: int, purpose: _Purpose, units: int, resamples: range, cells: int, draw: _Draw
-) -> Iterator[tuple[int, Counts]]:
+def _chunks(seed: int, purpose: _Purpose, units: int, resamples: int, cells: int, draw: _Draw) -> Iterator[Counts]:
     chunk = max(1, cells // units)
-    for block in range(resamples.start // BLOCK, -(-resamples.stop // BLOCK)):
+    for block in range(-(-resamples // BLOCK)):
         sequence = np.random.SeedSequence(seed, spawn_key=(purpose, block))
         generator = np.random.Generator(np.random.PCG64(sequence))
-        end = min((block + 1) * BLOCK, resamples.stop)
+        end = min((block + 1) * BLOCK, resamples)
         for first in range(block * BLOCK, end, chunk):
-            rows = draw(generator, min(chunk, end - first))
-            before = max(0, resamples.start - first)  # drawn only to reach the ones that are wanted
-            if before < len(rows):
-                yield first + before, rows[before:]
+            yield draw(generator, min(chunk, end - first))
 
 
 def scores_of(formula: Formula, sums: Floats) -> Floats:
@@ -173,31 +162,27 @@ def jackknife_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
 
 
 def bootstrap_scores(
-    statistics: ExactStatistics,
-    formula: Formula,
-    resampling: Resampling,
-    *,
-    executor: Executor | None = None,
-    cells: int = CHUNK_CELLS,
+    statistics: ExactStatistics, formula: Formula, resampling: Resampling, *, cells: int = CHUNK_CELLS
 ) -> Floats:
     """The scores of every bootstrap resample: (measures, systems, resamples); not a number where a resample gives 0/0.
 
-    All systems get the same draws, which makes differences between them paired. `executor` spreads the work (the
-    formula must then be picklable for a pool of processes) and `cells` bounds the memory of the draws; neither
-    changes a bit of the result. The result takes 8 bytes per score.
+    All systems get the same draws, which makes differences between them paired. `cells` bounds the memory of the draws
+    and changes no bit of the result, which takes 8 bytes per score.
     """
-    task = partial(_bootstrap_task, statistics, formula, resampling.seed, cells)
-    parts = [part for _, part in over_resamples(task, resampling.resamples, executor)]
-    return np.concatenate(parts, axis=-1)
+    found: Floats = np.empty((*point_scores(statistics, formula).T.shape, resampling.resamples))
+    draws = bootstrap_counts(
+        resampling.seed, statistics.units, resampling.resamples, strata=statistics.strata, cells=cells
+    )
+    start = 0
+    for sums in digit_sums(statistics, draws):
+        scores = _defined_scores_of(formula, statistics.values(sums))
+        found[..., start : start + len(scores)] = scores.transpose(2, 1, 0)
+        start += len(scores)
+        del sums, scores  # before the next ones are made
+    return found
 
 
-def _bootstrap_task(statistics: ExactStatistics, formula: Formula, seed: int, cells: int, resamples: range) -> Floats:
-    draws = bootstrap_counts(seed, statistics.units, resamples, strata=statistics.strata, cells=cells)
-    scores = [_defined_scores_of(formula, statistics.values(sums)) for sums in digit_sums(statistics, draws)]
-    return np.ascontiguousarray(np.concatenate(scores).transpose(2, 1, 0))
-
-
-def digit_sums(statistics: ExactStatistics, draws: Iterable[tuple[int, Counts]]) -> Iterator[Floats]:
+def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator[Floats]:
     """The digit sums (N, systems, digits) of consecutive draws, gathered into products of matrices of a good size.
 
     That is either so small that a BLAS library does not use threads, or large: its threads wait for one another at
@@ -206,9 +191,9 @@ def digit_sums(statistics: ExactStatistics, draws: Iterable[tuple[int, Counts]])
     rows = _SERIAL_PRODUCT // statistics.digits.size
     if rows < _FEWEST_ROWS:
         rows = max(1, _SUM_CELLS // max(statistics.units, statistics.digits[0].size))
-    weights: Floats = np.empty((min(rows, _TASK), statistics.units))
+    weights: Floats = np.empty((min(rows, _MOST_ROWS), statistics.units))
     filled = 0
-    for _, drawn in draws:
+    for drawn in draws:
         taken = 0
         while taken < len(drawn):
             count = min(len(weights) - filled, len(drawn) - taken)
@@ -249,9 +234,9 @@ def permuted_sums(statistics: ExactStatistics, permutations: int, seed: int | No
         sums = np.zeros((len(numbers), systems, len(varying)), dtype=rows.dtype)
         for table, chosen in _permuted_groups(rows, numbers, seed):
             sums += np.take(table, chosen, axis=0, mode="clip")  # none is out of range, and need not be checked
-        for start in range(0, len(sums), _TASK):
-            part = np.repeat(statistics.total()[np.newaxis], len(sums[start : start + _TASK]), axis=0)
-            part[..., varying] = sums[start : start + _TASK]
+        for start in range(0, len(sums), _MOST_ROWS):
+            part = np.repeat(statistics.total()[np.newaxis], len(sums[start : start + _MOST_ROWS]), axis=0)
+            part[..., varying] = sums[start : start + _MOST_ROWS]
             yield part
 
 
@@ -275,12 +260,3 @@ def _permuted_groups(
         for row in rows[first : first + size]:
             table += np.take(row, some[generator.integers(0, len(some), pool)], axis=0, mode="clip")
         yield table, generator.integers(0, pool, len(numbers))
-
-
-def over_resamples(
-    task: Callable[[range], _Result], resamples: int, executor: Executor | None
-) -> Iterator[tuple[range, _Result]]:
-    """`task` over consecutive ranges that make up 0 ... resamples - 1, in order, here or on the executor."""
-    ranges = [range(first, min(first + _TASK, resamples)) for first in range(0, resamples, _TASK)]
-    results = map(task, ranges) if executor is None else executor.map(task, ranges)
-    return zip(ranges, results)

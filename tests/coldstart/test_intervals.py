@@ -97,7 +97,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     found = bootstrap_scores(
         exact_statistics([table.rows]), ColumnFormula(formula_of(measures)), Resampling(count, seed)
     )[:, 0, :]
-    drawn = np.concatenate([part for _, part in bootstrap_counts(seed, len(table.ids), range(count))])
+    drawn = np.concatenate([*bootstrap_counts(seed, len(table.ids), count)])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}
         expected = summary_scores(replicated(run, queries, times))

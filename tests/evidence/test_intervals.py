@@ -85,7 +85,7 @@ def test_resamples_are_those_of_rescored_files(
     result = score(gold, predictions)
     formula = ColumnFormula(result.mode.formula)
     found = bootstrap_scores(exact_statistics([result.table.rows]), formula, Resampling(RESAMPLES, seed))[:, 0, :]
-    drawn = np.concatenate([part for _, part in bootstrap_counts(seed, UNITS, range(RESAMPLES))])
+    drawn = np.concatenate([*bootstrap_counts(seed, UNITS, RESAMPLES)])
     for number in range(RESAMPLES):
         again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]
         rescored = score([gold[unit] for unit in again], [predictions[unit] for unit in again])

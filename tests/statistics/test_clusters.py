@@ -57,7 +57,7 @@ def test_each_unit_its_own_cluster_gives_the_same_bytes_as_none() -> None:
 
 
 def test_strata_keep_their_numbers_in_every_resample() -> None:
-    for _, counts in bootstrap_counts(1, 10, range(128), strata=(3, 1, 6)):
+    for counts in bootstrap_counts(1, 10, 128, strata=(3, 1, 6)):
         assert (counts[:, :3].sum(axis=1) == 3).all()
         assert (counts[:, 3] == 1).all()
         assert (counts[:, 4:].sum(axis=1) == 6).all()
