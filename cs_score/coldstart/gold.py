@@ -7,7 +7,7 @@ travels to workers. Units are LDC queries with their entry points, or queries wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from cs_score.base.errors import InputError
@@ -15,7 +15,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, digests_of_files
 from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
-from cs_score.coldstart.lines import CODES, Assessment, DiscardRules, Links, Response
+from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options
 from cs_score.coldstart.queries import (
@@ -209,8 +209,8 @@ UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
 class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
-    `lines` has them in load order by run id, unit, and base id of the query; `discarded` are the indexes of those
-    beyond the limits, which changes no score (rule limits), `limited` how many lines had been loaded each time
+    `lines` has them in load order by run id, unit, and base id of the query; `discarded` says of those beyond the
+    limits, by index, why, which changes no score (rule limits); `limited` how many lines had been loaded each time
     these were looked for. `problems`, `remarks`, `digests` and `layouts` include those of gold.
     """
 
@@ -218,7 +218,7 @@ class Run(Record, eq=False):
     links: Links
     limits: Justifications
     lines: Mapping[str, Mapping[str, UnitLines]]
-    discarded: Collection[int]
+    discarded: Mapping[int, Discard]
     limited: Sequence[int]
     problems: ProblemLog
     remarks: Sequence[str]
@@ -261,7 +261,7 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
     problems.ignored |= frozenset() if with_problems else CODES
     discard = DiscardRules(limits, problems)
     discard.apply_again(run.limited, run.links.responses, run.links.nodes)
-    return replace(run, limits=limits, discarded=discard.marked, problems=problems)
+    return replace(run, limits=limits, discarded=discard.why, problems=problems)
 
 
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
@@ -278,7 +278,7 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
             of_base = of_unit.setdefault(base_id, [])
         of_base.append(response)
     return Run(
-        gold, links, limits, lines, loading.discard.marked, loading.discard.applied, loading.problems,
+        gold, links, limits, lines, loading.discard.why, loading.discard.applied, loading.problems,
         [*gold.remarks, *loading.remarks],
         [*gold.digests, *loading.digests],
         {**gold.layouts, **loading.layouts},

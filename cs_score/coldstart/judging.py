@@ -402,7 +402,8 @@ class Counting:
     """Finds the labels of responses and counts them, query by query.
 
     `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
-    `choices` are the rows in which hash order decides in the reference.
+    `choices` are the rows in which hash order decides in the reference. `kept_for` has the response that is kept for
+    each duplicate, `not_named` the lines that the nominal rule looked at for each that it takes the credit from.
     """
 
     def __init__(
@@ -411,6 +412,8 @@ class Counting:
         """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
         self._edition = edition
         self.choices: list[Choice] = []
+        self.kept_for: dict[int, Response] = {}
+        self.not_named: dict[int, Sequence[Response]] = {}
         self.labels = labels
         self.matched = matched
         self._policy = policy
@@ -440,7 +443,7 @@ class Counting:
                     }
                 if len(right) > 1:
                     first, *duplicates = sorted(right, key=self._is_nominal)
-                    right = self.keep(first, duplicates, row)
+                    right = self._keep(first, duplicates, row)
                 if right:
                     row.right += right
                     row.last_right.append(right[-1])
@@ -458,9 +461,9 @@ class Counting:
         """The counts of a row once duplicates of the response `kept` and the nominal rule have changed its labels."""
         if kept is not None:
             row.right.remove(kept)
-            row.right = self.keep(kept, row.right, row)
+            row.right = self._keep(kept, row.right, row)
         if row.right:
-            ignore = self.ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
+            ignore = self._ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
             ignore(row)
         found = Counter([self.labels[line.index] for line in row.submitted])
         counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
@@ -503,10 +506,11 @@ class Counting:
         assessment = self.matched.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
-    def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
+    def _keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
         """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
         for response in others:
             self.labels[response.index] = _no_longer_right(self.labels[response.index], REDUNDANT, self._duplicate_side)
+            self.kept_for[response.index] = kept
         row.redundant += others
         return [kept, *others] if self._duplicate_side == RIGHT else [kept]
 
@@ -518,7 +522,7 @@ class Counting:
         for line in row.submitted:
             if line.node in by_node:
                 by_node[line.node].append(line)
-        blocked = {node for node, lines in by_node.items() if not self.is_named(lines)}
+        blocked = {node for node, lines in by_node.items() if not self._is_named(lines)}
         if not blocked:
             return
         ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]}
@@ -526,22 +530,24 @@ class Counting:
             if line.node in blocked:
                 labels[line.index] = _without_credit(labels[line.index], line.number in ignored)
                 ignored.add(line.number)
+                self.not_named[line.index] = by_node[line.node]
 
-    def ignore_nominal_lines(self, row: Row) -> None:
+    def _ignore_nominal_lines(self, row: Row) -> None:
         """Ignore right responses that only describe an entity whose name is known, each for itself.
 
         Where the pool has mention types for one of them, those that it has none for are right no more.
         """
-        assessed = [(line.index, self.matched[line.index]) for line in row.right]
+        assessed = [(line, self.matched[line.index]) for line in row.right]
         if all(assessment.value_mention is None for _, assessment in assessed):
             return
-        for index, assessment in assessed:
-            if assessment.value_mention is None:
-                self.labels[index] = _no_longer_right(self.labels[index])
-            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
-                self.labels[index] = _no_longer_right(self.labels[index], IGNORE)
+        for line, assessment in assessed:
+            is_known = assessment.value_mention is not None
+            if not is_known or (assessment.value_mention == "NOM" and assessment.class_mention != "NOM"):
+                instead = (IGNORE,) if is_known else ()
+                self.labels[line.index] = _no_longer_right(self.labels[line.index], *instead)
+                self.not_named[line.index] = [line]
 
-    def is_named(self, lines: Sequence[Response]) -> bool:
+    def _is_named(self, lines: Sequence[Response]) -> bool:
         """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.
 
         As many lines are looked at as justifications count. Wrong ones are among them, but do not name.
@@ -549,9 +555,10 @@ class Counting:
         assessed = [line for line in lines if line.index in self.matched]
         if self._most is not None and len(assessed) > self._most:
             assessed = best_first(assessed)[: self._most]
-        for line in assessed:
-            assessment = self.matched[line.index]
-            is_named = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
-            if is_named and WRONG not in self.labels[line.index]:
-                return True
-        return False
+        return any(map(self.names, assessed))
+
+    def names(self, line: Response) -> bool:
+        """Whether an assessed line names the entity, or its class is known by descriptions only."""
+        assessment = self.matched[line.index]
+        is_name = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
+        return is_name and WRONG not in self.labels[line.index]

@@ -14,15 +14,15 @@ from cs_score.analysis.coldstart.mistakes import category_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.judging import REDUNDANT, Counting, Labels, Row, Tally, place_responses
-from cs_score.coldstart.lines import Assessment, Discard, DiscardRules, Response, SkippedLine
+from cs_score.coldstart.judging import REDUNDANT, Counting, Labels, Tally, place_responses
+from cs_score.coldstart.lines import Assessment, Response, SkippedLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG, Policy
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.measures.registry import Measure
-from cs_score.problems.log import Place, Problem, ProblemLog
+from cs_score.problems.log import Place, Problem
 
 AnyLine = Response | SkippedLine | UnreadLine
 
@@ -39,11 +39,8 @@ def side_of(labels: Labels) -> str:
 
 
 class Placement(Counting):
-    """A query's lines counted once more: the tree of its classes, the lines in each class (`members`), the class of
-    each line, and what counting decided between.
-
-    `in_favour_of` has the response that is kept for a duplicate, `not_named` the lines that the nominal rule looked at.
-    """
+    """A query's lines counted once more, for what counting decided between: the tree of its classes, the lines in each
+    class (`members`), the class of each line."""
 
     def __init__(self, query: Query, lines: Sequence[Response], unit: UnitResult, case: Case) -> None:
         """Raises InputError where the lines cannot be placed."""
@@ -51,33 +48,10 @@ class Placement(Counting):
         tree = case.run.gold.of_query(query, case.run.links).tree
         if tree is None or unit.unmatched is not None:
             raise InputError("the query cannot be counted")
-        self.in_favour_of: dict[int, Response] = {}
-        self.not_named: dict[int, Sequence[Response]] = {}
         self.tree = tree.branch()
         self.members = place_responses(self.tree, lines, unit.matched, case.run.links)
         self.class_of = {line.index: name for name, of_class in self.members.items() for line in of_class}
         self.tally(self.tree, self.members)
-
-    def keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
-        self.in_favour_of.update((line.index, kept) for line in others)
-        return super().keep(kept, list(others), row)
-
-    def names(self, line: Response) -> bool:
-        """Whether an assessed line names the entity, or its class is known by descriptions only."""
-        assessment = self.matched[line.index]
-        is_name = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
-        return is_name and WRONG not in self.labels[line.index]
-
-    def is_named(self, lines: Sequence[Response]) -> bool:
-        is_named = super().is_named(lines)
-        if not is_named:
-            self.not_named.update((line.index, lines) for line in lines)
-        return is_named
-
-    def ignore_nominal_lines(self, row: Row) -> None:
-        right = [(line, self.labels[line.index]) for line in row.right]
-        super().ignore_nominal_lines(row)
-        self.not_named.update((line.index, [line]) for line, labels in right if self.labels[line.index] != labels)
 
 
 class QueryCase:
@@ -225,15 +199,6 @@ class Case:
         for line in chain[AnyLine](links.responses, links.skipped, links.unread):
             first[line.file, line.text] = min(first.get((line.file, line.text), line.number), line.number)
         return first
-
-    @cached_property
-    def discards(self) -> dict[int, Discard]:
-        """Why each discarded line was, by index."""
-        if not self.run.discarded:
-            return {}
-        rules = DiscardRules(self.run.limits, ProblemLog())
-        rules.apply_again(self.run.limited, self.run.links.responses, self.run.links.nodes)
-        return rules.why
 
     @cached_property
     def dependents(self) -> Dependents:

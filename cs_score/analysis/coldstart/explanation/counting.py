@@ -11,9 +11,18 @@ from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect
 from cs_score.base.records import asdict
 from cs_score.coldstart.judging import Counts, Tally
 from cs_score.coldstart.lines import Assessment, Response, best_first, node_confidence
-from cs_score.coldstart.queries import QuerySet
 from cs_score.coldstart.ranking import Node, RankedNode, can_find
-from cs_score.coldstart.result import ScoreRow, by_ldc_query, counted_f1, counted_row, ldc_max_rows, left_sum
+from cs_score.coldstart.result import (
+    ScoreRow,
+    averaged_table,
+    counted_f1,
+    counted_row,
+    ldc_max_rows,
+    left_sum,
+    mean_members,
+    projected,
+    representing,
+)
 from cs_score.coldstart.scorer import score_rows
 
 
@@ -50,32 +59,28 @@ def _projected(row: ScoreRow, base_id: str, case: Case) -> Iterator[Counted]:
     table = case.run.gold.table
     if base_id not in table.ldc_of:
         return
-    rows_by_query: dict[str, list[ScoreRow]] = {}
-    for each in score_rows([case.units[table.ldc_of[base_id]]]):
-        rows_by_query.setdefault(each.name.partition(":")[0].rpartition("_")[2], []).append(each)
-    of_unit = {short_id: table.ldc_of[short_id] for short_id in rows_by_query if short_id in table.ldc_of}
-    for full_id, entry_points in by_ldc_query(rows_by_query, QuerySet(table.by_id, of_unit, table.was_expanded)):
-        (projected,) = ldc_max_rows(full_id, [row])
-        best_id, best = max(entry_points, key=lambda item: counted_f1(item[1]))
+    tables = projected(averaged_table(score_rows([case.units[table.ldc_of[base_id]]])), table)
+    for full_id, entry_points in tables.by_ldc:
+        (in_its_name,) = ldc_max_rows(full_id, [row])
+        best_id, best = representing(entry_points)
         if best_id == base_id:
-            yield _counted(projected, "LDC-MAX", "ldc-max")
+            yield _counted(in_its_name, "LDC-MAX", "ldc-max")
         else:
-            theirs, own = counted_f1(best), counted_f1(rows_by_query[base_id])
+            theirs, own = counted_f1(best), counted_f1(dict(entry_points)[base_id])
             note = (
                 f"{table.by_id[best_id].full_id} represents {full_id}: its F1 over all rows is {theirs:.4f}, that of "
                 f"this entry point {own:.4f}{', and it comes first' if theirs == own else ''}"
             )
             yield Counted("ldc-max", "LDC-MAX", full_id, row.level, {}, 0.0, 0.0, 0.0, (), note)
-        rows = [each for _, rows in sorted(entry_points) for each in rows]
-        members = [each for each in rows if ldc_max_rows(full_id, [each])[0].name == projected.name]
+        level = str(in_its_name.name.count(":"))
+        members = mean_members(full_id, entry_points)[in_its_name.name, level]
         columns = list(zip(*(each.scores for each in members)))
         precision, recall, f1 = means = [left_sum(values) / len(members) for values in columns]
         texts = [
             f"{name} = ({' + '.join(f'{each:.4f}' for each in values)}) / {len(members)} = {mean:.4f}"
             for name, values, mean in zip(("P", "R", "F1"), columns, means)
         ]
-        level = str(projected.name.count(":"))
-        yield Counted("ldc-mean", "LDC-MEAN", projected.name, level, {}, precision, recall, f1, tuple(texts))
+        yield Counted("ldc-mean", "LDC-MEAN", in_its_name.name, level, {}, precision, recall, f1, tuple(texts))
 
 
 def ranked_of(name: str | None, query: QueryCase, case: Case) -> tuple[Ranked | None, str | None]:

@@ -122,7 +122,7 @@ def _chain(query: LinkedQuery, case: Case) -> Iterator[Parent]:
 
 def kept_of(line: Response, case: Case) -> Kept:
     limits = case.run.limits
-    if line.index not in case.run.discarded or (why := case.discards.get(line.index)) is None:
+    if (why := case.run.discarded.get(line.index)) is None:
         return Kept("limits", str(limits))
     limit = {
         "document": f"A = {limits.per_document} for each node and document",
@@ -146,7 +146,7 @@ def _order(line: Response, why: Discard, case: Case) -> str:
 
     def confidence(lines: Sequence[Response]) -> float:
         """That of a node from its lines that no limit on its own lines had discarded."""
-        discards = case.discards
+        discards = case.run.discarded
         left = [each for each in lines if each.index not in discards or discards[each.index].limit == "single-valued"]
         return node_confidence([each.confidence for each in left], case.run.limits.most)
 
@@ -254,7 +254,7 @@ def category_of(line: Response, case: Case) -> Category | None:
     if placement is None or not labels:
         return None
     assessment, stands_in = query.assessment_of(line), placement.class_of[line.index]
-    kept = placement.in_favour_of.get(line.index)
+    kept = placement.kept_for.get(line.index)
     name = INCORRECT_PARENT if INCORRECT_PARENT in labels else pre_policy_category(assessment)
     if name == INCORRECT_PARENT:
         key: object = line.query.short_id, placement.tree.above[stands_in]

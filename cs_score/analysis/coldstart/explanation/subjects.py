@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cs_score.analysis.coldstart.changes import At
-from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, QueryCase, side_of
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence, effect_of_finding, ranked_of, rows_of
 from cs_score.analysis.coldstart.explanation.document import (
@@ -401,7 +400,7 @@ def explain_run(case: Case) -> Overview:
     sides = Counter(summary.side for summary in counted)
     costs: Sequence[Cost] = ()
     if case.measure is not None:
-        effects = Effects(case.scored, [case.measure])
+        effects = case.effects.of_first_measure()
         costs = [
             Cost(each.kind, each.change, each.file, each.line, each.slot, each.value, each.category, each.gain)
             for each in cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
