@@ -35,10 +35,7 @@ from cs_score.statistics.options import (
     Note,
     Resampling,
     faultless,
-    few_counted,
-    left_out,
     notes_of,
-    withheld,
 )
 from cs_score.statistics.resampling import bootstrap_scores, defined, jackknife_scores, point_scores, unit_ratios
 from cs_score.statistics.results import Interval, ScoreIntervals
@@ -122,15 +119,17 @@ def interval(
     found = defined(resampled)
     if found is None:
         undefined = int(np.count_nonzero(np.isnan(resampled)))
-        return _noted(Interval(point, None, None, None, undefined), (withheld(undefined, len(resampled)),))
+        text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
+        return _noted(Interval(point, None, None, None, undefined), (Note("WITHHELD", text),))
     low, high, error, notes = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
     if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
         notes = (*notes, faultless(point, counted, resampling))
     elif counted < FEW <= units:
-        notes = (*notes, few_counted(counted, units))
+        text = f"only {counted} of {units} units count: bootstrap limits and p are too narrow below {FEW}"
+        notes = (*notes, Note("FEW_UNITS", text))
     undefined = len(resampled) - len(found)
     if undefined:
-        notes = (*notes, left_out(undefined, len(resampled)))
+        notes = (*notes, Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
     return _noted(Interval(point, low, high, error, undefined), notes)
 
 

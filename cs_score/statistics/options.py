@@ -163,22 +163,6 @@ OUTSIDE: Final = Note(
 )
 
 
-def left_out(undefined: int, resamples: int) -> Note:
-    return Note("LEFT_OUT", f"{undefined} of {resamples} resamples left out (0/0)")
-
-
-def withheld(undefined: int, resamples: int) -> Note:
-    """Too many resamples are undefined, so no interval is given."""
-    return Note("WITHHELD", f"no interval: {undefined} of {resamples} resamples are 0/0")
-
-
-def few_counted(counted: int, units: int) -> Note:
-    """Few of many units have a denominator."""
-    return Note(
-        "FEW_UNITS", f"only {counted} of {units} units count: bootstrap limits and p are too narrow below {FEW}"
-    )
-
-
 def faultless(score: float, counted: int, resampling: Resampling) -> Note:
     """A score of 1 or 0, whose interval has no width.
 
