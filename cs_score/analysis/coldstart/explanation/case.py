@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain
 
-from cs_score.analysis.coldstart.changes import At, Dependents, RunFiles, files_of
+from cs_score.analysis.coldstart.changes import At, RunFiles, files_of
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, Rank, Ranked
 from cs_score.analysis.coldstart.mistakes import category_of
@@ -40,7 +40,8 @@ def side_of(labels: Labels) -> str:
 
 class Placement(Counting):
     """A query's lines counted once more, for what counting decided between: the tree of its classes, the lines in each
-    class (`members`), the class of each line."""
+    class (`members`), the class of each line.
+    """
 
     def __init__(self, query: Query, lines: Sequence[Response], unit: UnitResult, case: Case) -> None:
         """Raises InputError where the lines cannot be placed."""
@@ -199,10 +200,6 @@ class Case:
         for line in chain[AnyLine](links.responses, links.skipped, links.unread):
             first[line.file, line.text] = min(first.get((line.file, line.text), line.number), line.number)
         return first
-
-    @cached_property
-    def dependents(self) -> Dependents:
-        return Dependents(self.run, self.files) if self.fatal else self.effects.rescoring.dependents
 
     @cached_property
     def measures(self) -> Sequence[Measure]:

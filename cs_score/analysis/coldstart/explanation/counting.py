@@ -167,11 +167,9 @@ def effect_of_absence(lines: Sequence[ReadLine], case: Case, *, is_computed: boo
     """
     if case.measure is None:
         return None
-    change = Change(case.dependents.with_dependents(lines))
-    if is_computed:
-        return _line_effect("absent", change, case.effects.of(change), case)
+    change = Change(case.effects.rescoring.dependents.with_dependents(lines))
     reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
-    return _line_effect("absent", change, Effect({}, reason), case)
+    return _line_effect("absent", change, case.effects.of(change) if is_computed else Effect({}, reason), case)
 
 
 def effect_of_finding(assessment: Assessment, case: Case) -> LineEffect | None:
