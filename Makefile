@@ -112,7 +112,7 @@ share: $(VENV)/run.stamp
 	$(BIN)/cs-score completion fish > $(word 4, $(SHARE))
 
 # The same bytes each time: setuptools gives the archive the times and the owner of its files, so it is packed anew, and
-# the wheel is made from it.
+# the wheel is made from it, which has to score a sample in an environment of its own.
 dist:
 	rm -rf dist build/dist
 	$(PYTHON) -m venv build/dist
@@ -123,6 +123,9 @@ dist:
 	  --mode=u=rwX,go=rX -c cs_score-* | gzip -n9 > ../../dist/$$(basename cs_score-*).tar.gz
 	umask 022 && build/dist/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w dist dist/*.tar.gz
 	build/dist/bin/twine check --strict dist/*
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	build/empty/bin/cs-score score -expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt
 	sha256sum dist/*
 
 # Changes the scoring and the statistics in one place at a time, and counts the changes that the quick tests notice; hours

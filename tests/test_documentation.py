@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+from xml.etree import ElementTree
 
 import pytest
 
@@ -30,6 +32,7 @@ from tests.documents import (
     Command,
     Formula,
     Quotation,
+    code_blocks,
     copy_samples,
     formulas,
     in_shell,
@@ -58,6 +61,8 @@ def _generate() -> ModuleType:
 
 
 PARTS: Final[dict[str, Any]] = _generate().PARTS
+OF_OTHERS: Final = {"--option", "--tabs", "--no-deps", "--nodes", "--ntasks", "--ntasks-per-node"}
+"""Options that pages name although no command has them: a placeholder, a wrong spelling, those of pip and SLURM."""
 
 
 # ---- Examples
@@ -250,6 +255,45 @@ def test_every_exit_status_is_described() -> None:
 def test_every_name_of_the_api_is_described() -> None:
     described = re.findall(r"^\.\. auto\w+:: (\w+)$", TEXTS["docs/python/reference.md"], re.MULTILINE)
     assert sorted(described) == sorted(set(cs.__all__) - {"__version__"})
+
+
+def test_every_option_that_a_page_names_is_there() -> None:
+    known = {"--help", "--version"} | {
+        option.long
+        for name, entry in COMMANDS.items()
+        for task in (TASKS if entry.by_task else ("coldstart",))
+        for option in load(name, task).options
+    }
+    for page in (*TOP, ROOT / "SECURITY.md", *(path for path in PAGES if path.parent.name != "development")):
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        named = {word for span in spans(text) for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", span)}
+        assert named - known <= OF_OTHERS, page
+
+
+def test_every_target_of_make_that_a_page_names_is_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
+        assert (
+            set(
+                re.findall(r"(?:`|^)make ([a-z-]+)(?=[`\n]| {2}| ONLY)", page.read_text(encoding="utf-8"), re.MULTILINE)
+            )
+            <= targets
+        ), page
+
+
+def test_the_workflow_checks_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copy_samples(tmp_path))
+    text = TEXTS["docs/guides/continuous-integration.md"]
+    (workflow,) = code_blocks(text, "yaml")
+    assert f"cs_score-{cs.__version__}-py3-none-any.whl" in workflow
+    shutil.copy("submissions/tide-kb.tab.txt", "run.tab.txt")
+    scored = next(step.words for step in steps(text) if isinstance(step, Command))
+    in_shell(scored, tmp_path)
+    calls = re.findall(r"run: >\n((?: {10}.*\n)+)", workflow)
+    assert len(calls) == 2
+    for call in calls:
+        in_shell(" ".join(call.split()), tmp_path)
+    assert ElementTree.parse("scores.xml").getroot().tag == "testsuite"
 
 
 # ---- Links
