@@ -44,7 +44,7 @@ def write(name: str, lines: Any) -> None:
         (("analyze", *GIVEN, "--measure", "sentence_f1"), "no measure called sentence_f1; there are abstract_label"),
         (("analyze", *GIVEN, "--measure", "abstract_label_only"), "; did you mean abstract_label_only_"),
         (("analyze", *GIVEN, "--top", "0"), "--top 0: a whole number from 1 to "),
-        (("analyze", *GIVEN, "-o", "gold.jsonl"), "gold.jsonl is a file, where -o makes a folder"),
+        (("analyze", *GIVEN, "-o", "gold.jsonl"), "-o gold.jsonl: no format ends in .jsonl"),
         (("analyze", *GIVEN, "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be stan"),
         (("diff", *TWO[:-1]), "name two files of predictions, A and B, not 1"),
         (("diff", *TWO, "a.jsonl"), "name two files of predictions, A and B, not 3"),
