@@ -24,14 +24,7 @@ from cs_score.base.signature import RUN
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
 from cs_score.batch.execution import Backend, Delivery, Job, Progress, dask_backend, failures, local_backend, run_jobs
 from cs_score.batch.leaderboard import LEADERBOARD, WRITERS, make_leaderboard
-from cs_score.batch.overview import (
-    PROBLEMS,
-    TABLES,
-    document_of,
-    overview_of,
-    problem_lines,
-    write_problem_report,
-)
+from cs_score.batch.overview import PROBLEMS, TABLES, document_of, overview_of, problem_lines, write_problem_report
 from cs_score.batch.plan import MakePage, Plan, Prepared, is_page
 from cs_score.batch.runs import INDEX, InputFile, RunFile
 from cs_score.batch.store import (

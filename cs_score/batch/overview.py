@@ -230,10 +230,7 @@ def _problems(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
 
 
 _PROBLEMS: Final = Layout(
-    "problems",
-    "",
-    tuple(map(Column, ("run", "policy", "severity", "code", "file", "line", "message"))),
-    _problems,
+    "problems", "", tuple(map(Column, ("run", "policy", "severity", "code", "file", "line", "message"))), _problems
 )
 
 

@@ -15,17 +15,8 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option
-from cs_score.cli.options import (
-    ALSO,
-    KNOWLEDGE_BASE,
-    defaults_of,
-    options_of,
-    policy_texts,
-    read_resampling,
-)
-from cs_score.cli.output import (
-    warn,
-)
+from cs_score.cli.options import ALSO, KNOWLEDGE_BASE, defaults_of, options_of, policy_texts, read_resampling
+from cs_score.cli.output import warn
 from cs_score.cli.predictions import UNIT, Predictions
 from cs_score.cli.scoring import held, knowledge_bases_in, load_as_prepared, runs_and_pool, say_policy
 from cs_score.coldstart.editions import EDITIONS

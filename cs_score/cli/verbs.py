@@ -46,15 +46,7 @@ from cs_score.cli.options import (
     task_command,
     top_of,
 )
-from cs_score.cli.output import (
-    Destination,
-    print_text,
-    remark,
-    text_width,
-    with_bar,
-    with_deltas,
-    write_to_stream,
-)
+from cs_score.cli.output import Destination, print_text, remark, text_width, with_bar, with_deltas, write_to_stream
 from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, UNIT, Predictions, analysing
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts import chart_bytes

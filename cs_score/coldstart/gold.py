@@ -18,14 +18,7 @@ from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_dis
 from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options
-from cs_score.coldstart.queries import (
-    Query,
-    QuerySet,
-    load_queries,
-    report_languages,
-    report_slots,
-    select_queries,
-)
+from cs_score.coldstart.queries import Query, QuerySet, load_queries, report_languages, report_slots, select_queries
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples

@@ -212,11 +212,7 @@ def is_wrong_bin(name: str, root: str) -> bool:
 
 
 def build_tree(
-    root: LinkedQuery,
-    assessments: Sequence[Assessment],
-    links: Links,
-    problems: ProblemLog,
-    edition: Edition = LATEST,
+    root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog, edition: Edition = LATEST
 ) -> ClassTree:
     """The tree of the query `root` with its assessments placed (rule ground-truth).
 

@@ -112,8 +112,7 @@ class Options(Record):
     """What can be chosen."""
 
     references: Annotated[
-        int,
-        Meta(ge=1, le=3, description="Reference derivations drawn for each evaluation of an instance, 1 to 3"),
+        int, Meta(ge=1, le=3, description="Reference derivations drawn for each evaluation of an instance, 1 to 3")
     ] = REFERENCE_POSITIONS
     ignore_missing: Annotated[bool, Meta(description="Leave out instances without prediction instead of failing")] = (
         False

@@ -26,15 +26,7 @@ from cs_score.knowledge_base.assertions import (
     ProvenanceList,
 )
 from cs_score.knowledge_base.kb_file import Line
-from cs_score.knowledge_base.predicates import (
-    OBJECT,
-    SUBJECT,
-    PredicateTable,
-    Use,
-    Verb,
-    declaration,
-    use_as,
-)
+from cs_score.knowledge_base.predicates import OBJECT, SUBJECT, PredicateTable, Use, Verb, declaration, use_as
 from cs_score.knowledge_base.recognition import is_node_name
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, Place, ProblemLog

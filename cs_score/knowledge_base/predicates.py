@@ -43,10 +43,7 @@ _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "political/religious_affiliation": ("deprecated", "political_religious_affiliation"),
         "top_members/employees": ("deprecated", "top_members_employees"),
     },
-    "gpe": {
-        "employees": ("deprecated", "employees_or_members"),
-        "membership": ("deprecated", "employees_or_members"),
-    },
+    "gpe": {"employees": ("deprecated", "employees_or_members"), "membership": ("deprecated", "employees_or_members")},
     "per": {
         "employee_of": ("deprecated", "employee_or_member_of"),
         "member_of": ("deprecated", "employee_or_member_of"),
@@ -58,10 +55,7 @@ _ALIASES: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "stateorprovince_of_residence": ("misspelled", "statesorprovinces_of_residence"),
         "titles": ("misspelled", "title"),
     },
-    "any": {
-        "canonical_mentions": ("misspelled", "canonical_mention"),
-        "mentions": ("misspelled", "mention"),
-    },
+    "any": {"canonical_mentions": ("misspelled", "canonical_mention"), "mentions": ("misspelled", "mention")},
 }
 
 # What a use says of the node, the most specific first.

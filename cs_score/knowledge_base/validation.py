@@ -130,12 +130,7 @@ def resolve_knowledge_bases(
 
 
 def prepared_files(
-    files: Iterable[Input],
-    queries: QuerySet,
-    limits: Justifications,
-    *,
-    validate: bool,
-    known: Collection[Input] = (),
+    files: Iterable[Input], queries: QuerySet, limits: Justifications, *, validate: bool, known: Collection[Input] = ()
 ) -> Preparation:
     """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
 

@@ -264,14 +264,10 @@ _KINDS: Final = {
         action=f"{_KEPT} The document of the value counts.",
     ),
     "NOT_UTF8": _condition(
-        "A file is not UTF-8.",
-        "a file in Latin-1 or UTF-16",
-        "Convert it, for example with iconv.",
+        "A file is not UTF-8.", "a file in Latin-1 or UTF-16", "Convert it, for example with iconv."
     ),
     "NO_LINES": _condition(
-        "A run or assessment file has blank and comment lines only.",
-        "# nothing yet",
-        "Check the file.",
+        "A run or assessment file has blank and comment lines only.", "# nothing yet", "Check the file."
     ),
     "QUERY_NOT_EXPANDED": _condition(
         "A line answers a query as the annotators have it, with several entry points, and not a slot-filling query.",
@@ -284,9 +280,7 @@ _KINDS: Final = {
         "Put parent lines first, give the right query file, compare the prefixes of the ids.",
     ),
     "RUN_OF_2014": _condition(
-        "A run has the seven columns of 2014.",
-        "a run without full query ids",
-        "Convert it to nine columns.",
+        "A run has the seven columns of 2014.", "a run without full query ids", "Convert it to nine columns."
     ),
     "SEMICOLON_AS_SEPARATOR": _warning(
         "A semicolon is used as a triple separator in the provenance %s. The semicolon will be replaced with a comma. ",
@@ -365,9 +359,7 @@ _KINDS: Final = {
         "Write 0 for the class, or C or X for the code.",
     ),
     "CORRECT_WITHOUT_CLASS": _condition(
-        "An assessment is correct or inexact and has no equivalence class.",
-        "code C and class 0",
-        "Name the class.",
+        "An assessment is correct or inexact and has no equivalence class.", "code C and class 0", "Name the class."
     ),
     "DISCARDED_DEPENDENT": _warning(
         "Following line has been discarded because all of its parents were discarded due to constraints on multiple "
@@ -404,11 +396,7 @@ _KINDS: Final = {
         "an output folder that is not there",
         "See the message.",
     ),
-    "FILE_MISSING": _condition(
-        "An input does not exist.",
-        "a name with a typing error",
-        "Check the name.",
-    ),
+    "FILE_MISSING": _condition("An input does not exist.", "a name with a typing error", "Check the name."),
     "MISMATCHED_RUNID": _fatal(
         "Multiple runids were used: %s",
         "The rounds that are packaged together have different run ids.",
@@ -458,11 +446,7 @@ _KINDS: Final = {
         "a class with both NAM and NOM assessments in one language",
         "Correct the mention types of the class.",
     ),
-    "UNKNOWN_ASSESSMENT_CODE": _condition(
-        "An assessment code is none of C W X I S L.",
-        "Y",
-        "Use one of the codes.",
-    ),
+    "UNKNOWN_ASSESSMENT_CODE": _condition("An assessment code is none of C W X I S L.", "Y", "Use one of the codes."),
     # Nodes of knowledge bases
     "COLON_OMITTED": _warning(
         "Initial colon omitted from name of node %s",

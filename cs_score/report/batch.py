@@ -198,10 +198,7 @@ def _difficulty_charts(document: Overview) -> Iterator[Drawing]:
         several = _plural(row.part)
         title = f"{several.capitalize()} by how many runs found them{_policy_text(document, row.policy)}"
         name = f"difficulty-{document.policies.index(row.policy)}-{slug(row.part)}"
-        axes, of = (
-            (f"number of {several}, of {row.total}", "found by runs"),
-            f"{row.policy} {row.part}".strip(),
-        )
+        axes, of = ((f"number of {several}, of {row.total}", "found by runs"), f"{row.policy} {row.part}".strip())
         yield bars(name, title, axes, drawn, about="found by so many runs: ", of=of)
 
 

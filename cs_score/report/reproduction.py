@@ -39,10 +39,7 @@ def difference_origin(document: Any) -> Section:
     one, other = (document.origins[side] for side in "ab")
     rows = [{"side": side, **asdict(given)} for side, origin in (("A", one), ("B", other)) for given in origin.inputs]
     inputs = layout_of("inputs", "Inputs", rows, side="Of", **_INPUT)
-    blocks: list[Block] = [
-        Text(f"cs-score {one.version}, from these files:"),
-        *tables(inputs, document, is_small=True),
-    ]
+    blocks: list[Block] = [Text(f"cs-score {one.version}, from these files:"), *tables(inputs, document, is_small=True)]
     gold = [[given for given in origin.inputs if given.role != "run"] for origin in (one, other)]
     if one.options == other.options and gold[0] == gold[1]:
         words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document.measure]

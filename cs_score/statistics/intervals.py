@@ -53,10 +53,7 @@ _NO_NOTES: Final[tuple[Note, ...]] = ()
 
 
 def score_intervals(
-    table: UnitTable,
-    measures: Sequence[str],
-    formula: ColumnMeasures,
-    resampling: Resampling,
+    table: UnitTable, measures: Sequence[str], formula: ColumnMeasures, resampling: Resampling
 ) -> ScoreIntervals:
     """The intervals of `measures`, which `formula` makes of the column sums of `table`.
 
@@ -71,11 +68,7 @@ def score_intervals(
 
 
 def bootstrap_intervals(
-    statistics: ArrayLike,
-    formula: Formula,
-    resampling: Resampling | None = None,
-    *,
-    units: Sequence[str] = (),
+    statistics: ArrayLike, formula: Formula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
     """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
 

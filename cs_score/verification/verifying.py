@@ -21,14 +21,7 @@ from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
 from cs_score.verification.recorded import Kind, Places, Recorded, read_recorded
 from cs_score.verification.rescoring import BatchRuns, scored_again
-from cs_score.verification.whole_batch import (
-    LEADERBOARD,
-    OF_OVERVIEW,
-    OVERVIEW,
-    TABLES,
-    WholeBatch,
-    run_again,
-)
+from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch, run_again
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
 """That of a signature, also as LaTeX has it."""

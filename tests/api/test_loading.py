@@ -88,10 +88,7 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
         ("[1]", "^the JSON: no JSON object$"),
         ('{"a": NaN}', "^the JSON: a: no JSON: NaN is no number"),
         ("{}", "^the JSON: no result of cs-score; a result is what -o FILE.json and to_json make$"),
-        (
-            '{"kind": "score", "task": "coldstart"}',
-            "^the JSON: schema_version: is None, where this version of cs",
-        ),
+        ('{"kind": "score", "task": "coldstart"}', "^the JSON: schema_version: is None, where this version of cs"),
         ('{"kind": "score", "task": "coldstart", "schema_version": 4}', "^the JSON: the whole: has no signature$"),
         ("[" * 100_000, "^the JSON: line 1, column 51: no JSON that can be read: it is nested more than 50 levels"),
         ('{"runs": [{"score": 1e400}]}', r"^the JSON: runs\[0\]\.score: no JSON: 1e400 is too large a number$"),

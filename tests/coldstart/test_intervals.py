@@ -16,14 +16,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import (
-    Result,
-    RunResult,
-    averaged_rankings,
-    averaged_table,
-    in_printing_order,
-    projected,
-)
+from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.formulas import Ratio, divide

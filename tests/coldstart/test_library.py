@@ -113,11 +113,7 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"docid": "N_ENG_2", "relation": "N_ENG_1:1-20"},
-        {"relation": "N_ENG_1:7-20,N_ENG_1:1-5"},
-        {"span": "3-2"},
-    ],
+    [{"docid": "N_ENG_2", "relation": "N_ENG_1:1-20"}, {"relation": "N_ENG_1:7-20,N_ENG_1:1-5"}, {"span": "3-2"}],
 )
 def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(inputs: Inputs, change: dict[str, str]) -> None:
     line = replace(BO, **change)

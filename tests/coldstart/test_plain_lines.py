@@ -39,10 +39,7 @@ def provenances(draw: st.DrawFn) -> str:
 def test_what_is_plain_is_canonical_and_has_no_faults(
     relation: str, provenance: str, documents: dict[str, float] | None
 ) -> None:
-    read = (
-        read_provenance(relation, RELATION_SPANS, documents),
-        read_provenance(provenance, VALUE_SPANS, documents),
-    )
+    read = (read_provenance(relation, RELATION_SPANS, documents), read_provenance(provenance, VALUE_SPANS, documents))
     assume(are_plain(relation, provenance, documents))
     assert [column.canonical for column in read] == [relation, provenance]
     assert [column.problems for column in read] == [(), ()]

@@ -62,8 +62,7 @@ def test_names_of_a_mode_are_unique_and_parse(mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "SF", "SF-AP@", "SF-AP@01", "SF-AP@-1", "SF-AP@\u0661", "LDC-MAX-AP", "abstract_f1@0", " SF-AP"],
+    "text", ["", "SF", "SF-AP@", "SF-AP@01", "SF-AP@-1", "SF-AP@\u0661", "LDC-MAX-AP", "abstract_f1@0", " SF-AP"]
 )
 def test_other_texts_are_no_measures(text: str) -> None:
     with pytest.raises(UsageError, match="no measure called"):

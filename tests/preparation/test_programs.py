@@ -139,9 +139,7 @@ def test_a_reader_that_goes_away_costs_one_line(inputs: Inputs) -> None:
     assert said[-1] == "cs-score validate-run: standard output was closed before everything was written"
 
 
-def test_validate_names_what_it_left_out_signs_files_as_stored_and_scores_no_run_with_errors(
-    inputs: Inputs,
-) -> None:
+def test_validate_names_what_it_left_out_signs_files_as_stored_and_scores_no_run_with_errors(inputs: Inputs) -> None:
     inputs.lines(Judged(), name="pool")
     inputs.lines(RunLine(), RunLine("Cy"))
     words = ("--validate", "--json", "result.json", "-output_file", "out", "q.xml", "pool", "run.tab")

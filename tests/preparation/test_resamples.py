@@ -46,11 +46,7 @@ def test_first_draws_of_seed_0() -> None:
     )
 
 
-@given(
-    st.dictionaries(IDS, IDS, max_size=8),
-    st.integers(0, 6),
-    st.integers(0, 2**70),
-)
+@given(st.dictionaries(IDS, IDS, max_size=8), st.integers(0, 6), st.integers(0, 2**70))
 def test_every_draw_holds_all_sf_ids_of_a_known_query(ldc_of: dict[str, str], resamples: int, seed: int) -> None:
     groups = read("".join(f"{ldc} {sf}\n" for sf, ldc in ldc_of.items()))
     lines = list(resample_lines(groups, resamples, seed))

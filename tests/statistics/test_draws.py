@@ -25,12 +25,7 @@ def flags(seed: int, units: int, resamples: int, cells: int = 1 << 18) -> Floats
 
 def test_first_bootstrap_draws_of_seed_0() -> None:
     """Recorded once: numpy may change Generator, and published numbers must then not change unnoticed."""
-    assert counts(0, 6, 4).tolist() == [
-        [1, 0, 1, 1, 0, 3],
-        [1, 0, 1, 0, 3, 1],
-        [3, 1, 0, 0, 0, 2],
-        [1, 0, 1, 2, 2, 0],
-    ]
+    assert counts(0, 6, 4).tolist() == [[1, 0, 1, 1, 0, 3], [1, 0, 1, 0, 3, 1], [3, 1, 0, 0, 0, 2], [1, 0, 1, 2, 2, 0]]
 
 
 @pytest.mark.parametrize("units", [1, 2, 63, 64, 65, 1000])

@@ -20,14 +20,7 @@ from cs_score.measures.formulas import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, Floats
 from cs_score.statistics.comparison import compare
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import (
-    detectable_effect,
-    effect_of,
-    needed_units,
-    power_of,
-    t_limit,
-    t_tail,
-)
+from cs_score.statistics.planning import detectable_effect, effect_of, needed_units, power_of, t_limit, t_tail
 from cs_score.statistics.results import PairedSystems
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples

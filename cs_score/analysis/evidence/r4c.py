@@ -6,17 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.evidence.r4c import (
-    MODE,
-    WEIGHTS,
-    Choice,
-    R4CResult,
-    ScoredInstance,
-    Scorer,
-    read_gold,
-    row,
-    score,
-)
+from cs_score.evidence.r4c import MODE, WEIGHTS, Choice, R4CResult, ScoredInstance, Scorer, read_gold, row, score
 from cs_score.evidence.reading import quoted
 from cs_score.tasks.task import Confusion, Examiner, Fault, Part, Row
 

@@ -20,13 +20,7 @@ from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
 from cs_score.coldstart.judging import Counts, is_wrong_bin
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.result import (
-    RunResult,
-    averaged_table,
-    counted_row,
-    in_printing_order,
-    projected,
-)
+from cs_score.coldstart.result import RunResult, averaged_table, counted_row, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import Measure, usual
 from cs_score.statistics.units import UnitTable

@@ -12,14 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
 from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
-from cs_score.analysis.coldstart.explanation.document import (
-    Item,
-    LineEffect,
-    LineExplanation,
-    unwrapped,
-    walk,
-    wrapped,
-)
+from cs_score.analysis.coldstart.explanation.document import Item, LineEffect, LineExplanation, unwrapped, walk, wrapped
 from cs_score.analysis.coldstart.explanation.subjects import (
     ClassExplanation,
     NodeExplanation,
