@@ -26,7 +26,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1733, 12),  # plan: 1000, 9
+    "base": Budget(1735, 12),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1285, 4),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -50,13 +50,13 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2540, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1687, 6),  # plan: 800, 6
+    "verification": Budget(1690, 6),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(2059, 8),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2497, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5052, 16),  # plan: 1900, 11
+    "cli": Budget(5072, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -79,7 +79,9 @@ def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     """
     import difflib
 
-    plain = {_plain(name): name for name in names}
+    plain: dict[str, str] = {}
+    for name in names:
+        plain.setdefault(_plain(name), name)
     key = _plain(word)
     begun = [each for each in plain if len(key) > 2 and each.startswith(key)]
     found = dict.fromkeys((*difflib.get_close_matches(key, plain, cutoff=cutoff), *begun))

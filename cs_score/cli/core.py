@@ -288,7 +288,7 @@ class Command(click.Command):
     def _pages(self) -> Iterator[Option]:
         """The options that are answered with a text at once."""
         names = ("-help", ["-h", "--help"]) if self.options_first else ("--help", ["-h", "-help"])
-        yield Option(names[0], None, "Show this text", also=names[1], page=lambda command, _: command.help_text())
+        yield Option(names[0], None, "Show this text", also=names[1], page=_help_asked)
         yield Option("--version", None, "Show the version of cs-score", page=lambda *_: version_text())
         if self.entry is not None and self.entry.follows:
             yield Option("-version", None, "Show the version that is followed", page=_followed)
@@ -382,7 +382,8 @@ class Command(click.Command):
         """Raises UsageError where an option or a word is missing, or there is one too many."""
         for option in self.options:
             if option.long in self.required and option.long not in line.switches:
-                raise UsageError(f"{'-o' if option.long == OUTPUT.long else option.long} {option.value} must be given")
+                name = "-o" if option.long == OUTPUT.long else option.long
+                raise UsageError(f"{name} {option.value} must be given, such as: {self.called} {self.example}")
         for parameter in self.parameters[len(line.words) :]:
             if parameter.required:
                 missing = f"Not enough arguments; {parameter.shown} must be provided"
@@ -491,6 +492,13 @@ class Command(click.Command):
         if self.parameters:
             yield "Arguments", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
         yield from self.sections()
+
+
+def _help_asked(command: Command, typed: Sequence[str]) -> str:
+    """The help of a command, of the task that is named behind the option where one is."""
+    verb, _ = command.place
+    named = next((word for word in typed if word in TASKS), None)
+    return (load(verb, named) if named and verb and COMMANDS[verb].by_task else command).help_text()
 
 
 def _followed(command: Command, typed: Sequence[str]) -> str:

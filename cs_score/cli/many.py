@@ -52,12 +52,22 @@ from cs_score.cli.scoring import RunsScored
 from cs_score.report.documents import page_of
 from cs_score.tables.renderers import tsv
 from cs_score.tasks import COLD_START, task_named
-from cs_score.verification.checking import Gate, error_text, of_cold_start, of_evidence, read_limit
+from cs_score.verification.checking import (
+    NOTHING_TO_CHECK,
+    WRITERS,
+    Gate,
+    Measured,
+    checks_in,
+    error_text,
+    of_cold_start,
+    of_evidence,
+    of_record,
+    read_limit,
+)
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import Comparison
-    from cs_score.verification.checking import Gate, Measured
     from cs_score.verification.verifying import Verdict
 
 
@@ -205,6 +215,8 @@ def read_gate(line: Line) -> Gate:
             raise UsageError(f"{option} is about the test: give --significant, too")
     if "--sequential" in line.switches and "--significant" not in line.switches:
         raise UsageError("--sequential is about the test: give --significant, too")
+    if not {"--min", "--baseline"} & {*line.switches}:
+        raise UsageError(NOTHING_TO_CHECK)
     return Gate(
         tuple(read_limit("--min", text) for text in line.texts("--min")),
         tuple(read_limit("--max-drop", text) for text in line.texts("--max-drop")),
@@ -215,8 +227,6 @@ def read_gate(line: Line) -> Gate:
 
 def judge(gate: Gate, run: Measured, line: Line) -> int:
     """Hold a run against the limits and print the result; the exit status. Raises UsageError and InputError."""
-    from cs_score.verification.checking import WRITERS, checks_in, of_record
-
     path, checks = line.switches.get("--baseline"), line.switches.get("--sequential")
     baseline = None if path is None else of_record(path, run.name)
     if checks is not None and gate.significance is not None:

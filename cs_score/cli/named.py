@@ -146,7 +146,8 @@ class Runs:
             shown = "two runs" if wanted == 2 else "one run, with --policy-b, --pool-b or --follow-b"
             there = f"{len(runs)} among the files ({', '.join(map(_called, runs))})"
             choose = "; choose with --run ID" if len(runs) > wanted else ""
-            raise UsageError(f"name {shown}; there are {there}{choose}; see cs-score diff -help")
+            verb = "is" if len(runs) == 1 else "are"
+            raise UsageError(f"name {shown}; there {verb} {there}{choose}; see cs-score diff -help")
 
         def scored(gold: Gold, run: OneRun, options: Options) -> Scored:
             loaded = self._load(gold, run)

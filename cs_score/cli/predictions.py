@@ -94,7 +94,8 @@ class Predictions:
         if most and len(self.files) != most:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < fewest:
-            raise UsageError("a comparison needs the predictions of at least two systems")
+            there = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
+            raise UsageError(f"a comparison needs the predictions of at least two systems: there is {there}")
 
     def _scored(self, file: str) -> Any:
         return score_evidence(self._task, self.gold, file, self._own)

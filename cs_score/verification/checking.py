@@ -172,6 +172,9 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     baseline: Baseline | None = None
 
 
+NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE"
+
+
 class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
@@ -197,7 +200,7 @@ class Gate(Record):
         checks = [_minimum(run, *each) for each in minima.items()]
         if baseline is None:
             if drops or not minima:
-                raise UsageError("nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE")
+                raise UsageError(NOTHING_TO_CHECK)
             return _checked(run, None, checks, ())
         if not self.any_baseline:
             check_comparable(run, baseline)
