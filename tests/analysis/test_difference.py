@@ -158,7 +158,7 @@ def test_another_policy_and_another_pool_for_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((*SAMPLES, KB), "name two runs; there are 1 among the files"),
+        ((*SAMPLES, KB), "name two runs; there is 1 among the files"),
         ((*SAMPLES, KB, SF, "--policy-b", "sf"), "name one run, with --policy-b, --pool-b or --follow-b; there are 2"),
         ((*SAMPLES, KB, "--policy-b", "fs"), "--policy-b fs: no such preset; there are kb, sf"),
         ((*SAMPLES, KB, "-"), "standard input cannot be read once for each"),
