@@ -24,7 +24,6 @@ from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import AS_GIVEN, Policy
 from cs_score.coldstart.several import runs_of
-from cs_score.measures.registry import headline
 from cs_score.statistics import planning
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison as Compared
@@ -232,11 +231,9 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     given = [{name: result._to_compare() for name, result in side.items()} for side in sides]
-    known = task.measures(given[0].values())
-    wanted = str(task.measure_of(measure) or next(each for each in headline(task.name) if each in known))
     judged = [assessing.judged_in(_assessments(next(iter(side.values())))) for side in sides]
     settings = resampling_of(bootstrap, seed, confidence, None, clusters)
-    return Assessors(assessing.assessors(task, given[0], given[1], wanted, (judged[0], judged[1]), settings))
+    return Assessors(assessing.assessors(task, given[0], given[1], measure, (judged[0], judged[1]), settings))
 
 
 def _assessments(result: Any) -> Sequence[Assessment]:

@@ -205,9 +205,11 @@ class Runs:
         runs, pool = self._found()
         return open_gold(self._queries, self._options), pool, runs
 
-    def load(self, gold: Gold, run: OneRun) -> Run:
+    def load(
+        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
+    ) -> Run:  # fmt: skip
         """The run by itself; what is to be known of it is said once. Raises InputError."""
-        loaded = self._load(gold, run)
+        loaded = self._load(gold, run, pool, problems)
         if run not in self._loaded:
             self._loaded.append(run)
             _warn_of(loaded, name_of(run.file))

@@ -37,7 +37,7 @@ from cs_score.cli.options import (
 from cs_score.cli.output import Destination, print_text, text_width, with_bar, with_deltas, write_to_stream
 from cs_score.cli.predictions import GOLD
 from cs_score.coldstart.gold import with_pool
-from cs_score.coldstart.scorer import score_runs
+from cs_score.coldstart.several import score_each
 from cs_score.measures.registry import headline
 from cs_score.report.charts import Drawing, chart_bytes, lines
 from cs_score.statistics.options import Resampling
@@ -127,8 +127,7 @@ def compare_assessors(name: str, line: Line) -> int:
                 gold = with_pool(opened, assessed)
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
-                loaded = [given.load(gold, run) for run in runs]
-                sides.append(dict(zip(names_of(runs), (score_runs(run, gold.options.policy) for run in loaded))))
+                sides.append(dict(zip(names_of(runs), score_each(gold, runs, given.load))))
                 judged.append(judged_in(gold.links.assessments))
     elif GOLD.long not in line.switches:
         raise UsageError(f"{SECOND.long} is another gold file: name the first one with {GOLD.long}")
@@ -136,9 +135,7 @@ def compare_assessors(name: str, line: Line) -> int:
         for each in (line, line.with_value(GOLD.long, second)):
             sides.append(named_by(name, each, fewest=1, most=None).several())
             judged.append({})
-    known = task.measures(sides[0].values())
-    wanted = str(task.measure_of(measure) or next(each for each in headline(name) if each in known))
-    return _printed(line, ASSESSED, assessors(task, sides[0], sides[1], wanted, (judged[0], judged[1]), resampling))
+    return _printed(line, ASSESSED, assessors(task, sides[0], sides[1], measure, (judged[0], judged[1]), resampling))
 
 
 def _printed(line: Line, printout: Printout, found: Any) -> int:
@@ -153,9 +150,9 @@ _TEAMS: Final = Option(
 
 def _bias(line: Line) -> int:
     """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
-    if "-" in (*line.words, line.switches.get(_TEAMS.long)):
-        raise UsageError("standard input cannot be read once for each run: name a file")
     teams, measure = line.switches.get(_TEAMS.long), line.switches.get("--measure")
+    if teams == "-":
+        raise UsageError("standard input cannot be read once for each run: name a file")
     given = Runs(line)
     with paused_collector():
         opened, pool, runs = given.opened()

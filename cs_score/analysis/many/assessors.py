@@ -9,6 +9,7 @@ from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.lines import Assessment
+from cs_score.measures.registry import headline
 from cs_score.statistics.agreement import alpha, assessor_intervals, kappa
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.intervals import bootstrap_intervals
@@ -86,15 +87,16 @@ def assessors(
     task: Task,
     first: Mapping[str, Any],
     second: Mapping[str, Any],
-    measure: str,
+    measure: str | None = None,
     judged: tuple[Judged, Judged] = ({}, {}),
     resampling: Resampling | None = None,
 ) -> Assessors:
-    """Results of the same runs, by name, under either assessor, compared by one measure.
+    """Results of the same runs, by name, under either assessor, compared by one measure, the headline one unless given.
 
-    Raises InputError where the units differ.
+    Raises UsageError for a measure that the task lacks, InputError where the units differ.
     """
-    settings = resampling or Resampling()
+    settings, known = resampling or Resampling(), task.measures(first.values())
+    measure = task.measure_of(measure) or next(each for each in headline(task.name) if each in known)
     formula = ColumnFormula(task.formula([measure]))
     names, tables, signatures = list(first), dict[str, UnitTable](), dict[str, str]()
     for place, side in zip(_SIDES, (first, second)):
