@@ -75,19 +75,26 @@ class Power(Statistics):
         return {**super()._makers(), "curve": lambda: CURVE.table(self._document)}
 
 
-class PoolBias(Statistics):
-    """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
+class TwoRankings(Statistics):
+    """A document of statistics that ranks the same runs twice."""
 
-    _default, _printout = "pool-bias", pooling.BIAS
-    _document: pooling.PoolBias
+    _what: ClassVar[str]
 
     @property
     def tau_b(self) -> float | None:
         """Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied."""
-        return self._document.tau_b
+        tau: float | None = self._document.tau_b
+        return tau
 
     def __repr__(self) -> str:
-        return f"<pool bias of {len(self._document.runs)} runs: tau-b {_shown(self.tau_b)}>"
+        tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
+        return f"<{self._what} of {len(self._document.runs)} runs: tau-b {tau}>"
+
+
+class PoolBias(TwoRankings):
+    """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
+
+    _default, _printout, _what = "pool-bias", pooling.BIAS, "pool bias"
 
 
 class SampledPool(Statistics):
@@ -101,23 +108,10 @@ class SampledPool(Statistics):
         return f"<sampled pool, {self._document.measure}: {', '.join(runs)}>"
 
 
-class Assessors(Statistics):
+class Assessors(TwoRankings):
     """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
 
-    _default, _printout = "assessed", assessing.ASSESSED
-    _document: assessing.Assessors
-
-    @property
-    def tau_b(self) -> float | None:
-        """Kendall's tau-b of the rankings under either assessor, -1 to 1; None where all runs are tied."""
-        return self._document.tau_b
-
-    def __repr__(self) -> str:
-        return f"<two assessors of {len(self._document.runs)} runs: tau-b {_shown(self.tau_b)}>"
-
-
-def _shown(tau_b: float | None) -> str:
-    return "undefined" if tau_b is None else f"{tau_b:.4f}"
+    _default, _printout, _what = "assessed", assessing.ASSESSED, "two assessors"
 
 
 @checked
