@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from cs_score.base import runtime as garbage_collection
+from cs_score.base import runtime
 from cs_score.base.runtime import paused_collector
 
 
@@ -63,7 +63,7 @@ def test_an_interruption_after_any_call_leaves_the_collector_on(name: str, monke
 
             return call
 
-    monkeypatch.setattr(garbage_collection, "gc", Interrupted())
+    monkeypatch.setattr(runtime, "gc", Interrupted())
     with pytest.raises(KeyboardInterrupt), paused_collector():
         pass
     assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)

@@ -36,7 +36,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(711, 4),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6867, 20),  # plan: 5200, 28
+    "coldstart": Budget(6870, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2365, 9),  # plan: 1600, 12
     # the interface and the table of five
@@ -46,7 +46,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2542, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9453, 43),  # plan: 5000, 22
+    "analysis": Budget(9455, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2540, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -54,9 +54,9 @@ ROOMS: Final = {
     # the page: templates, charts
     "report": Budget(2059, 8),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2497, 11),  # plan: 900, 6
+    "api": Budget(2488, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5072, 16),  # plan: 1900, 11
+    "cli": Budget(5071, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

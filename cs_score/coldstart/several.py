@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
@@ -16,7 +15,7 @@ from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, Options, as_validated, origin_of
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.tab_files import FileKind, read_tab_file
+from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
 Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
@@ -76,19 +75,22 @@ def runs_of(files: Iterable[Input], known: Collection[Input] = (), wanted: Seque
     return [run for run_id in wanted for run in runs if run.run_id == run_id]
 
 
-_FIRST_ID: Final = re.compile(rb"^[^\t\n]*\t[^\t\n]*\t([^\t\n]*)\t", re.MULTILINE)
+_BLOCK: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     """The ids of the runs in a file, in the order of their first lines."""
     with open_source(file) as source:
-        content = source.read_bytes()
-    if is_knowledge_base:
-        return [content.partition(b"\n")[0].decode("utf-8", "replace").strip()]
-    first = _FIRST_ID.search(content)
-    another = first and re.compile(rb"^[^\t\n]*\t[^\t\n]*\t(?!" + re.escape(first[1]) + rb"\t)", re.MULTILINE)
-    if first and another and not another.search(content, first.start()):
-        return [first[1].decode("utf-8", "replace")]
+        if is_knowledge_base:
+            return [source.read_bytes().partition(b"\n")[0].decode("utf-8", "replace").strip()]
+        third = {
+            columns[2]
+            for block in line_blocks(source, _BLOCK)
+            for columns in (line.split(b"\t", 3) for line in block.split(b"\n"))
+            if len(columns) > 3
+        }
+    if len(third) == 1:
+        return [third.pop().decode("utf-8", "replace")]
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
         found = dict.fromkeys(columns[2] for _, _, columns in tab_file.lines) if tab_file else {}
