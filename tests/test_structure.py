@@ -30,15 +30,15 @@ ROOMS: Final = {
     # the table of codes, the log of one job, reports
     "problems": Budget(1285, 4),  # plan: 1150, 5
     # a measure as a value, the registry
-    "measures": Budget(360, 3),  # plan: 250, 3
+    "measures": Budget(346, 2),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2446, 13),  # plan: 2300, 13
+    "statistics": Budget(2454, 13),  # plan: 2300, 13
     # layout, renderers, frames
-    "tables": Budget(711, 4),  # plan: 400, 4
+    "tables": Budget(711, 3),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6870, 20),  # plan: 5200, 28
+    "coldstart": Budget(6865, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2365, 9),  # plan: 1600, 12
+    "evidence": Budget(2359, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -46,17 +46,17 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2542, 12),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(9455, 43),  # plan: 5000, 22
+    "analysis": Budget(9448, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2540, 10),  # plan: 1500, 9
+    "batch": Budget(2538, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1690, 6),  # plan: 800, 6
+    "verification": Budget(1689, 6),  # plan: 800, 6
     # the page: templates, charts
-    "report": Budget(2059, 8),  # plan: 1300, 10
+    "report": Budget(2054, 8),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2488, 11),  # plan: 900, 6
+    "api": Budget(2486, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5071, 16),  # plan: 1900, 11
+    "cli": Budget(5070, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

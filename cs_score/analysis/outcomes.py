@@ -16,8 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
-from cs_score.measures.formulas import Ratio
-from cs_score.measures.registry import SumsFormula
+from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures, contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences

@@ -20,8 +20,7 @@ from cs_score.evidence import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, table_text, units_option
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import Table
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import task_named
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.report.documents import page_from
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.tables import renderers
-from cs_score.tables.layout import Table
+from cs_score.tables.layout import Table, frame, html
 from cs_score.tasks import task_named
 from cs_score.tasks.task import Task
 
@@ -74,15 +73,15 @@ class Shown:
         MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
         """
         with paused_collector():
-            frame = renderers.frame(self._table(name))
-        frame.attrs |= self._attrs()
-        return frame
+            found = frame(self._table(name))
+        found.attrs |= self._attrs()
+        return found
 
     def _repr_html_(self) -> str:
         table = self._table(self._in_notebooks or None)
         notes = "".join(f"<p>{escape(one_line(note, _LONGEST))}</p>" for note in self._notes())
         caption = repr(self).removeprefix("<").removesuffix(">")
-        return _STYLE + "\n".join(renderers.html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
+        return _STYLE + "\n".join(html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
 
     def _makers(self) -> Mapping[str, Callable[[], Table]]:
         """What makes each table."""
@@ -104,7 +103,7 @@ class Shown:
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    return [dict(zip(table.keys, row)) for row in table.rows]
+    return [dict(zip(table.layout.keys, row)) for row in table.rows]
 
 
 class Document(Shown):

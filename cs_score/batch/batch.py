@@ -37,7 +37,7 @@ from cs_score.batch.store import (
     read_whole_run,
     write_run,
 )
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import tsv
 
 
 class BatchOptions(Record):

@@ -16,8 +16,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines
 from cs_score.statistics.options import Family, Note, sentences
-from cs_score.tables.layout import Column, Format, Layout
-from cs_score.tables.renderers import latex, markdown, text, tsv
+from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
 
 LEADERBOARD: Final = "leaderboard"
 

@@ -32,8 +32,7 @@ from cs_score.batch.documents import (
 from cs_score.batch.leaderboard import labels_of
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
-from cs_score.tables.layout import Column, Layout, Table, columns
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import Column, Layout, Table, columns, tsv
 
 
 def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:

@@ -29,8 +29,7 @@ from cs_score.cli.core import (
 from cs_score.cli.output import write_text
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, ProblemCodes, problem_codes
-from cs_score.tables.layout import Layout, columns
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import COLD_START, TASKS
 
 _WIDTH: Final = 100

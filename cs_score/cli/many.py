@@ -50,7 +50,7 @@ from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS
 from cs_score.cli.scores import scored_by
 from cs_score.cli.scoring import RunsScored
 from cs_score.report.documents import page_of
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import tsv
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.checking import (
     NOTHING_TO_CHECK,

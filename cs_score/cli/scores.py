@@ -38,7 +38,7 @@ from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, input
 from cs_score.cli.scoring import Call, RunsScored, call_of, say_policy, scored_apart, tables_of
 from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.result import ScoringStopped
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import tsv
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:

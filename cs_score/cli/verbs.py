@@ -52,7 +52,7 @@ from cs_score.report import MOST_ROWS
 from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
 from cs_score.report.page import require_templates
-from cs_score.tables.renderers import latex, markdown, title_of, tsv
+from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def deliver(line: Line, task: Task, document: Any) -> None:
         render, above = _MARKUP[line.format]
         shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
         parts = [part for table in shown for part in table.parts()]
-        print_text("\n\n".join("\n".join((above(title_of(part)), "", *render(part, top))) for part in parts))
+        print_text("\n\n".join("\n".join((above(part.title), "", *render(part, top))) for part in parts))
     else:
         rows = MOST_SHOWN if ALL.long in line.switches else top
         print_text(task.text(document, text_width(), rows), with_deltas)

@@ -24,8 +24,7 @@ from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, u
 from cs_score.problems.log import Problem
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Column, Layout, Table, columns
-from cs_score.tables.renderers import latex, markdown, tsv
+from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
 
 Real: TypeAlias = int | float
 """A number that is read as it is written: a whole one stays whole."""

@@ -26,7 +26,7 @@ from cs_score.coldstart.lines import (
 )
 from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy, no_discipline
 from cs_score.coldstart.queries import find_predicate, parse_query_id
-from cs_score.measures.formulas import divide, f1
+from cs_score.measures.registry import divide, f1
 from cs_score.problems.log import ProblemLog
 
 Matched: TypeAlias = Mapping[int, Assessment]

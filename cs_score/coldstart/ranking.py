@@ -19,8 +19,7 @@ from cs_score.coldstart.judging import MOST_TRIED, REDUNDANT, Choice, Labels, Ma
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
 from cs_score.coldstart.queries import Query
-from cs_score.measures.formulas import divide
-from cs_score.measures.registry import ALL_HOPS, RANKED
+from cs_score.measures.registry import ALL_HOPS, RANKED, divide
 
 
 class AssessedClasses:

@@ -23,8 +23,7 @@ from cs_score.coldstart.samples import (
     Sample,
     ValueCode,
 )
-from cs_score.measures.formulas import precision_recall_f1
-from cs_score.measures.registry import Measure
+from cs_score.measures.registry import Measure, precision_recall_f1
 from cs_score.statistics.arithmetic import Floats, divide
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures import registry as measure
-from cs_score.measures.formulas import divide, f1
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1
 from cs_score.problems.log import Problem, ProblemLog
 
 if TYPE_CHECKING:

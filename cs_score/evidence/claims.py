@@ -26,8 +26,7 @@ from cs_score.evidence.result import (
     right_or_wrong,
     scores_of,
 )
-from cs_score.measures.formulas import Divide, Number, precision_recall_f1
-from cs_score.measures.registry import names
+from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 COLUMNS: Final = (

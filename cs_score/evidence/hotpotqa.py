@@ -20,9 +20,8 @@ from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
-from cs_score.measures.formulas import divide
-from cs_score.measures.formulas import f1 as harmonic_mean
-from cs_score.measures.registry import names
+from cs_score.measures.registry import divide, names
+from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
 MEASURES: Final = names("hotpotqa")

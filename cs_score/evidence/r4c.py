@@ -27,8 +27,7 @@ from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain
 from cs_score.evidence.report import aligned
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
-from cs_score.measures.formulas import divide, precision_recall_f1
-from cs_score.measures.registry import names
+from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:  # numpy is imported with what needs it

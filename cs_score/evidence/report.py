@@ -21,8 +21,7 @@ from cs_score.measures.registry import chosen
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Layout, Table, columns
-from cs_score.tables.renderers import latex, markdown, text, tsv
+from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 

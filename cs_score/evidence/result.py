@@ -10,8 +10,7 @@ from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
-from cs_score.measures.formulas import Divide, Number, divide
-from cs_score.measures.registry import enter, headline
+from cs_score.measures.registry import Divide, Number, divide, enter, headline
 from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals

@@ -20,8 +20,7 @@ from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, as_key, key_set, plain, quoted
 from cs_score.evidence.result import InputSummary, Mode, Result, counted, report_rows, right_or_wrong, scores_of
-from cs_score.measures.formulas import Divide, Number, precision_recall_f1
-from cs_score.measures.registry import names
+from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 Abstract = TypeVar("Abstract")

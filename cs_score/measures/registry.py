@@ -1,7 +1,8 @@
-"""The table of all measures. Leaderboards, comparisons, intervals, JSON, help and completion ask here.
+"""All measures: the arithmetic they share, and the table that leaderboards, comparisons, JSON and help ask.
 
-A row of `COLD_START` says which tables have a statistic under which average, what it is made of and how. A measure of
-rankings is such a row with the function that scores one ranking; nothing else names it.
+Every measure but a ranking's own is a ratio of two sums over units, x / y. Formulas divide by a function that they are
+given, and serve the numbers of a run as well as arrays with one element per resample; given `Ratio`, they give x and y,
+which show whether the quotient is defined and what each unit contributes. Loads no numpy.
 """
 
 from __future__ import annotations
@@ -11,17 +12,97 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, replace
-from cs_score.measures import formulas
+
+# ---- The arithmetic of scores
+
+
+class Arithmetic(Protocol):
+    """What formulas ask of a number."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __mul__(self, other: Self, /) -> Self: ...
+    def __rmul__(self, other: int, /) -> Self: ...
+
+
+Number = TypeVar("Number", bound=Arithmetic)
+"""A sum over units: one float for the score itself, a numpy array with one element per resample otherwise."""
+
+Divide: TypeAlias = Callable[[Number, Number], Number]
+"""Division in which a zero denominator gives 0, element by element."""
+
+AnyDivide: TypeAlias = Callable[[Any, Any], Any]
+"""A division, or `Ratio`."""
+
+
+class Ratio(Record):
+    """A quotient that is not yet divided; both parts are numbers, or arrays of one shape."""
+
+    numerator: Any
+    denominator: Any
+
+
+def divide(numerator: float, denominator: float) -> float:
+    """`numerator / denominator`, 0.0 where the denominator is 0."""
+    return numerator / denominator if denominator else 0.0
+
+
+def f1(precision: Any, recall: Any, divide: AnyDivide = divide) -> Any:
+    """The harmonic mean of a precision and a recall that `divide` has made of the same number of right answers.
+
+    The product is doubled first, as the official evaluators do. As a ratio, of c/r and c/g, it is 2c / (r + g).
+    """
+    if isinstance(precision, Ratio):
+        return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
+    return divide(2 * precision * recall, precision + recall)
+
+
+def precision_recall_f1(
+    correct: Number, retrieved: Number, relevant: Number, divide: Divide[Number]
+) -> tuple[Number, Number, Number]:
+    """Precision, recall and their harmonic mean."""
+    precision, recall = divide(correct, retrieved), divide(correct, relevant)
+    return precision, recall, f1(precision, recall, divide)
+
+
+def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
+    """Graded average precision of values in rank order (rule average-precision).
+
+    Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
+    and is 0 where that is 0 or None.
+    """
+    gained = total = 0.0
+    for rank, value in enumerate(values, 1):
+        if value > 0:
+            gained += value
+            total += gained / rank
+    return divide(total, ground_truth or 0)
+
+
+def _ratio(divide: AnyDivide, numerator: Any, denominator: Any) -> Any:
+    return divide(numerator, denominator)
+
+
+def _f1_of_counts(divide: AnyDivide, right: Any, answered: Any, ground_truth: Any) -> Any:
+    return f1(divide(right, answered), divide(right, ground_truth), divide)
+
+
+# ---- The table of measures
 
 MICRO: Final = "Micro"
 MACRO: Final = "Macro"
 
 ALL_HOPS: Final = "ALL"
 """The level of a row about all hops."""
+
+SF: Final = "SF"
+LDC_MAX: Final = "LDC-MAX"
+LDC_MEAN: Final = "LDC-MEAN"
+
+COLD_START_MODE: Final = "coldstart"
 
 
 class Measure(Record):
@@ -52,35 +133,36 @@ class Measure(Record):
         """The same measure of one level, given as tables show it."""
         return replace(self, hop=None if level == ALL_HOPS else int(level))
 
+    @property
+    def sums(self) -> list[str]:
+        """The columns of units that a Cold Start measure is made of: `SF:ALL:right`."""
+        return [f"{self.table}:{self.level}:{name}" for name in _STATISTICS[self.average, self.statistic].sums]
 
-SF: Final = "SF"
-LDC_MAX: Final = "LDC-MAX"
-LDC_MEAN: Final = "LDC-MEAN"
 
-COLD_START_MODE: Final = "coldstart"
+OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
+"""Scores one ranking, from the values of its nodes in rank order and the number of answers to be found."""
 
-SumsFormula: TypeAlias = Callable[[Sequence[Any], Callable[[Any, Any], Any]], list[Any]]
+SumsFormula: TypeAlias = Callable[[Sequence[Any], AnyDivide], list[Any]]
 """From the sums of a table's columns, in their order, and a division to the scores."""
 
 
 class Statistic(Record):
-    """One statistic under one average.
+    """One statistic of Cold Start under one average: nothing else names a measure of rankings.
 
     `tables` are those that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
-    division and their totals. `of_ranking` scores one ranking, from the values of its nodes in rank order and the
-    number of answers to be found; None where it is counted and not ranked.
+    division and their totals; `of_ranking` is None where it is counted and not ranked.
     """
 
     name: str
     average: str
     tables: tuple[str, ...]
     sums: tuple[str, ...]
-    formula: Callable[..., Any]
-    of_ranking: Callable[[Sequence[float], int | None], float] | None = None
+    formula: Callable[..., Any] = _ratio
+    of_ranking: OfRanking | None = None
 
 
-def _mean_of_rankings(name: str, of_ranking: Callable[[Sequence[float], int | None], float]) -> Statistic:
-    return Statistic(name, "", (SF, LDC_MEAN), (name, "rankings"), formulas.ratio, of_ranking)
+def _mean_of_rankings(name: str, of_ranking: OfRanking) -> Statistic:
+    return Statistic(name, "", (SF, LDC_MEAN), (name, "rankings"), of_ranking=of_ranking)
 
 
 _COUNTED: Final = (SF, LDC_MAX)
@@ -88,28 +170,18 @@ _ALL: Final = (SF, LDC_MAX, LDC_MEAN)
 
 # Average precision stands first among the rankings' measures: it is the one that the reference reports.
 COLD_START: Final[tuple[Statistic, ...]] = (
-    Statistic("P", MICRO, _COUNTED, ("right", "answered"), formulas.ratio),
-    Statistic("R", MICRO, _COUNTED, ("right", "ground_truth"), formulas.ratio),
-    Statistic("F1", MICRO, _COUNTED, ("right", "answered", "ground_truth"), formulas.f1_of_counts),
-    Statistic("P", MACRO, _ALL, ("precision", "rows"), formulas.ratio),
-    Statistic("R", MACRO, _ALL, ("recall", "rows"), formulas.ratio),
-    Statistic("F1", MACRO, _ALL, ("f1", "rows"), formulas.ratio),
-    _mean_of_rankings("AP", formulas.average_precision),
+    Statistic("P", MICRO, _COUNTED, ("right", "answered")),
+    Statistic("R", MICRO, _COUNTED, ("right", "ground_truth")),
+    Statistic("F1", MICRO, _COUNTED, ("right", "answered", "ground_truth"), _f1_of_counts),
+    Statistic("P", MACRO, _ALL, ("precision", "rows")),
+    Statistic("R", MACRO, _ALL, ("recall", "rows")),
+    Statistic("F1", MACRO, _ALL, ("f1", "rows")),
+    _mean_of_rankings("AP", average_precision),
 )
-
-RANKED: Final[Mapping[str, Callable[[Sequence[float], int | None], float]]] = {
-    statistic.name: statistic.of_ranking for statistic in COLD_START if statistic.of_ranking is not None
-}
-"""What is computed of each ranking, by the name of the statistic."""
-
 _STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START}
 
-
-def _cold_start() -> tuple[Measure, ...]:
-    """Those that are counted table by table, then those of rankings."""
-    of_table = [(statistic, table) for table in _ALL for statistic in COLD_START if table in statistic.tables]
-    of_table.sort(key=lambda item: item[0].of_ranking is not None)
-    return tuple(Measure(statistic.name, table, statistic.average) for statistic, table in of_table)
+RANKED: Final[Mapping[str, OfRanking]] = {each.name: each.of_ranking for each in COLD_START if each.of_ranking}
+"""What is computed of each ranking, by the name of the statistic."""
 
 
 def _official(*names: str) -> tuple[Measure, ...]:
@@ -117,7 +189,13 @@ def _official(*names: str) -> tuple[Measure, ...]:
 
 
 MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
-    COLD_START_MODE: _cold_start(),
+    COLD_START_MODE: tuple(
+        Measure(statistic.name, table, statistic.average)
+        for is_ranked in (False, True)
+        for table in _ALL
+        for statistic in COLD_START
+        if table in statistic.tables and bool(statistic.of_ranking) == is_ranked
+    ),
     "scifact": _official(
         *(
             f"{group}_{statistic}"
@@ -138,14 +216,8 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
 
 _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     COLD_START_MODE: (
-        "LDC-MEAN-ALL-Macro-F1",
-        "LDC-MAX-ALL-Micro-F1",
-        "LDC-MEAN-AP",
-        "SF-ALL-Micro-P",
-        "SF-ALL-Micro-R",
-        "SF-ALL-Micro-F1",
-        "SF-ALL-Macro-F1",
-        "SF-AP",
+        *("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP"),
+        *("SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP"),
     ),
     "scifact": ("abstract_label_only_f1", "abstract_rationalized_f1", "sentence_selection_f1", "sentence_label_f1"),
     "claims": ("abstract_f1", "sentence_f1", "label_accuracy"),
@@ -163,7 +235,6 @@ WHY: Final[Mapping[str, str]] = {
 """Why a measure is the one that ranks Cold Start runs, of those that can be; the first with LDC queries."""
 
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
-_BY_FOLDED_NAME: Final = {name.casefold(): measure for name, measure in _BY_NAME.items()}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
@@ -174,12 +245,15 @@ def enter(mode: str, names: Sequence[str]) -> None:
         _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
 
 
+# ---- The search in it
+
+
 def parse(text: str) -> Measure:
-    """The measure that prints as `text`. Raises UsageError where there is none."""
+    """The measure that prints as `text`, in any letter case. Raises UsageError where there is none."""
     name, at, hop = text.partition("@")
-    measure = _BY_FOLDED_NAME.get(name.casefold())
+    measure = _BY_NAME.get(find(name, _BY_NAME) or "")
     if measure is None or (at and not (measure.table and re.fullmatch(_HOP, hop))):
-        raise UsageError(f"no measure called {text}{meant_measures(name, _BY_NAME)}")
+        raise UsageError(f"no measure called {text}{_meant(name, _BY_NAME)}")
     return measure.at(hop) if at else measure
 
 
@@ -190,7 +264,7 @@ def find(wanted: str, known: Iterable[str]) -> str | None:
     return f"{found[0]}{at}{hop}" if found and (not at or re.fullmatch(_HOP, hop)) else None
 
 
-def meant_measures(word: str, known: Iterable[str]) -> str:
+def _meant(word: str, known: Iterable[str]) -> str:
     """What a message adds for a measure that there is not: the nearest three, those that contain the word otherwise."""
     known = [name for name in known if "@" not in name]
     plain = word.strip("*").casefold()
@@ -225,20 +299,24 @@ def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
     Raises UsageError for a pattern that no measure matches.
     """
-    for pattern in patterns:
-        if not any(_matches(name, pattern) for name in known):
-            meant = meant_measures(pattern, known) or f"; there are {', '.join(known)}"
+
+    def matching(pattern: str) -> list[str]:
+        return [name for name in known if fnmatchcase(name.casefold(), pattern.casefold())]
+
+    found = {pattern: matching(pattern) for pattern in patterns}
+    for pattern, matches in found.items():
+        if not matches:
+            meant = _meant(pattern, known) or f"; there are {', '.join(known)}"
             raise UsageError(f"no measure called {pattern}{meant}")
-    return [name for name in known if not patterns or any(_matches(name, pattern) for pattern in patterns)]
+    return [name for name in known if not patterns or any(name in matches for matches in found.values())]
 
 
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatchcase(name.casefold(), pattern.casefold())
+# ---- Cold Start's measures from the statistics of units
 
 
 def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
-    """The columns of units that Cold Start measures are made of, each once: `SF:ALL:right`."""
-    return tuple(dict.fromkeys(column for measure in measures for column in _columns(measure)))
+    """The columns of units that Cold Start measures are made of, each once."""
+    return tuple(dict.fromkeys(column for measure in measures for column in measure.sums))
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
@@ -249,20 +327,15 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
     return partial(_scores, tuple(measures))
 
 
-def _scores(measures: Sequence[Measure], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    return [formula(divide, *[sums[place] for place in places]) for formula, places in _formulas(tuple(measures))]
+def _scores(measures: tuple[Measure, ...], sums: Sequence[Any], divide: AnyDivide) -> list[Any]:
+    return [formula(divide, *[sums[place] for place in places]) for formula, places in _formulas(measures)]
 
 
 @functools.lru_cache(maxsize=64)
 def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], list[int]]]:
     """The formula of each measure, and the places of what it is made of among the columns of all."""
     place = {column: at for at, column in enumerate(sums_of(measures))}
-    return [(_statistic(each).formula, [place[column] for column in _columns(each)]) for each in measures]
-
-
-def _columns(measure: Measure) -> tuple[str, ...]:
-    return tuple(f"{measure.table}:{measure.level}:{name}" for name in _statistic(measure).sums)
-
-
-def _statistic(measure: Measure) -> Statistic:
-    return _STATISTICS[measure.average, measure.statistic]
+    return [
+        (_STATISTICS[each.average, each.statistic].formula, [place[column] for column in each.sums])
+        for each in measures
+    ]

@@ -32,8 +32,7 @@ from cs_score.report.page import (
     with_cells,
 )
 from cs_score.report.reproduction import analysis_origin
-from cs_score.tables.layout import Column, Layout
-from cs_score.tables.renderers import Cell, title_case, words
+from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 
 _SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}

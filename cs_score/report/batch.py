@@ -15,7 +15,7 @@ from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, 
 from cs_score.report.page import Block, Charts, Page, Section, Text, away, layout_of, slug, tables
 from cs_score.report.reproduction import batch_origin
 from cs_score.statistics.options import sentences
-from cs_score.tables.renderers import Cell
+from cs_score.tables.layout import Cell
 
 _MOST_DRAWN: Final = 50
 _MOST_RANKINGS: Final = 40

@@ -28,8 +28,7 @@ from cs_score.report.page import (
 from cs_score.report.reproduction import difference_origin
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.layout import Column, Layout
-from cs_score.tables.renderers import words
+from cs_score.tables.layout import Column, Layout, words
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
 
@@ -178,11 +177,10 @@ def comparison_page(document: Comparison) -> Page:
 
 
 def _measure(measure: MeasureComparison) -> Section:
-    title = f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
-    blocks: list[Block] = [Text(f"Tests: {measure.family.words(measure.measure)}."), Charts(list(_drawn(measure)))]
+    blocks: list[Block] = [Text(f"Tests: {measure.tests}."), Charts(list(_drawn(measure)))]
     for layout in (SYSTEMS, PAIRS):
         blocks += tables(layout, [measure])
-    return Section(slug(measure.measure), title, [*blocks, *map(Text, sentences(measure.notes))])
+    return Section(slug(measure.measure), measure.title, [*blocks, *map(Text, sentences(measure.notes))])
 
 
 def _drawn(measure: MeasureComparison) -> Iterator[Drawing]:

@@ -22,8 +22,7 @@ from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report import BEGINNING, MOST_ROWS
 from cs_score.report.charts import Drawing, chart_style, lines
-from cs_score.tables.layout import Column, Format, Layout, Row
-from cs_score.tables.renderers import Cell, html, words
+from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
 from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
@@ -134,12 +133,11 @@ def tables(layout: Layout, document: Any, name: str = "", *, is_small: bool | No
     for part in layout.table(document).parts():
         if not part.rows and is_small is not False:
             continue
-        value = part.rows[0][part.keys.index(layout.by)] if layout.by else ""
-        caption = layout.title.replace("%", words(str(value))).removesuffix(":")
+        caption = layout.title.replace("%", words(part.part)).removesuffix(":")
         left_out = max(part.total, len(part.rows)) - min(len(part.rows), MOST_ROWS)
         markup = "\n".join(html(replace(part, rows=part.rows[:MOST_ROWS]), caption=caption))
         small = len(part.rows) <= 25 if is_small is None else is_small
-        yield Table("-".join(filter(None, (name or layout.name, slug(str(value))))), caption, markup, left_out, small)
+        yield Table("-".join(filter(None, (name or layout.name, slug(part.part)))), caption, markup, left_out, small)
 
 
 def with_cells(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.units import Drawn
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats, Formula, exact_statistics
 from cs_score.statistics.intervals import interval, jackknife_for
 from cs_score.statistics.options import Resampling, common_only, governed, never_significant, notes_of

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import (

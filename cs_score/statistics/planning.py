@@ -27,8 +27,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.formulas import Ratio
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import Ratio, chosen
 from cs_score.statistics.arithmetic import contributions, noise
 from cs_score.statistics.paired_tests import holm
 from cs_score.statistics.results import Comparison, Equivalence

@@ -14,7 +14,7 @@ from itertools import permutations as permutations_of
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, ratios_of
 from cs_score.statistics.options import Resampling
 

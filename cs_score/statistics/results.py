@@ -133,6 +133,15 @@ class MeasureComparison(Record):
     pairs: tuple[PairedSystems, ...]
     notes: tuple[Note, ...] = ()
 
+    @property
+    def title(self) -> str:
+        return f"{self.measure} (exploratory)" if self.exploratory else self.measure
+
+    @property
+    def tests(self) -> str:
+        """Its family of tests in words."""
+        return self.family.words(self.measure)
+
 
 class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     """Two or more systems on the same units.

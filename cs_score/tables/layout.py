@@ -1,12 +1,31 @@
-"""What a table shows: its columns, and which rows of a document stand in it. The renderers say how it looks."""
+"""Tables: what stands in one, and how it looks as text, TSV, Markdown, LaTeX, HTML and data frame, for all there are.
+
+Texts of inputs are untrusted: each renderer escapes them for where they go.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from cs_score.base.display import LONGEST_LINE, aligned, cell, escape_latex, escape_markdown, one_line, spreadsheet_cell
+from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record
+
+if TYPE_CHECKING:
+    import pandas
+
+LONGEST_CELL: Final = 40
+"""Characters of a text that a cell of a table for people has."""
+
+TOP: Final = 20
+"""Rows that people see of a long table unless they ask for another number."""
+
+# ---- What stands in a table
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Any] | Record
@@ -18,11 +37,11 @@ Rows: TypeAlias = Callable[[Any], Iterable[Row]]
 class Format(Enum):
     """How people are shown the numbers of a column; files for programs have them in full."""
 
-    PLAIN = "numbers with a fraction have four decimals"
-    GAIN = "four decimals with a sign"
-    CONTRIBUTION = "six decimals with a sign"
-    P = "four decimals; what is smaller but not 0 is <0.0001"
-    SHARE = "per cent with one decimal"
+    PLAIN = ".4f"  # of numbers with a fraction
+    GAIN = "+z.4f"
+    CONTRIBUTION = "+z.6f"
+    P = "p"  # as PLAIN; what is smaller but not 0 is <0.0001
+    SHARE = ".1%"
 
 
 class Column(Record):
@@ -85,16 +104,23 @@ class Table(Record):
     total: int
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the layout's columns."""
-        return self.layout.keys
+    def part(self) -> str:
+        """The value of the column `by` of which this table is the part."""
+        by = self.layout.by
+        return str(self.rows[0][self.layout.keys.index(by)]) if by and self.rows else ""
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        title = self.layout.title
+        return title.replace("%", cell(self.part, LONGEST_CELL)) if self.layout.by and self.rows else title
 
     def parts(self) -> Iterator[Table]:
         """A table for each value of the column `by`; the table itself where there is no such column."""
         if not self.layout.by:
             yield self
             return
-        at = self.keys.index(self.layout.by)
+        at = self.layout.keys.index(self.layout.by)
         parts: dict[Value, list[tuple[Value, ...]]] = {}
         for row in self.rows:
             parts.setdefault(row[at], []).append(row)
@@ -110,7 +136,8 @@ class Table(Record):
             rows = rows[:top]
         elif top is not None and self.layout.most == "spread":
             rows = rows[:: max(1, -(-len(rows) // top))]
-        shown = [self.keys.index(key) for key in self.layout.shown or self.keys if key != self.layout.by]
+        keys = self.layout.keys
+        shown = [keys.index(key) for key in self.layout.shown or keys if key != self.layout.by]
         filled = [at for at in shown if not rows or any(row[at] is not None for row in rows)]
         return [self.layout.columns[at] for at in filled], [[row[at] for at in filled] for row in rows]
 
@@ -118,3 +145,217 @@ class Table(Record):
 def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
     """Columns whose headings are their keys; `formats` by key."""
     return tuple(Column(key, format=formats.get(key, Format.PLAIN)) for key in keys)
+
+
+# ---- How it looks
+
+
+def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
+    """A value as people see it, on one line; `-` for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return cell(value, longest)
+    if column.format is Format.P:
+        return "<0.0001" if 0 < value < 0.0001 else f"{value:.4f}"
+    if column.format is Format.PLAIN and isinstance(value, int):
+        return str(value)
+    return format(value, column.format.value)
+
+
+def text(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
+    """Lines with aligned columns below a title, a blank line before each table; what is no table for people is none.
+
+    `top`: the rows of long tables, None for all. In lines of at most `width` columns texts are cut, the longest first,
+    and then the last columns left out.
+    """
+    layout = table.layout
+    for part in table.parts() if layout.for_people else ():
+        if len(part.rows) < layout.fewest:
+            continue
+        head, rows = part.for_people(top)
+        yield ""
+        title = part.title
+        if len(rows) < part.total:
+            title = f"{title.removesuffix(':')} ({len(rows)} of {part.total}):"
+        yield from [title] if width is None else wrap(title, width)
+        longest = [layout.longest] * len(head)
+        cells = [[column.title for column in head], *([*map(shown, row, head, longest)] for row in rows)]
+        to_the_right = _to_the_right(head, rows)
+        yield from aligned(_fitted(cells, to_the_right, width), to_the_right) if rows else ["none"]
+
+
+_PLACE: Final = re.compile(r".*:\d+")
+
+_SHORTEST_CELL: Final = 8
+"""Characters that are left of a text in a table that is too wide."""
+
+
+def _fitted(cells: list[list[str]], are_numbers: list[bool], width: int | None) -> list[list[str]]:
+    """Rows of cells that fit into lines of so many columns, with texts cut and the last columns left out.
+
+    Of a place, `FILE:LINE`, the end is kept.
+    """
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
+        texts = [at for at, size in enumerate(widths) if not are_numbers[at] and size > _SHORTEST_CELL]
+        if texts:
+            widths[max(texts, key=widths.__getitem__)] -= 1
+        elif len(widths) > 1:
+            widths.pop()
+        else:
+            break
+
+    def cut(text: str, most: int) -> str:
+        if len(text) <= most:
+            return text
+        return f"\u2026{text[1 - most :]}" if _PLACE.fullmatch(text) else f"{text[: most - 1]}\u2026"
+
+    return [list(map(cut, row, widths)) for row in cells]
+
+
+def tsv(table: Table) -> Iterator[bytes]:
+    """UTF-8 text separated by tabs; numbers read back as the same, no text is a formula to a spreadsheet."""
+    yield ("\t".join(table.layout.keys) + "\n").encode()
+    for row in table.rows:
+        yield ("\t".join(map(exact, row)) + "\n").encode("utf-8", "backslashreplace")
+
+
+def exact(value: Value) -> str:
+    """A cell of a file for programs; empty for none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return spreadsheet_cell(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def markdown(table: Table, top: int | None = None) -> Iterator[str]:
+    """Lines of a table as CommonMark with GitHub's tables has it."""
+    head, rows = table.for_people(top)
+    rule = ["---:" if right else ":---" for right in _to_the_right(head, rows)]
+    yield _bars(escape_markdown(column.title) for column in head)
+    yield _bars(rule)
+    for row in rows:
+        yield _bars(
+            escape_markdown(value) if isinstance(value, str) else shown(value, column).replace("<", "&lt;")
+            for value, column in zip(row, head)
+        )
+
+
+def latex(table: Table, top: int | None = None) -> Iterator[str]:
+    """Lines of a `tabular` for the package booktabs. Numbers go into mathematics, where a hyphen is a minus sign."""
+    head, rows = table.for_people(top)
+    yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _to_the_right(head, rows))}}}"
+    yield r"\toprule"
+    yield " & ".join(escape_latex(column.title) for column in head) + r" \\"
+    yield r"\midrule"
+    for row in rows:
+        cells = (_latex_cell(value, column) for value, column in zip(row, head))
+        yield " & ".join(cells) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def _latex_cell(value: Value, column: Column) -> str:
+    if value is None or isinstance(value, str):
+        return escape_latex(value or "-")
+    return f"${shown(value, column)}$".replace("%", r"\%")
+
+
+class Cell(Record):
+    """A cell of an HTML table that does more than show its value: markup before and after it, attributes and class."""
+
+    value: Value
+    before: str = ""
+    after: str = ""
+    attributes: str = ""
+    kind: str = ""
+
+
+def html(
+    table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
+) -> Iterator[str]:
+    """Lines of an HTML table; a rounded number's exact value is there for sorting. Values may be cells.
+
+    Keys of columns stand as words where there is no heading; `longest` are the characters that are left of a text.
+    """
+    head, rows = table.for_people(top)
+    kinds = ["number" if right else "text" for right in _to_the_right(head, rows)]
+    title = table.title.removesuffix(":") if caption is None else caption
+    yield f'<table class="cs-score"><caption>{escaped(title)}</caption>'
+    yield "<thead><tr>" + "".join(map(_heading, head, kinds)) + "</tr></thead><tbody>"
+    for row in rows:
+        yield "<tr>" + "".join(_data(value, column, longest) for value, column in zip(row, head)) + "</tr>"
+    yield "</tbody></table>"
+
+
+def _heading(column: Column, kind: str) -> str:
+    meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
+    words = column.heading or title_case(column.key)
+    return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{escaped(words)}</th>'
+
+
+def _data(value: Value | Cell, column: Column, longest: int) -> str:
+    given = value if isinstance(value, Cell) else Cell(value)
+    if given == Cell(None):
+        return "<td></td>"
+    kinds = " ".join(filter(None, ("" if isinstance(given.value, str) else "number", given.kind)))
+    attributes = f' class="{kinds}"' if kinds else ""
+    if isinstance(given.value, float):
+        attributes += f' data-exact="{exact(given.value)}"'
+    content = escaped(shown(given.value, column, longest))
+    return f"<td{attributes}{given.attributes}>{given.before}{content}{given.after}</td>"
+
+
+def words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ").replace("ldc ", "LDC ")
+
+
+def title_case(key: str) -> str:
+    """A key as a heading."""
+    return words(key)[:1].upper() + words(key)[1:]
+
+
+def escaped(value: str) -> str:
+    """A text for HTML, on one line."""
+    return escape(one_line(value))
+
+
+def frame(table: Table) -> pandas.DataFrame:
+    """A data frame with all columns of the table.
+
+    Texts that repeat are categories in the order in which they were met; whole numbers of which some are missing are
+    `Int64`, other missing numbers NaN. Raises MissingExtraError without pandas, which the extra `frames` brings.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise MissingExtraError("pandas", "frames") from None
+
+    def series(values: Sequence[Value]) -> Any:
+        known = dict.fromkeys(value for value in values if value is not None)
+        kinds = set(map(type, known))
+        if kinds <= {int, float}:
+            whole = "Int64" if len(known) and None in values else "int64"
+            return pandas.array(values, dtype=whole if kinds == {int} else "float64")
+        if kinds == {str} and len(known) * 2 <= len(values):
+            return pandas.Categorical(values, categories=pandas.Index(list(known), dtype=object))
+        return pandas.Series(values, dtype=object)
+
+    keys = table.layout.keys
+    columns = list(zip(*table.rows)) or [()] * len(keys)
+    return pandas.DataFrame({key: series(values) for key, values in zip(keys, columns)}, copy=False)
+
+
+def _to_the_right(head: list[Column], rows: list[list[Value]]) -> list[bool]:
+    """Whether a column holds no text."""
+    values: list[list[Any]] = [[row[at] for row in rows] for at in range(len(head))]
+    return [
+        not any(isinstance(each.value if isinstance(each, Cell) else each, str) for each in column) for column in values
+    ]
+
+
+def _bars(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
@@ -13,8 +13,7 @@ from cs_score.base.signature import Signature
 from cs_score.statistics.options import sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns
-from cs_score.tables.renderers import latex, markdown, text, tsv
+from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -117,10 +116,6 @@ def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             yield {**asdict(pair), **equal, "measure": measure.measure, "note": pair.note or None}
 
 
-def _title(measure: MeasureComparison) -> str:
-    return f"{measure.measure} (exploratory)" if measure.exploratory else measure.measure
-
-
 def _titled(layout: Layout, measure: MeasureComparison) -> Table:
     """The table of one measure, whose title says whether it is exploratory."""
     title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
@@ -181,7 +176,7 @@ def _whole(comparison: Comparison) -> Iterator[Row]:
     """Per measure its family, a row for each system and for each pair; last notes, and signatures in their column."""
     for measure in comparison.measures:
         own = {"measure": measure.measure, "exploratory": str(measure.exploratory).lower()}
-        yield {**own, "kind": "family", **asdict(measure.family), "note": measure.family.words(measure.measure)}
+        yield {**own, "kind": "family", **asdict(measure.family), "note": measure.tests}
         yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
         yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
         yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
@@ -223,16 +218,12 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
         f"{resampling.resamples} resamples, seed {resampling.seed}.",
         f"Ranks: central {confidence} of the ranks over the resamples.",
         *([] if resampling.baseline else [f"Tier: {tier}"]),
-        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {_family(primary)}. Wins, Ties, Losses: units "
+        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {primary.tests}. Wins, Ties, Losses: units "
         "that speak for B, for neither, for A.",
         "Effect: B - A over the standard deviation of the units' differences. Superior: the share of units that speak "
         "for B, those that speak for neither counting half.",
         *_of_equivalence(comparison),
     )
-
-
-def _family(measure: MeasureComparison) -> str:
-    return one_line(measure.family.words(measure.measure))
 
 
 def _of_equivalence(comparison: Comparison) -> list[str]:
@@ -242,19 +233,6 @@ def _of_equivalence(comparison: Comparison) -> list[str]:
         f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}."
         for margin in margins
     ]
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """Two aligned tables per measure, then the explanation; names are made safe for a terminal."""
-    lines: list[str] = []
-    for measure in comparison.measures:
-        for layout in (SYSTEMS, PAIRS):
-            lines += text(_titled(layout, measure))
-        lines += [f"Tests: {_family(measure)}.", *map(one_line, sentences(measure.notes))]
-    lines += ["", *map(one_line, (*explanation(comparison), *sentences(comparison.notes)))]
-    signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
-    lines += ["", *signatures] if signatures else []
-    return "\n".join(lines[1:]) + "\n"
 
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
@@ -279,7 +257,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
         lines += text(_titled(systems, measure), top, SCREEN)
         shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
         lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
-        lines += wrapped(f"Tests: {_family(measure)}.")
+        lines += wrapped(one_line(f"Tests: {measure.tests}."))
         lines += text(equal.table([measure]), top, SCREEN) if asked else []
         lines += [line for sentence in asked for line in wrapped(sentence)]
         lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
@@ -292,39 +270,61 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
-def comparison_markdown(comparison: Comparison) -> str:
-    """A heading and two CommonMark tables per measure, then the explanation as a list."""
+def _lines(
+    comparison: Comparison,
+    heading: Callable[[str], list[str]],
+    table: Callable[[Table], Iterable[str]],
+    sentence: Callable[[str], str],
+    gap: Sequence[str] = (),
+) -> list[str]:
+    """A heading, two tables and sentences for each measure, then after a gap the explanation."""
     lines: list[str] = []
     for measure in comparison.measures:
-        lines += [f"### {escape_markdown(_title(measure))}", ""]
+        lines += heading(measure.title)
         for layout in (SYSTEMS, PAIRS):
-            lines += [*markdown(layout.table([measure])), ""]
-        lines += [f"- {escape_markdown(note)}" for note in (f"Tests: {_family(measure)}.", *sentences(measure.notes))]
-    lines += [f"- {escape_markdown(sentence)}" for sentence in explanation(comparison)]
-    lines += [f"- {escape_markdown(note)}" for note in sentences(comparison.notes)]  # they may quote names
+            lines += table(_titled(layout, measure))
+        lines += map(sentence, (f"Tests: {measure.tests}.", *sentences(measure.notes)))
+    return [*lines, *gap, *map(sentence, (*explanation(comparison), *sentences(comparison.notes)))]
+
+
+def _text(comparison: Comparison) -> str:
+    """Aligned tables; names are made safe for a terminal."""
+    lines = _lines(comparison, lambda title: [], text, one_line, [""])
+    signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
+    lines += ["", *signatures] if signatures else []
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _markdown(comparison: Comparison) -> str:
+    """CommonMark, with sentences as lists."""
+    lines = _lines(
+        comparison,
+        lambda title: [f"### {escape_markdown(title)}", ""],
+        lambda table: [*markdown(table), ""],
+        lambda sentence: f"- {escape_markdown(sentence)}",  # notes may quote names
+    )
     lines += [f"- {escape_markdown(name)}: `{signature}`" for name, signature in comparison.signatures.items()]
     return "\n".join(lines) + "\n"
 
 
-def comparison_latex(comparison: Comparison) -> str:
-    """Two `tabular` environments per measure for the package booktabs, then the explanation as a paragraph."""
-    lines = [r"% \usepackage{booktabs}"]
-    for measure in comparison.measures:
-        lines += [rf"\paragraph{{{escape_latex(_title(measure))}}}", ""]
-        for layout in (SYSTEMS, PAIRS):
-            lines += [*latex(layout.table([measure])), ""]
-        lines += map(escape_latex, (f"Tests: {_family(measure)}.", *sentences(measure.notes)))
-    lines += [escape_latex(sentence) for sentence in (*explanation(comparison), *sentences(comparison.notes))]
+def _latex(comparison: Comparison) -> str:
+    """`tabular` environments for the package booktabs, with sentences as paragraphs."""
+    lines = _lines(
+        comparison,
+        lambda title: [rf"\paragraph{{{escape_latex(title)}}}", ""],
+        lambda table: [*latex(table), ""],
+        escape_latex,
+    )
     for system, signature in comparison.signatures.items():
         lines += ["", escape_latex(f"{system}: {signature}")]
-    return "\n".join(lines) + "\n"
+    return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 
 
 WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
-    "text": comparison_text,
+    "text": _text,
     "json": json_text,
     "tsv": lambda comparison: b"".join(tsv(WHOLE.table(comparison))).decode(),
-    "markdown": comparison_markdown,
-    "latex": comparison_latex,
+    "markdown": _markdown,
+    "latex": _latex,
 }
 """Format -> writer; every text ends with a line feed."""

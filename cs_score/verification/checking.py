@@ -29,8 +29,7 @@ from cs_score.statistics.planning import t_limit
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.sequential import Checks
 from cs_score.statistics.units import Units, UnitTable
-from cs_score.tables.layout import Layout, columns
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import read_scores
 

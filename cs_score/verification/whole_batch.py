@@ -22,7 +22,7 @@ from cs_score.batch.overview import PROBLEMS, document_of, overview_of, problem_
 from cs_score.batch.overview import TABLES as OVERVIEW_TABLES
 from cs_score.batch.plan import is_page
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.tables.renderers import tsv
+from cs_score.tables.layout import tsv
 from cs_score.verification.recorded import Recorded
 from cs_score.verification.rescoring import BatchedRun, BatchRuns
 

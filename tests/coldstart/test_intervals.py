@@ -19,8 +19,7 @@ from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
-from cs_score.measures.formulas import Ratio, divide
-from cs_score.measures.registry import Measure, formula_of
+from cs_score.measures.registry import Measure, Ratio, divide, formula_of
 from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores

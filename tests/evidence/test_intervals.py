@@ -14,7 +14,7 @@ import pytest
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, intervals, scifact
 from cs_score.evidence.result import Result
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores

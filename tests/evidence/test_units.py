@@ -10,7 +10,7 @@ import pytest
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.result import Mode
-from cs_score.measures.formulas import divide
+from cs_score.measures.registry import divide
 from cs_score.statistics.units import UnitTable
 
 MODES = (scifact.MODE, claims.MODE, r4c.MODE, hotpotqa.MODE)

@@ -13,13 +13,14 @@ from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.samples import VALUE_CODES
 from cs_score.coldstart.scorer import score
-from cs_score.measures.formulas import Ratio, divide
 from cs_score.measures.registry import (
     ALL_HOPS,
     COLD_START_MODE,
     MEASURES,
     Measure,
+    Ratio,
     chosen,
+    divide,
     find,
     formula_of,
     headline,

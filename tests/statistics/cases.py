@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cs_score.measures.formulas import f1
+from cs_score.measures.registry import f1
 from cs_score.statistics.arithmetic import ColumnFormula, Floats
 
 _Value = TypeVar("_Value")

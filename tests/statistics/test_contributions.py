@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import contributions
 from tests.statistics.cases import FORMULA, MEASURES
 

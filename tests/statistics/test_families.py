@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from cs_score.base.errors import UsageError
-from cs_score.measures.formulas import Ratio
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.comparison import compare
 from cs_score.statistics.options import Correction, Resampling

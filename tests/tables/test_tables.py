@@ -11,8 +11,7 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.tables.layout import Column, Format, Layout, columns
-from cs_score.tables.renderers import Cell, frame, html, latex, markdown, text, tsv
+from cs_score.tables.layout import Cell, Column, Format, Layout, columns, frame, html, latex, markdown, text, tsv
 
 GAINS: Final = Layout(
     "gains",

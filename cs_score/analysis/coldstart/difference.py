@@ -36,8 +36,7 @@ from cs_score.coldstart.options import RIGHT, WRONG, Options
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
-from cs_score.measures.formulas import divide
-from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, formula_of, sums_of
+from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, divide, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.result import ALL_LEVELS, UnitResult, left_sum
-from cs_score.measures.formulas import divide, f1
-from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, formula_of, sums_of
+from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1, formula_of, sums_of
 
 Level: TypeAlias = tuple[str, bool, str]
 """A table, whether it counts (else it ranks), and a level that it has rows of."""

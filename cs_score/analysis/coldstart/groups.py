@@ -34,8 +34,7 @@ from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
-from cs_score.measures.formulas import divide, precision_recall_f1
-from cs_score.measures.registry import LDC_MAX, SF, Measure
+from cs_score.measures.registry import LDC_MAX, SF, Measure, divide, precision_recall_f1
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling

@@ -21,7 +21,7 @@ from cs_score.analysis.coldstart.tables import (
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import SCREEN, aligned, one_line
 from cs_score.statistics.options import sentences
-from cs_score.tables.renderers import text
+from cs_score.tables.layout import text
 
 _SLOTS: Final = 5
 _MISTAKES: Final = 10

@@ -29,8 +29,8 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import Mode, scores_of
-from cs_score.measures.formulas import divide
-from cs_score.tables.renderers import TOP
+from cs_score.measures.registry import divide
+from cs_score.tables.layout import TOP
 from cs_score.tasks.task import Confusion, Examiner, Fault, Progress, Row
 
 AnyExaminer: TypeAlias = Examiner[Any]

@@ -23,8 +23,7 @@ from cs_score.analysis.evidence.documents import (
 from cs_score.analysis.outcomes import Outcome, compared_units, contributions_of, outcome_of, sides_of
 from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import scores_at
-from cs_score.measures.formulas import Ratio, divide
-from cs_score.measures.registry import SumsFormula
+from cs_score.measures.registry import Ratio, SumsFormula, divide
 from cs_score.statistics.options import Resampling
 from cs_score.tasks.task import Part
 

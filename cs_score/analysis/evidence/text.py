@@ -15,8 +15,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.evidence.reading import text_of
 from cs_score.evidence.report import score_lines
 from cs_score.evidence.result import Mode, counted
-from cs_score.tables.layout import Column, Format, Layout, columns
-from cs_score.tables.renderers import TOP, text
+from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
 
 _GAIN: Final = Column("gain", format=Format.GAIN)
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))

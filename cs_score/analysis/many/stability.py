@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.records import Record
 from cs_score.evidence.result import scores_at
-from cs_score.measures.formulas import Ratio
-from cs_score.measures.registry import COLD_START_MODE, formula_of, parse, sums_of
+from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
 from cs_score.statistics.units import UnitTable
 from cs_score.tasks import task_named
 
