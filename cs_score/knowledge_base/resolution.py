@@ -1,8 +1,4 @@
-"""Validated knowledge bases, the queries that are asked of them, and the run that answers them.
-
-The reference reads the knowledge base as a ring, line by line, with tasks that wait for lines. Here a queue holds for
-each task the next line that it waits for, so that no line is looked at in vain; everything happens in the same order.
-"""
+"""Which nodes queries mean in a validated knowledge base, what they ask of it, and the run that answers them."""
 
 from __future__ import annotations
 
@@ -11,20 +7,111 @@ import itertools
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import Format, OwnOption
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source
-from cs_score.coldstart.queries import Query, follow_on_id, parse_query_id
+from cs_score.coldstart.queries import EntryPoint, Query, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import Span, offset_value, read_provenance, split_comment
 from cs_score.knowledge_base.assertions import CANONICAL, LINK, NAMED, NIL, TYPE
-from cs_score.knowledge_base.entry_points import Entrance, Mention, MentionIndex, enter
 from cs_score.knowledge_base.kb_file import split_lines, text_blocks
+
+
+class Mention(NamedTuple):
+    """A mention by name: where it is, in which line it stands, and of which node."""
+
+    start: float
+    end: float
+    line: int
+    node: str
+    text: str
+
+
+_end: Final = attrgetter("end")
+
+
+class Overlap(NamedTuple):
+    """A mention that overlaps an entry point: the characters they have in common less one, and those of the rest."""
+
+    mention: Mention
+    common: float
+    rest: float
+
+
+def _rank(overlap: Overlap) -> tuple[float, float, int]:
+    """The best has the lowest."""
+    return -overlap.common, overlap.rest, overlap.mention.line
+
+
+class MentionIndex:
+    """The mentions of a document by offset."""
+
+    def __init__(self, mentions: Iterable[Mention]) -> None:
+        at_span: dict[tuple[float, float], Mention] = {}
+        for mention in mentions:  # of several at one place only the first can be chosen
+            at_span.setdefault((mention.start, mention.end), mention)
+        self._mentions: Sequence[Mention] = sorted(at_span.values())
+        self._starts = [mention.start for mention in self._mentions]
+        # Of each mention and those before it the one that ends last.
+        self._furthest: list[Mention] = list(
+            itertools.accumulate(self._mentions, lambda first, second: max(first, second, key=_end))
+        )
+
+    def best(self, start: float, end: float) -> Mention | None:
+        """The mention that overlaps a span best, None where none does."""
+        met = min(self.overlaps(start, end), key=_rank, default=None)
+        return None if met is None else met.mention
+
+    def overlaps(self, start: float, end: float) -> Iterator[Overlap]:
+        """All mentions that overlap a span."""
+        at = bisect_right(self._starts, end) - 1
+        while at >= 0 and self._furthest[at].end >= start:
+            mention = self._mentions[at]
+            if mention.end >= start:
+                common = min(mention.end, end) - max(mention.start, start)
+                yield Overlap(mention, common, mention.end - mention.start - common)
+            at -= 1
+
+    def nearest(self, start: float, end: float) -> Mention | None:
+        """The mention that is closest to a span which none overlaps."""
+        at = bisect_right(self._starts, end)
+        before = self._furthest[at - 1] if at else None
+        after = self._mentions[at] if at < len(self._mentions) else None
+        if before is None or after is None:
+            return before or after
+        return before if start - before.end <= after.start - end else after
+
+
+class Entrance(Record):
+    """The mention that an entry point means, None where it overlaps none; `index` has those of its document."""
+
+    entry_point: EntryPoint
+    index: MentionIndex | None
+    chosen: Mention | None
+
+    def overlaps(self) -> list[Overlap]:
+        """All mentions that it overlaps, the best first. They may be many, so nobody keeps them."""
+        return [] if self.index is None else sorted(self.index.overlaps(*_offsets(self.entry_point)), key=_rank)
+
+    def nearest(self) -> Mention | None:
+        """The mention that is closest to an entry point which overlaps none."""
+        return None if self.index is None else self.index.nearest(*_offsets(self.entry_point))
+
+
+def enter(entry_point: EntryPoint, indexes: Mapping[str, MentionIndex]) -> Entrance:
+    """Find the mention that an entry point means, among those of its document."""
+    index = indexes.get(entry_point.docid or "")
+    return Entrance(entry_point, index, None if index is None else index.best(*_offsets(entry_point)))
+
+
+def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
+    return offset_value(entry_point.start or ""), offset_value(entry_point.end or "")
+
 
 _CONFIDENCE: Final = re.compile(r"\d+\.\d+")
 _SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)

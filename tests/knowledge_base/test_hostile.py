@@ -20,7 +20,7 @@ import pytest
 from benchmarks import kb_generator
 from cs_score.base import outputs
 from cs_score.base.errors import OutputError
-from cs_score.knowledge_base.entry_points import Mention, MentionIndex
+from cs_score.knowledge_base.resolution import Mention, MentionIndex
 from cs_score.problems.log import Place, ProblemLog
 from tests.batch.command import contents, environment
 from tests.coldstart.command import score_in
