@@ -20,7 +20,7 @@ import subprocess  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
-from typing import Final  # noqa: E402
+from typing import Any, Final  # noqa: E402
 
 UNITS: Final = 1_000
 STATISTICS: Final = 40
@@ -107,17 +107,23 @@ def prepare(job: str) -> Callable[[], object]:
     import numpy as np
 
     from cs_score.statistics.arithmetic import ColumnFormula
-    from cs_score.statistics.comparison import compare
+    from cs_score.statistics.comparison import compare_tables
     from cs_score.statistics.intervals import bootstrap_intervals
     from cs_score.statistics.options import Resampling
+    from cs_score.statistics.units import UnitTable
+
+    def compared(matrices: Any, *how: Any) -> object:
+        ids = tuple(str(number) for number in range(UNITS))
+        tables = {f"system {at}": UnitTable(ids, (), matrix) for at, matrix in enumerate(matrices)}
+        return compare_tables(tables, *how)
 
     if "table" in job or "50-runs" in job:
         count = 50 if "50-runs" in job else SYSTEMS
-        rng, names = np.random.default_rng(0), [str(number) for number in range(UNITS)]
-        table = {f"system {at}": np.stack([rng.random(UNITS), np.ones(UNITS)], axis=1) for at in range(count)}
+        rng = np.random.default_rng(0)
+        table = [np.stack([rng.random(UNITS), np.ones(UNITS)], axis=1) for _ in range(count)]
         mean = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
         family = Resampling(RESAMPLES, correction="none" if job.endswith("uncorrected") else "hsd")
-        return lambda: compare(table, names, ["mean"], mean, family)
+        return lambda: compared(table, ["mean"], mean, family)
     formula = ColumnFormula(lambda sums, divide: [divide(sums[3 * i], sums[3 * i + 1]) for i in range(MEASURES)])
     generator = np.random.default_rng(0)
     divisor = 3 if job.endswith("of-fractions") else 1
@@ -127,10 +133,8 @@ def prepare(job: str) -> Callable[[], object]:
     settings = Resampling(RESAMPLES, method="bca" if job.endswith("bca") else "percentile")
     if "compare" not in job:
         return lambda: bootstrap_intervals(matrices[0], formula, settings)
-    systems = {f"system {number}": matrix for number, matrix in enumerate(matrices)}
-    ids = [str(number) for number in range(UNITS)]
     names = [f"measure {number}" for number in range(MEASURES)]
-    return lambda: compare(systems, ids, names, formula, settings)
+    return lambda: compared(matrices, names, formula, settings)
 
 
 def resident() -> float:

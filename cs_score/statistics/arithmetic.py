@@ -31,9 +31,6 @@ else:
 
 Floats: TypeAlias = "NDArray[np.float64]"
 
-Formula: TypeAlias = "Callable[[Floats], Floats]"
-"""Sums to scores: (N, k) -> (N, m). Row i of the result depends on row i of the argument alone, and is finite."""
-
 ColumnMeasures: TypeAlias = Callable[[Any, Callable[[Any, Any], Any]], Sequence[Any] | Mapping[str, Any]]
 """Measures written once for numbers and for arrays: (sums by column, divide) -> the scores, one per measure."""
 
@@ -53,9 +50,7 @@ _LARGEST_EXPONENT: Final = 1023
 
 def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     """`numerator / denominator` element by element, and 0 where the denominator is 0; raises no numpy warning."""
-    above, below = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
+    above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     quotient = np.zeros(above.shape, dtype=np.float64)
     np.divide(above, below, out=quotient, where=below != 0)
     return quotient
@@ -64,32 +59,27 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
 class ColumnFormula(Record):
     """The vectorised formula of `measures`, which get the columns of the sums as a sequence of arrays, and `divide`.
 
-    The columns of the result are the scores in the order in which `measures` gives them. The formula can be sent to
-    another process if `measures` can.
+    Sums (N, k) give scores (N, m) in the order in which `measures` gives them; row i depends on row i alone. The
+    formula can be sent to another process if `measures` can.
     """
 
     measures: ColumnMeasures
 
     def __call__(self, sums: Floats) -> Floats:
-        return _columns(self._named(sums, divide), len(sums))
+        return _columns(self._given(sums, divide), len(sums))
 
     def ratios(self, sums: Floats) -> Ratio:
-        """What is divided and what divides, each (N, m). Raises TypeError where measures reckon with quotients."""
-        found = [part if isinstance(part, Ratio) else Ratio(part, 1.0) for part in self._named(sums, Ratio)]
+        """What is divided and what divides, each (N, m); a score that is no quotient is divided by 1.
+
+        Raises TypeError where measures reckon with quotients.
+        """
+        found = [part if isinstance(part, Ratio) else Ratio(part, 1.0) for part in self._given(sums, Ratio)]
         numerators = _columns([ratio.numerator for ratio in found], len(sums))
         return Ratio(numerators, _columns([ratio.denominator for ratio in found], len(sums)))
 
-    def _named(self, sums: Floats, divide_by: Callable[[Any, Any], Any]) -> list[Any]:
+    def _given(self, sums: Floats, divide_by: Callable[[Any, Any], Any]) -> list[Any]:
         given = self.measures(sums.T, divide_by)
         return list(given.values() if isinstance(given, Mapping) else given)
-
-
-def ratios_of(formula: Formula, sums: Floats) -> Ratio:
-    """The ratios (N, m) that a formula divides. One that does not give them is defined everywhere: x is its score."""
-    if isinstance(formula, ColumnFormula):
-        return formula.ratios(sums)
-    scores = formula(sums)
-    return Ratio(scores, np.ones_like(scores))
 
 
 def _columns(columns: Sequence[Any], rows: int) -> Floats:
@@ -173,14 +163,19 @@ def exact_statistics(matrices: Sequence[ArrayLike], drawn: Drawn | None = None) 
     of the digits, so that rows can be exchanged between them. Raises InputError where there is no unit, where a value
     is not finite or where sums would overflow; ValueError where the shapes differ.
     """
-    arrays = [_matrix(matrix) for matrix in matrices]
-    units, columns = arrays[0].shape
+    arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
+    if not all(map(len, arrays)):  # an empty list of rows has no columns either
+        raise InputError("there is no unit to resample")
+    units, columns = arrays[0].shape if arrays[0].ndim == 2 else (0, 0)
+    if not columns:
+        raise ValueError("statistics come as a matrix, units by statistics")
     if any(array.shape != (units, columns) for array in arrays):
         raise ValueError("the matrices of the systems differ in shape")
-    if drawn is not None:
-        arrays = [_added_up(array, drawn) for array in arrays]
-        units = len(arrays[0])
     stacked = np.stack(arrays, axis=1)
+    if drawn is not None:
+        units = sum(drawn.strata)
+        members, stacked = stacked, np.zeros((units, *stacked.shape[1:]))
+        np.add.at(stacked, list(drawn.clusters), members)
     largest = np.abs(stacked).max(axis=(0, 1))
     if not np.isfinite(largest).all():
         raise InputError("a statistic is not a finite number")
@@ -200,18 +195,3 @@ def exact_statistics(matrices: Sequence[ArrayLike], drawn: Drawn | None = None) 
     stacked.setflags(write=False)  # a formula sees these rows
     strata = () if drawn is None or len(drawn.strata) < 2 else drawn.strata
     return ExactStatistics(stacked, columns, split, digit_bits, exponents, strata)
-
-
-def _added_up(matrix: Floats, drawn: Drawn) -> Floats:
-    sums = np.zeros((sum(drawn.strata), matrix.shape[1]))
-    np.add.at(sums, list(drawn.clusters), matrix)
-    return sums
-
-
-def _matrix(given: ArrayLike) -> Floats:
-    matrix = np.asarray(given, dtype=np.float64)
-    if not len(matrix):  # an empty list of rows has no columns either
-        raise InputError("there is no unit to resample")
-    if matrix.ndim != 2 or not matrix.shape[1]:
-        raise ValueError("statistics come as a matrix, units by statistics")
-    return matrix

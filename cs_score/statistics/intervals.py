@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from cs_score.base.records import replace
+from cs_score.base.records import Record
 from cs_score.base.runtime import Late
+from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import (
     ColumnFormula,
     ColumnMeasures,
     ExactStatistics,
     Floats,
-    Formula,
     exact_statistics,
     noise,
 )
@@ -49,7 +49,90 @@ if TYPE_CHECKING:
 else:
     np, statistics = Late("numpy"), Late("statistics")
 
-_NO_NOTES: Final[tuple[Note, ...]] = ()
+
+class Resampled(Record, eq=False):
+    """The scores of systems on the same units, and what is needed for their intervals.
+
+    `points` (systems, measures) are those on all units, `resampled` (measures, systems, N) those in each resample,
+    `jackknife` (units, systems, measures) those without each unit, looked at for BCa only: not a number where one is
+    undefined. `ratios` (units, systems, measures) are what each unit adds to either side of a score.
+    """
+
+    settings: Resampling
+    statistics: ExactStatistics
+    points: Floats
+    resampled: Floats
+    jackknife: Floats
+    ratios: Ratio
+
+    def ratio(self, system: int, measure: int) -> Ratio:
+        """What each unit adds to either side of a score."""
+        return Ratio(self.ratios.numerator[:, system, measure], self.ratios.denominator[:, system, measure])
+
+    def score(self, system: int, measure: int) -> Interval:
+        """A score with its interval."""
+        counted = np.count_nonzero(self.ratios.denominator[:, system, measure])
+        jackknife = self.jackknife[:, system, measure]
+        return self._interval(
+            float(self.points[system, measure]), self.resampled[measure, system], jackknife, int(counted)
+        )
+
+    def resampled_difference(self, first: int, second: int, measure: int) -> Floats:
+        """The score of the second minus that of the first, in each resample."""
+        return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
+
+    def difference(self, first: int, second: int, measure: int) -> Interval:
+        """The score of the second minus that of the first, with its interval."""
+        one, other = self.points[[first, second], measure].tolist()
+        counted = np.count_nonzero(self.ratios.denominator[:, [first, second], measure].any(axis=1))
+        jackknife = self.jackknife[:, second, measure] - self.jackknife[:, first, measure]
+        resampled = self.resampled_difference(first, second, measure)
+        return self._interval(other - one, resampled, jackknife, int(counted), max(abs(one), abs(other)))
+
+    def _interval(
+        self, point: float, resampled: Floats, jackknife: Floats, counted: int, scale: float | None = None
+    ) -> Interval:
+        """The interval of one number from its resamples (N,) and its jackknife values (units,).
+
+        `counted` is the number of units with a denominator, `scale` that of the numbers that rounding errors come from,
+        where it is not the point itself.
+        """
+        found = defined(resampled)
+        undefined = int(np.count_nonzero(np.isnan(resampled)))
+        low: float | None
+        high: float | None
+        error: float | None
+        if found is None:
+            text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
+            (low, high, error), notes = (None, None, None), [Note("WITHHELD", text)]
+        else:
+            units = self.statistics.units
+            slack = float(noise(point if scale is None else scale))
+            (low, high, error), notes = _limits(
+                point, found, jackknife[~np.isnan(jackknife)], units, self.settings, slack
+            )
+            if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
+                notes.append(faultless(point, counted, self.settings))
+            elif counted < FEW <= units:
+                text = f"only {counted} of {units} units count: bootstrap limits and p are too narrow below {FEW}"
+                notes.append(Note("FEW_UNITS", text))
+            if undefined:
+                notes.append(Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
+        return Interval(point, low, high, error, undefined, "; ".join(note.text for note in notes), tuple(notes))
+
+
+def resampled(statistics: ExactStatistics, formula: ColumnFormula, settings: Resampling) -> Resampled:
+    """Resample the units of systems."""
+    points = point_scores(statistics, formula)
+    has_jackknife = settings.method == "bca" and statistics.units > 1
+    return Resampled(
+        settings,
+        statistics,
+        points,
+        bootstrap_scores(statistics, formula, settings),
+        jackknife_scores(statistics, formula) if has_jackknife else np.empty((0, *points.shape)),
+        unit_ratios(statistics, formula),
+    )
 
 
 def score_intervals(
@@ -68,95 +151,37 @@ def score_intervals(
 
 
 def bootstrap_intervals(
-    statistics: ArrayLike, formula: Formula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
+    statistics: ArrayLike, formula: ColumnFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
     """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
 
     `units` are their ids, for clusters. Raises InputError where there is no unit or a statistic is not a finite number.
     """
     settings, drawn = (resampling or Resampling()).for_units(units or [""] * len(np.asarray(statistics)))
-    exact = exact_statistics([statistics], drawn)
-    points = point_scores(exact, formula)[0]
-    jackknife = jackknife_for(settings, exact, formula)[:, 0, :]
-    resampled = bootstrap_scores(exact, formula, settings)[:, 0, :]
-    counted = np.count_nonzero(unit_ratios(exact, formula).denominator[:, 0, :], axis=0)
-    return tuple(
-        interval(
-            float(point),
-            resampled[measure],
-            jackknife[:, measure],
-            exact.units,
-            settings,
-            counted=int(counted[measure]),
-        )
-        for measure, point in enumerate(points)
-    )
-
-
-def interval(
-    point: float,
-    resampled: Floats,
-    jackknife: Floats,
-    units: int,
-    resampling: Resampling,
-    *,
-    counted: int,
-    scale: float | None = None,
-) -> Interval:
-    """The interval of one score from its bootstrap distribution (N,) and its jackknife values (units,).
-
-    `jackknife` is looked at for BCa only; in both, a score that is not a number is undefined. `counted` is the number
-    of units with a denominator. `scale` is the size of the numbers that rounding errors come from: for a difference of
-    scores that of the scores; by default that of the point.
-    """
-    found = defined(resampled)
-    if found is None:
-        undefined = int(np.count_nonzero(np.isnan(resampled)))
-        text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
-        return _noted(Interval(point, None, None, None, undefined), (Note("WITHHELD", text),))
-    low, high, error, notes = _limits(point, found, jackknife[~np.isnan(jackknife)], units, resampling, scale)
-    if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
-        notes = (*notes, faultless(point, counted, resampling))
-    elif counted < FEW <= units:
-        text = f"only {counted} of {units} units count: bootstrap limits and p are too narrow below {FEW}"
-        notes = (*notes, Note("FEW_UNITS", text))
-    undefined = len(resampled) - len(found)
-    if undefined:
-        notes = (*notes, Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
-    return _noted(Interval(point, low, high, error, undefined), notes)
-
-
-def _noted(found: Interval, notes: tuple[Note, ...]) -> Interval:
-    return replace(found, note="; ".join(note.text for note in notes), notes=notes)
+    found = resampled(exact_statistics([statistics], drawn), formula, settings)
+    return tuple(found.score(0, measure) for measure in range(found.points.shape[1]))
 
 
 def _limits(
-    point: float, resampled: Floats, jackknife: Floats, units: int, resampling: Resampling, scale: float | None
-) -> tuple[float, float, float, tuple[Note, ...]]:
+    point: float, resampled: Floats, jackknife: Floats, units: int, resampling: Resampling, slack: float
+) -> tuple[tuple[float, float, float], list[Note]]:
     """Low, high and standard error, and notes on how they came about."""
-    slack = float(noise(point if scale is None else scale))
     if units == 1:
-        return point, point, 0.0, (ONE_UNIT,)
+        return (point, point, 0.0), [ONE_UNIT]
     lowest, highest = float(resampled.min()), float(resampled.max())
     if len(resampled) > 1 and highest - lowest <= slack:
         # Rounding is no spread; the limits are the score itself where the resamples agree with it.
         limit = point if abs(lowest - point) <= slack else lowest
-        return limit, limit, 0.0, (ALL_EQUAL,)
-    cuts, notes = (resampling.level / 2, 1 - resampling.level / 2), _NO_NOTES
+        return (limit, limit, 0.0), [ALL_EQUAL]
+    tails = (resampling.level / 2, 1 - resampling.level / 2)
+    notes: list[Note] = []
     if resampling.method == "bca":
         adjusted = _bca_cuts(point, resampled, jackknife, resampling.level, slack)
-        cuts, notes = (adjusted, notes) if adjusted else (cuts, (OUTSIDE,))
-    low, high = np.quantile(resampled, np.asarray(cuts), method="linear").tolist()
+        tails, notes = adjusted or tails, [] if adjusted else [OUTSIDE]
+    low, high = np.quantile(resampled, np.asarray(tails), method="linear").tolist()
     if len(resampled) == 1:
-        return low, high, 0.0, (ONE_RESAMPLE,)
-    return low, high, float(resampled.std(ddof=1)), notes
-
-
-def jackknife_for(resampling: Resampling, statistics: ExactStatistics, formula: Formula) -> Floats:
-    """The jackknife scores (units, systems, measures) for `interval`; none where it does not look at them."""
-    if resampling.method == "bca" and statistics.units > 1:
-        return jackknife_scores(statistics, formula)
-    return point_scores(statistics, formula)[np.newaxis][:0]
+        return (low, high, 0.0), [ONE_RESAMPLE]
+    return (low, high, float(resampled.std(ddof=1))), notes
 
 
 def _bca_cuts(
@@ -168,20 +193,18 @@ def _bca_cuts(
     share = (below + not_above) / (2 * len(resampled))
     if not 0.0 < share < 1.0:
         return None
-    bias = statistics.NormalDist().inv_cdf(share)
-    acceleration = _acceleration(jackknife, slack)
-    normal = statistics.NormalDist().inv_cdf(
-        level / 2
-    )  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
-    return _bca_cut(normal, bias, acceleration), _bca_cut(-normal, bias, acceleration)
+    standard = statistics.NormalDist()
+    bias, acceleration = standard.inv_cdf(share), _acceleration(jackknife, slack)
 
+    def cut(normal: float) -> float:
+        shifted = bias + normal
+        remaining = 1 - acceleration * shifted
+        if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
+            return 1.0 if shifted > 0 else 0.0
+        return standard.cdf(bias + shifted / remaining)
 
-def _bca_cut(normal: float, bias: float, acceleration: float) -> float:
-    shifted = bias + normal
-    remaining = 1 - acceleration * shifted
-    if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
-        return 1.0 if shifted > 0 else 0.0
-    return statistics.NormalDist().cdf(bias + shifted / remaining)
+    normal = standard.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    return cut(normal), cut(-normal)
 
 
 def _acceleration(jackknife: Floats, slack: float) -> float:

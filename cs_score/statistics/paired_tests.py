@@ -35,10 +35,9 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, contributions, noise
+from cs_score.statistics.arithmetic import ColumnFormula, ExactStatistics, Floats, contributions, noise
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import (
-    CHUNK_CELLS,
     all_swaps,
     defined,
     digit_sums,
@@ -70,22 +69,16 @@ def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats
 
 
 def randomisation_p(
-    statistics: ExactStatistics,
-    formula: Formula,
-    pairs: Sequence[Pair],
-    resampling: Resampling,
-    *,
-    cells: int = CHUNK_CELLS,
+    statistics: ExactStatistics, formula: ColumnFormula, pairs: Sequence[Pair], resampling: Resampling
 ) -> list[list[float]]:
     """The two-sided p-values of randomisation: per pair, per measure.
 
-    All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems. `cells` is as
-    in `bootstrap_scores`.
+    All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems.
     """
     observed, total, units = point_scores(statistics, formula), statistics.total(), statistics.units
     is_exact = is_enumerated(units, resampling.resamples)
     ways = 2**units if is_exact else resampling.resamples
-    draws = all_swaps(units, cells=cells) if is_exact else swap_flags(resampling.seed, units, ways, cells=cells)
+    draws = all_swaps(units) if is_exact else swap_flags(resampling.seed, units, ways)
     extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
     for given in digit_sums(statistics, draws):
         kept = total - given
@@ -119,7 +112,7 @@ def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
 
 def family_tests(
     statistics: ExactStatistics,
-    formula: Formula,
+    formula: ColumnFormula,
     pairs: Sequence[Pair],
     resampling: Resampling,
     *,
@@ -153,7 +146,7 @@ def family_tests(
 
 
 def _hsd_p(
-    statistics: ExactStatistics, formula: Formula, pairs: Sequence[Pair], permutations: int, seed: int | None
+    statistics: ExactStatistics, formula: ColumnFormula, pairs: Sequence[Pair], permutations: int, seed: int | None
 ) -> list[list[float]]:
     """The p-values of HSD: per measure, per pair; without a seed from all permutations."""
     observed = point_scores(statistics, formula)

@@ -9,13 +9,12 @@ change Generator (not PCG64 itself) from one release to another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import IntEnum
 from itertools import permutations as permutations_of
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ExactStatistics, Floats, Formula, ratios_of
+from cs_score.statistics.arithmetic import ColumnFormula, ExactStatistics, Floats
 from cs_score.statistics.options import Resampling
 
 if TYPE_CHECKING:
@@ -48,18 +47,19 @@ _SUM_CELLS: Final = 1 << 21
 """Resamples times units, or times digits, of one product of matrices, at 8 bytes each; changes no result."""
 
 
-class _Purpose(IntEnum):
-    BOOTSTRAP = 0
-    SWAPS = 1
-    PERMUTATIONS = 2
+_BOOTSTRAP, _SWAPS, _PERMUTATIONS = range(3)
+"""Purposes, which keep the draws of one seed apart."""
+
+
+def generator_of(seed: int, *key: int) -> np.random.Generator:
+    """The generator of a seed for a purpose, and a part of its draws."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 _Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
 
 
-def bootstrap_counts(
-    seed: int, units: int, resamples: int, *, strata: Sequence[int] = (), cells: int = CHUNK_CELLS
-) -> Iterator[Counts]:
+def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int] = ()) -> Iterator[Counts]:
     """The bootstrap resamples, in chunks of counts.
 
     Counts have one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`,
@@ -74,10 +74,10 @@ def bootstrap_counts(
         counts: NDArray[np.intp] = np.bincount(indices.ravel(), minlength=rows * units)
         return counts.reshape(rows, units)
 
-    return _chunks(seed, _Purpose.BOOTSTRAP, units, resamples, cells, draw)
+    return _chunks(seed, _BOOTSTRAP, units, resamples, draw)
 
 
-def swap_flags(seed: int, units: int, resamples: int, *, cells: int = CHUNK_CELLS) -> Iterator[Counts]:
+def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
     """The random swaps, in chunks of flags.
 
     Flags have one row per resample and one column per unit: 1 with probability 1/2, where the two systems exchange
@@ -89,43 +89,39 @@ def swap_flags(seed: int, units: int, resamples: int, *, cells: int = CHUNK_CELL
         drawn = generator.integers(0, 2**64 - 1, size=(rows, words), dtype=np.uint64, endpoint=True)
         return np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=units, bitorder="little")
 
-    return _chunks(seed, _Purpose.SWAPS, units, resamples, cells, draw)
+    return _chunks(seed, _SWAPS, units, resamples, draw)
 
 
-def all_swaps(units: int, *, cells: int = CHUNK_CELLS) -> Iterator[Counts]:
+def all_swaps(units: int) -> Iterator[Counts]:
     """All 2^units swaps, in chunks like those of `swap_flags`: the digits of their numbers."""
-    chunk = max(1, cells // units)
+    chunk = max(1, CHUNK_CELLS // units)
     places = np.arange(units, dtype=np.int64)
     for first in range(0, 2**units, chunk):
         numbers = np.arange(first, min(first + chunk, 2**units), dtype=np.int64)
         yield (numbers[:, np.newaxis] >> places) & 1
 
 
-def _chunks(seed: int, purpose: _Purpose, units: int, resamples: int, cells: int, draw: _Draw) -> Iterator[Counts]:
-    chunk = max(1, cells // units)
+def _chunks(seed: int, purpose: int, units: int, resamples: int, draw: _Draw) -> Iterator[Counts]:
+    chunk = max(1, CHUNK_CELLS // units)
     for block in range(-(-resamples // BLOCK)):
-        sequence = np.random.SeedSequence(seed, spawn_key=(purpose, block))
-        generator = np.random.Generator(np.random.PCG64(sequence))
+        generator = generator_of(seed, purpose, block)
         end = min((block + 1) * BLOCK, resamples)
         for first in range(block * BLOCK, end, chunk):
             yield draw(generator, min(chunk, end - first))
 
 
-def scores_of(formula: Formula, sums: Floats) -> Floats:
-    """The scores (..., m) of sums (..., k). Raises ValueError where the formula does not keep its contract."""
-    rows = sums.reshape(-1, sums.shape[-1])
-    scores = np.asarray(formula(rows), dtype=np.float64)
-    if scores.ndim != 2 or len(scores) != len(rows):
-        raise ValueError(f"a formula must give one row of scores per row of sums, not {scores.shape} for {rows.shape}")
+def scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
+    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
+    scores = formula(sums.reshape(-1, sums.shape[-1]))
     if not np.isfinite(scores).all():
         raise ValueError("a formula gave a score that is not a finite number")
     return scores.reshape(*sums.shape[:-1], scores.shape[1])
 
 
-def _defined_scores_of(formula: Formula, sums: Floats) -> Floats:
+def _defined_scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
     """The scores (..., m) of sums (..., k), not a number where the denominator is 0."""
     scores = scores_of(formula, sums)
-    denominators = ratios_of(formula, sums.reshape(-1, sums.shape[-1])).denominator
+    denominators = formula.ratios(sums.reshape(-1, sums.shape[-1])).denominator
     return np.where(denominators.reshape(scores.shape) == 0, np.nan, scores)
 
 
@@ -141,19 +137,19 @@ def defined(resampled: Floats) -> Floats | None:
     return resampled[..., ~undefined] if count else resampled
 
 
-def point_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
+def point_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Floats:
     """The scores of each system on all units: (systems, measures)."""
     return scores_of(formula, statistics.values(statistics.total()))
 
 
-def unit_ratios(statistics: ExactStatistics, formula: Formula) -> Ratio:
+def unit_ratios(statistics: ExactStatistics, formula: ColumnFormula) -> Ratio:
     """What each unit adds to what is divided, and to what divides: (units, systems, measures) each."""
     rows = statistics.values(statistics.digits)
-    ratios = ratios_of(formula, rows.reshape(-1, rows.shape[-1]))
+    ratios = formula.ratios(rows.reshape(-1, rows.shape[-1]))
     return Ratio(*(part.reshape(*rows.shape[:-1], -1) for part in (ratios.numerator, ratios.denominator)))
 
 
-def jackknife_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
+def jackknife_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Floats:
     """The scores of each system without each unit in turn: (units, systems, measures). Needs two units.
 
     Not a number where the others give 0/0.
@@ -161,18 +157,13 @@ def jackknife_scores(statistics: ExactStatistics, formula: Formula) -> Floats:
     return _defined_scores_of(formula, statistics.values(statistics.total() - statistics.digits))
 
 
-def bootstrap_scores(
-    statistics: ExactStatistics, formula: Formula, resampling: Resampling, *, cells: int = CHUNK_CELLS
-) -> Floats:
+def bootstrap_scores(statistics: ExactStatistics, formula: ColumnFormula, resampling: Resampling) -> Floats:
     """The scores of every bootstrap resample: (measures, systems, resamples); not a number where a resample gives 0/0.
 
-    All systems get the same draws, which makes differences between them paired. `cells` bounds the memory of the draws
-    and changes no bit of the result, which takes 8 bytes per score.
+    All systems get the same draws, which makes differences between them paired. Takes 8 bytes per score.
     """
     found: Floats = np.empty((*point_scores(statistics, formula).T.shape, resampling.resamples))
-    draws = bootstrap_counts(
-        resampling.seed, statistics.units, resampling.resamples, strata=statistics.strata, cells=cells
-    )
+    draws = bootstrap_counts(resampling.seed, statistics.units, resampling.resamples, statistics.strata)
     start = 0
     for sums in digit_sums(statistics, draws):
         scores = _defined_scores_of(formula, statistics.values(sums))
@@ -250,8 +241,7 @@ def _permuted_groups(
         for unit in range(units):
             yield rows[unit][every], numbers // len(every) ** unit % len(every)
         return
-    sequence = np.random.SeedSequence(seed, spawn_key=(_Purpose.PERMUTATIONS, int(numbers[0])))
-    generator = np.random.Generator(np.random.PCG64(sequence))
+    generator = generator_of(seed, _PERMUTATIONS, int(numbers[0]))
     pool = max(256, min(_DRAWN // units, len(numbers)))
     some = generator.permuted(np.tile(np.arange(systems), (4 * pool, 1)), axis=1)
     size = max(1, units // _GROUPS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -18,8 +18,24 @@ from cs_score.base.sources import Input
 _NAMED: Final = 5
 """Units that a message names before it only counts."""
 
-_Unit: TypeAlias = tuple[str, int]
-"""An id and which of its occurrences it is: gold may hold an id twice, and both rows count."""
+Unit: TypeAlias = tuple[str, int]
+"""A unit by its id and which of those with the id it is, from 1: gold may hold an id twice, and both rows count."""
+
+
+@lru_cache(maxsize=4)
+def units_of(ids: tuple[str, ...]) -> list[Unit]:
+    """Units by their ids, which are nearly always those of the run before."""
+    seen: Counter[str] = Counter()
+    found = []
+    for unit in ids:
+        seen[unit] += 1
+        found.append((unit, seen[unit]))
+    return found
+
+
+def unique_ids(ids: Sequence[str]) -> list[str]:
+    """The ids, those that occur again with their number: `q`, `q (2)`."""
+    return [unit if number == 1 else f"{unit} ({number})" for unit, number in units_of(tuple(ids))]
 
 
 class UnitTable(Record):
@@ -66,6 +82,56 @@ class AlignedUnits(Record):
     ids: tuple[str, ...]
     rows: Mapping[str, Sequence[Any]]
     dropped: Mapping[str, tuple[str, ...]]
+
+
+def aligned(systems: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
+    """The rows of systems, by name, on the same units, in the order of the first system.
+
+    Unless `common` asks for the units that all have, all have to have the same. Raises InputError where they differ, or
+    have none in common; ValueError for tables of different statistics: two modes were mixed.
+    """
+    if len({tuple(table.columns) for table in systems.values()}) > 1:
+        raise ValueError("the systems have different statistics")
+    rows = {name: dict(zip(units_of(table.ids), table.rows)) for name, table in systems.items()}
+    first = next(iter(systems))
+    units = [unit for unit in rows[first] if all(unit in other for other in rows.values())]
+    if common and not units:
+        raise InputError("the systems have no unit in common")
+    for name in () if common else systems:
+        for lacking, having in ((name, first), (first, name)):
+            if missing := [unit for unit, number in rows[having] if (unit, number) not in rows[lacking]]:
+                raise InputError(
+                    f"system {lacking} lacks {named_units(missing)}, which system {having} has",
+                    remedy="compare them on the units that all systems have (--common)",
+                )
+    kept = frozenset(units)
+    return AlignedUnits(
+        tuple(unit for unit, _ in units),
+        {name: [of_system[unit] for unit in units] for name, of_system in rows.items()},
+        {name: tuple(each[0] for each in of_system if each not in kept) for name, of_system in rows.items()},
+    )
+
+
+def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
+    """Refuse a system that answers no unit of the gold standard, most likely the run of another data set.
+
+    Raises InputError, naming units of either side.
+    """
+    answered = list(ids)
+    known = frozenset(gold)
+    if not any(unit in known for unit in answered):
+        wants = named_units(list(gold)) if gold else "none"
+        if not answered:
+            raise InputError(f"system {system} answers no unit of the gold standard, which has {wants}")
+        has = named_units(answered)
+        raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
+
+
+def named_units(units: Sequence[str]) -> str:
+    """`3 units (a, b, c)`, with at most five names."""
+    names = ", ".join(one_line(unit, 80) for unit in units[:_NAMED])
+    more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
+    return f"{len(units)} unit{'s' if len(units) != 1 else ''} ({names}{more})"
 
 
 class Drawn(Record):
@@ -124,89 +190,3 @@ def clusters_in(table: Delimited) -> Clusters:
     if not clusters:
         raise InputError("names no unit", file=table.file)
     return Clusters(table.file, clusters, strata)
-
-
-def same_units(systems: Mapping[str, UnitTable]) -> AlignedUnits:
-    """The rows of systems, by name, that all have the same units, in the order of the first system.
-
-    Raises InputError, naming units, where one lacks a unit that another has.
-    """
-    places = _places(systems)
-    first = next(iter(systems))
-    for name in systems:
-        for lacking, having in ((name, first), (first, name)):
-            units = [unit for unit, _ in (key for key in places[having] if key not in places[lacking])]
-            if units:
-                raise InputError(
-                    f"system {lacking} lacks {named_units(units)}, which system {having} has",
-                    remedy="compare them on the units that all systems have (--common)",
-                )
-    return _aligned(systems, places, list(places[first]))
-
-
-def common_units(systems: Mapping[str, UnitTable]) -> AlignedUnits:
-    """The rows of systems, by name, on the units that all have, in the order of the first system.
-
-    Raises InputError where there is none.
-    """
-    places = _places(systems)
-    first, *others = places.values()
-    shared = [unit for unit in first if all(unit in other for other in others)]
-    if not shared:
-        raise InputError("the systems have no unit in common")
-    return _aligned(systems, places, shared)
-
-
-def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Refuse a system that answers no unit of the gold standard, most likely the run of another data set.
-
-    Raises InputError, naming units of either side.
-    """
-    answered = list(ids)
-    known = frozenset(gold)
-    if not any(unit in known for unit in answered):
-        wants = named_units(list(gold)) if gold else "none"
-        if not answered:
-            raise InputError(f"system {system} answers no unit of the gold standard, which has {wants}")
-        has = named_units(answered)
-        raise InputError(f"system {system} shares no unit with the gold standard: it has {has}, the gold {wants}")
-
-
-def _places(systems: Mapping[str, UnitTable]) -> dict[str, dict[_Unit, int]]:
-    """Where each system has each unit. Raises ValueError for tables of different statistics: two modes were mixed."""
-    if len({tuple(table.columns) for table in systems.values()}) > 1:
-        raise ValueError("the systems have different statistics")
-    places: dict[str, dict[_Unit, int]] = {}
-    for name, table in systems.items():
-        occurrences: Counter[str] = Counter()
-        places[name] = {}
-        for place, unit in enumerate(table.ids):
-            places[name][unit, occurrences[unit]] = place
-            occurrences[unit] += 1
-    return places
-
-
-def _aligned(
-    systems: Mapping[str, UnitTable], places: Mapping[str, Mapping[_Unit, int]], units: Sequence[_Unit]
-) -> AlignedUnits:
-    rows = {name: [table.rows[places[name][unit]] for unit in units] for name, table in systems.items()}
-    kept = frozenset(units)
-    dropped = {name: tuple(unit for unit, _ in (key for key in places[name] if key not in kept)) for name in systems}
-    return AlignedUnits(tuple(unit for unit, _ in units), rows, dropped)
-
-
-def unique_ids(ids: Sequence[str]) -> list[str]:
-    """The ids, those that occur again with their number: `q`, `q (2)`."""
-    seen: Counter[str] = Counter()
-    names = []
-    for unit in ids:
-        seen[unit] += 1
-        names.append(unit if seen[unit] == 1 else f"{unit} ({seen[unit]})")
-    return names
-
-
-def named_units(units: Sequence[str]) -> str:
-    """`3 units (a, b, c)`, with at most five names."""
-    names = ", ".join(one_line(unit, 80) for unit in units[:_NAMED])
-    more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
-    return f"{len(units)} unit{'s' if len(units) != 1 else ''} ({names}{more})"

@@ -25,9 +25,8 @@ from cs_score.measures.registry import COLD_START_MODE, chosen, formula_of, head
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.planning import t_limit
+from cs_score.statistics.planning import Checks, t_limit
 from cs_score.statistics.results import PairedSystems
-from cs_score.statistics.sequential import Checks
 from cs_score.statistics.units import Units, UnitTable
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import task_named

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cs_score.measures.registry import f1
 from cs_score.statistics.arithmetic import ColumnFormula, Floats
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.results import Comparison
+from cs_score.statistics.units import UnitTable
 
 _Value = TypeVar("_Value")
 
@@ -29,6 +34,24 @@ def present(value: _Value | None) -> _Value:
 
 
 FORMULA = ColumnFormula(precision_recall_f1)
+MEAN = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
+
+
+def table(matrix: ArrayLike, ids: Sequence[str] = ()) -> UnitTable:
+    """The statistics of a system by unit, which are numbered unless they have ids."""
+    rows = np.asarray(matrix)
+    columns = tuple(map(str, range(rows.shape[-1])))
+    return UnitTable(tuple(ids) or tuple(map(str, range(len(rows)))), columns, list(map(tuple, rows.tolist())))
+
+
+def compared(
+    systems: Mapping[str, ArrayLike], settings: Resampling | None = None, ids: Sequence[str] = (), **how: Any
+) -> Comparison:
+    """The comparison of systems by name, by precision, recall and F1 unless measures and a formula are given."""
+    measures, formula = how.pop("measures", MEASURES), how.pop("formula", FORMULA)
+    return compare_tables(
+        {name: table(each, ids) for name, each in systems.items()}, measures, formula, settings, **how
+    )
 
 
 def tiled(row: Sequence[float], units: int) -> Floats:
@@ -44,9 +67,5 @@ def system(quality: float, *, units: int = 60, seed: int = 1) -> Floats:
     return np.stack([correct, retrieved, relevant], axis=1).astype(np.float64)
 
 
-def _rounding(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
-    return (divide(0.7 * sums[0], 0.7 * sums[1]),)
-
-
-ROUNDING = ColumnFormula(_rounding)
+ROUNDING = ColumnFormula(lambda sums, divide: [divide(0.7 * sums[0], 0.7 * sums[1])])
 """A ratio by a road on which equal ratios come out differently in the last digit."""

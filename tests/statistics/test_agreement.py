@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
-from cs_score.statistics.agreement import alpha, assessor_intervals, kappa
+from cs_score.statistics.assessments import alpha, assessor_intervals, kappa
 from cs_score.statistics.options import Resampling
 from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, system

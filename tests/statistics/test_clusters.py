@@ -11,17 +11,14 @@ import pytest
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.statistics.arithmetic import ColumnFormula
-from cs_score.statistics.comparison import compare
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_counts
 from cs_score.statistics.units import Clusters, read_clusters
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score
-from tests.statistics.cases import FORMULA, MEASURES, present, system
+from tests.statistics.cases import FORMULA, MEAN, compared, present, system
 
-MEAN = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
 UNITS = [f"u{number}" for number in range(60)]
 SYSTEMS = {"good": system(0.8), "poor": system(0.4, seed=2)}
 
@@ -37,9 +34,9 @@ def test_a_comparison_of_clusters_is_that_of_their_sums() -> None:
     """Resampling, permutation, jackknife and the units that speak for a system: all of them take a cluster as one."""
     for method in ("percentile", "bca"):
         settings = Resampling(500, 3, method=method)
-        found = compare(SYSTEMS, UNITS, MEASURES, FORMULA, replace(settings, clusters=clusters(3)))
+        found = compared(SYSTEMS, replace(settings, clusters=clusters(3)), UNITS)
         sums = {name: matrix.reshape(20, 3, 3).sum(axis=1) for name, matrix in SYSTEMS.items()}
-        expected = compare(sums, UNITS[:20], MEASURES, FORMULA, settings)
+        expected = compared(sums, settings, UNITS[:20])
         for ours, theirs in zip(found.measures, expected.measures):
             assert (ours.systems, ours.pairs) == (theirs.systems, theirs.pairs)
             assert (ours.family.clusters, theirs.family.clusters) == (20, None)
@@ -51,13 +48,13 @@ def test_a_comparison_of_clusters_is_that_of_their_sums() -> None:
 
 
 def test_each_unit_its_own_cluster_gives_the_same_bytes_as_none() -> None:
-    plain = compare(SYSTEMS, UNITS, MEASURES, FORMULA, Resampling(200))
-    found = compare(SYSTEMS, UNITS, MEASURES, FORMULA, Resampling(200, clusters=clusters(1)))
+    plain = compared(SYSTEMS, Resampling(200), UNITS)
+    found = compared(SYSTEMS, Resampling(200, clusters=clusters(1)), UNITS)
     assert json_text(found) == json_text(plain)
 
 
 def test_strata_keep_their_numbers_in_every_resample() -> None:
-    for counts in bootstrap_counts(1, 10, 128, strata=(3, 1, 6)):
+    for counts in bootstrap_counts(1, 10, 128, (3, 1, 6)):
         assert (counts[:, :3].sum(axis=1) == 3).all()
         assert (counts[:, 3] == 1).all()
         assert (counts[:, 4:].sum(axis=1) == 6).all()
@@ -75,7 +72,7 @@ def test_between_strata_nothing_varies() -> None:
 
 
 def test_one_cluster_has_no_interval_and_no_p_but_one() -> None:
-    found = compare(SYSTEMS, UNITS, MEASURES, FORMULA, Resampling(200, clusters=clusters(60)))
+    found = compared(SYSTEMS, Resampling(200, clusters=clusters(60)), UNITS)
     for measure in found.measures:
         (pair,) = measure.pairs
         assert pair.p == pair.p_adjusted == pair.p_bootstrap == 1.0

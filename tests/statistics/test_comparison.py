@@ -11,13 +11,12 @@ import pytest
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.comparison import compare, compare_tables
+from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, Family, IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import holm
 from cs_score.statistics.results import Comparison, Interval, RankedSystem
-from cs_score.statistics.units import UnitTable
-from tests.statistics.cases import FORMULA, MEASURES, ROUNDING, present, system, tiled
+from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
 
 SETTINGS = Resampling(999, seed=5, unit="claim")
 
@@ -27,8 +26,7 @@ def systems() -> dict[str, Floats]:
 
 
 def comparison(given: dict[str, Floats], settings: Resampling = SETTINGS, **how: Any) -> Comparison:
-    units = [str(number) for number in range(len(next(iter(given.values()))))]
-    return compare(given, units, MEASURES, FORMULA, settings, **how)
+    return compared(given, settings, **how)
 
 
 def score_of(entry: RankedSystem) -> Interval:
@@ -38,25 +36,25 @@ def score_of(entry: RankedSystem) -> Interval:
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_intervals_are_those_of_each_system_alone(method: IntervalMethod) -> None:
     settings = replace(SETTINGS, method=method)
-    compared = comparison(systems(), settings)
+    found = comparison(systems(), settings)
     for name, matrix in systems().items():
-        entries = [entry for measure in compared.measures for entry in measure.systems if entry.name == name]
+        entries = [entry for measure in found.measures for entry in measure.systems if entry.name == name]
         assert bootstrap_intervals(matrix, FORMULA, settings) == tuple(map(score_of, entries))
 
 
 def test_everything_about_the_measures() -> None:
-    compared = comparison(systems())
-    assert (compared.systems, compared.units) == (("good", "poor", "poorer"), 60)
-    assert [measure.measure for measure in compared.measures] == list(MEASURES)
-    for measure in compared.measures:
+    found = comparison(systems())
+    assert (found.systems, found.units) == (("good", "poor", "poorer"), 60)
+    assert [measure.measure for measure in found.measures] == list(MEASURES)
+    for measure in found.measures:
         score = {entry.name: entry.score for entry in measure.systems}
         for pair in measure.pairs:
             assert pair.difference == score[pair.b] - score[pair.a]
             assert present(pair.low) < pair.difference < present(pair.high)
         assert [pair.p_adjusted for pair in measure.pairs] == holm([pair.p for pair in measure.pairs])
         assert measure.family == Family("holm", 3, 999, None, 3, "randomisation", False)
-    assert [measure.exploratory for measure in compared.measures] == [False, True, True]
-    f1 = compared.measures[2]
+    assert [measure.exploratory for measure in found.measures] == [False, True, True]
+    f1 = found.measures[2]
     assert [(entry.name, entry.tier, entry.rank, entry.rank_low, entry.rank_high) for entry in f1.systems] == [
         ("good", 1, 1, 1, 1),
         ("poor", 2, 2, 2, 3),
@@ -86,10 +84,11 @@ def test_a_system_against_its_copy() -> None:
 
 def test_rounding_is_no_difference() -> None:
     """Both systems score a third on every unit, by different counts."""
-    rows = np.array([[1, 3], [2, 6], [3, 9], [7, 21]])
+    rows = np.array([[1.0, 3], [2, 6], [3, 9], [7, 21]])
     systems = {"A": rows, "B": rows[[1, 2, 3, 0]] * 3}
     for method in ("percentile", "bca"):
-        [measure] = compare(systems, list("abcd"), ["ratio"], ROUNDING, replace(SETTINGS, method=method)).measures
+        found = comparison(systems, replace(SETTINGS, method=method), measures=["ratio"], formula=ROUNDING)
+        [measure] = found.measures
         [pair] = measure.pairs
         assert pair.notes == (ALL_EQUAL,)
         assert pair.low == pair.high == pair.difference
@@ -123,8 +122,8 @@ def test_a_further_system_changes_nothing_about_the_others_but_corrected_p_value
 
 
 def test_one_unit() -> None:
-    compared = comparison({"A": system(0.9, units=1, seed=4), "B": np.array([[0.0, 1.0, 1.0]])})
-    for measure in compared.measures:
+    found = comparison({"A": system(0.9, units=1, seed=4), "B": np.array([[0.0, 1.0, 1.0]])})
+    for measure in found.measures:
         [pair] = measure.pairs
         assert pair.notes == (ONE_UNIT,)
         assert pair.p == pair.p_bootstrap == 1.0
@@ -138,47 +137,39 @@ def test_wrong_usage_is_refused() -> None:
         compare_tables({}, MEASURES, FORMULA)
     with pytest.raises(UsageError, match="the baseline goode is none of the systems; did you mean good"):
         comparison(systems(), replace(SETTINGS, baseline="goode"))
-    with pytest.raises(ValueError, match="59 units for matrices of 60 rows"):
-        compare(systems(), ["x"] * 59, MEASURES, FORMULA)
     with pytest.raises(ValueError, match="2 names for 3 measures"):
-        compare(systems(), ["x"] * 60, MEASURES[:2], FORMULA, SETTINGS)
+        comparison(systems(), measures=MEASURES[:2])
     with pytest.raises(InputError, match="no unit to resample"):
         comparison({"A": np.empty((0, 3)), "B": np.empty((0, 3))})
-
-
-def table(ids: tuple[str, ...], matrix: Floats) -> UnitTable:
-    return UnitTable(ids, ("correct", "retrieved", "relevant"), [tuple(row) for row in matrix.tolist()])
 
 
 def test_tables_are_aligned_before_they_are_compared() -> None:
     first, second = system(0.8), system(0.4, seed=2)
     ids = tuple(f"c{number}" for number in range(60))
     expected = comparison({"A": first, "B": second})
-    tables = {"A": table(ids, first), "B": table(ids[::-1], second[::-1])}
+    tables = {"A": table(first, ids), "B": table(second[::-1], ids[::-1])}
     assert compare_tables(tables, MEASURES, FORMULA, SETTINGS) == expected
     common = compare_tables(tables, MEASURES, FORMULA, SETTINGS, common=True)
     assert common == replace(expected, dropped={"A": (), "B": ()}, notes=common.notes)
     assert [note.code for note in common.notes] == ["COMMON_UNITS"]
 
 
-def precision(sums: Floats) -> Floats:
-    return FORMULA(sums)[:, :1]
+PRECISION: Any = {"measures": ["P"], "formula": MEAN}
 
 
-def note_codes(compared: Comparison) -> list[str]:
-    return [note.code for note in compared.notes]
+def note_codes(found: Comparison) -> list[str]:
+    return [note.code for note in found.notes]
 
 
 def test_as_many_resamples_as_significance_needs() -> None:
     """190 pairs at 1 %: of 10,000 resamples the smallest corrected p is 0.019."""
     twenty = {f"S{number}": system(1 - number / 20, units=25, seed=number) for number in range(20)}
-    units = [str(number) for number in range(25)]
-    grown = compare(twenty, units, MEASURES[:1], precision, Resampling(confidence=99, can_grow=True, correction="holm"))
+    grown = comparison(twenty, Resampling(confidence=99, can_grow=True, correction="holm"), **PRECISION)
     assert grown.resampling == Resampling(19_000, confidence=99, method="percentile", correction="holm")
     assert note_codes(grown) == []
     assert {entry.tier for entry in grown.measures[0].systems} > {1}
     assert min(pair.p_adjusted for pair in grown.measures[0].pairs) <= 0.01
-    asked = compare(twenty, units, MEASURES[:1], precision, Resampling(10_000, confidence=99, correction="holm"))
+    asked = comparison(twenty, Resampling(10_000, confidence=99, correction="holm"), **PRECISION)
     assert asked.resampling.resamples == 10_000
     assert note_codes(asked) == ["NEVER_SIGNIFICANT"]
     assert {entry.tier for entry in asked.measures[0].systems} == {1}
@@ -199,20 +190,20 @@ def test_as_many_resamples_as_significance_needs() -> None:
 )
 def test_significance_that_cannot_be_is_told(resamples: int, systems: int, units: int, warned: bool) -> None:
     matrices = {f"S{number}": tiled((1, 1, 1), units) for number in range(systems)}
-    compared = compare(matrices, ["u"] * units, MEASURES[:1], precision, Resampling(resamples, correction="holm"))
-    assert ("NEVER_SIGNIFICANT" in note_codes(compared)) == warned
+    found = comparison(matrices, Resampling(resamples, correction="holm"), **PRECISION)
+    assert ("NEVER_SIGNIFICANT" in note_codes(found)) == warned
     if warned:
-        [text] = [note.text for note in compared.notes if note.code == "NEVER_SIGNIFICANT"]
+        [text] = [note.text for note in found.notes if note.code == "NEVER_SIGNIFICANT"]
         assert ("--bootstrap" in text) == (units > 10)  # no number of resamples helps where units are few
 
 
 def test_a_smallest_p_is_reached_where_every_unit_is_won() -> None:
     """What the notes call possible is what the tests give."""
     for units in (6, 30):
-        compared = comparison({"A": tiled((1, 1, 1), units), "B": tiled((0, 1, 1), units)})
-        [pair] = compared.measures[0].pairs
-        assert pair.p == compared.measures[0].family.smallest_p(units)
-        assert "NEVER_SIGNIFICANT" not in note_codes(compared)
+        found = comparison({"A": tiled((1, 1, 1), units), "B": tiled((0, 1, 1), units)})
+        [pair] = found.measures[0].pairs
+        assert pair.p == found.measures[0].family.smallest_p(units)
+        assert "NEVER_SIGNIFICANT" not in note_codes(found)
 
 
 def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
@@ -220,8 +211,8 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     careful, rash = np.zeros((90, 3)), np.zeros((90, 3))
     careful[:30] = rash[:30] = 1.0
     rash[30:, 1] = 1.0
-    compared = comparison({"rash": rash, "careful": careful})
-    [pair] = compared.measures[0].pairs
+    found = comparison({"rash": rash, "careful": careful})
+    [pair] = found.measures[0].pairs
     assert pair.difference == pytest.approx(2 / 3)
     assert pair.p < 0.05
     # The thirty right answers of both are worth more to the one with the smaller denominator.

@@ -9,18 +9,19 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
+from cs_score.statistics import resampling
 from cs_score.statistics.arithmetic import Floats, exact_statistics
-from cs_score.statistics.resampling import bootstrap_counts, permuted_sums, swap_flags
+from cs_score.statistics.resampling import bootstrap_counts, digit_sums, permuted_sums, swap_flags
 
 Draw: TypeAlias = Callable[..., Floats]
 
 
-def counts(seed: int, units: int, resamples: int, cells: int = 1 << 18) -> Floats:
-    return np.concatenate([*bootstrap_counts(seed, units, resamples, cells=cells)])
+def counts(seed: int, units: int, resamples: int) -> Floats:
+    return np.concatenate([*bootstrap_counts(seed, units, resamples)])
 
 
-def flags(seed: int, units: int, resamples: int, cells: int = 1 << 18) -> Floats:
-    return np.concatenate([*swap_flags(seed, units, resamples, cells=cells)])
+def flags(seed: int, units: int, resamples: int) -> Floats:
+    return np.concatenate([*swap_flags(seed, units, resamples)])
 
 
 def test_first_bootstrap_draws_of_seed_0() -> None:
@@ -30,14 +31,23 @@ def test_first_bootstrap_draws_of_seed_0() -> None:
 
 @pytest.mark.parametrize("units", [1, 2, 63, 64, 65, 1000])
 @pytest.mark.parametrize("draw", [counts, flags])
-def test_chunks_and_their_number_change_nothing(draw: Draw, units: int) -> None:
+def test_chunks_and_their_number_change_nothing(draw: Draw, units: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = draw(3, units, 300)
     assert len(whole) == 300
     for cells in (1, units, 3 * units + 1, 10**9):
-        assert (draw(3, units, 300, cells) == whole).all()
-    for fewer in (1, 128, 130, 256):
-        for cells in (units, 10**9):
-            assert (draw(3, units, fewer, cells) == whole[:fewer]).all()
+        monkeypatch.setattr(resampling, "CHUNK_CELLS", cells)
+        assert all((draw(3, units, fewer) == whole[:fewer]).all() for fewer in (1, 128, 130, 256, 300))
+
+
+@pytest.mark.parametrize(("units", "columns"), [(1, 1), (30, 3), (700, 20), (3000, 5), (3, 9000)])
+def test_gathered_sums_are_those_of_each_draw_alone(units: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws are gathered into products of matrices of several sizes, which no result may show."""
+    exact = exact_statistics([np.random.default_rng(1).random((units, columns))])
+    draws = [*bootstrap_counts(2, units, 900)]
+    expected = np.concatenate([exact.weighted(counts.astype(np.float64)) for counts in draws])
+    for cells in (units, 100 * units, 10**7):
+        monkeypatch.setattr(resampling, "CHUNK_CELLS", cells)
+        assert (np.concatenate(list(digit_sums(exact, bootstrap_counts(2, units, 900)))) == expected).all()
 
 
 def test_a_swap_is_a_fair_coin_for_every_unit() -> None:

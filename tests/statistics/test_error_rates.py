@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
+from cs_score.statistics.arithmetic import Floats, exact_statistics
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.resampling import bootstrap_scores, point_scores
-from tests.statistics.cases import FORMULA, MEASURES, present
+from tests.statistics.cases import FORMULA, MEAN, MEASURES
 
 SIMULATIONS = 2000
 UNITS = 200
@@ -67,9 +67,6 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
         assert ((rate >= 3.5) & (rate <= 6.5)).all()
 
 
-RATIO = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
-
-
 @pytest.mark.slow
 def test_a_rare_label_is_undefined_in_some_resamples_and_its_interval_is_a_hint_at_most() -> None:
     """100 claims of which a share has a label, right with probability 0.9."""
@@ -79,7 +76,7 @@ def test_a_rare_label_is_undefined_in_some_resamples_and_its_interval_is_a_hint_
             rng = np.random.default_rng([7, int(labelled * 100), 9, simulation])
             has = rng.random(100) < labelled
             right = has & (rng.random(100) < 0.9)
-            [interval] = bootstrap_intervals(np.stack([right, has], axis=1), RATIO, Resampling(500, seed=simulation))
+            [interval] = bootstrap_intervals(np.stack([right, has], axis=1), MEAN, Resampling(500, seed=simulation))
             if interval.low is not None and interval.high is not None:
                 given += 1
                 held += interval.low <= 0.9 <= interval.high
@@ -88,34 +85,3 @@ def test_a_rare_label_is_undefined_in_some_resamples_and_its_interval_is_a_hint_
         coverage = 100 * held / given
         print(f"\nlabels on {labelled:.0%}: {coverage:.1f} % of {given} intervals hold the truth")
         assert coverage > least
-
-
-@pytest.mark.slow
-def test_clusters_as_units_hold_the_true_score_more_often_than_their_members() -> None:
-    coverage = {}
-    for members in (1, 3):
-        held = 0
-        for simulation in range(SIMULATIONS):
-            rng = np.random.default_rng([8, simulation])
-            quality = np.repeat(rng.beta(1, 1, 20), 3)
-            relevant = 1 + rng.poisson(3, 60)
-            matrix = np.stack([rng.binomial(relevant, quality), relevant], axis=1)
-            rows = matrix.reshape(-1, members, 2).sum(axis=1)
-            [interval] = bootstrap_intervals(rows, RATIO, Resampling(1000, seed=simulation))
-            held += present(interval.low) <= 0.5 <= present(interval.high)
-        coverage[members] = 100 * held / SIMULATIONS
-    print(f"\n20 clusters of three: {coverage[1]:.1f} % by member, {coverage[3]:.1f} % by cluster")
-    assert coverage[1] < 85 < 91 < coverage[3]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [8, 12])
-def test_few_equal_units_exact_randomisation_keeps_its_level(count: int) -> None:
-    alarms = 0
-    for simulation in range(SIMULATIONS):
-        rng = np.random.default_rng([9, count, simulation])
-        quality, relevant = rng.beta(2, 2, count), 1 + rng.poisson(2, count)
-        exact = exact_statistics([np.stack([rng.binomial(relevant, quality), relevant], axis=1) for _ in range(2)])
-        alarms += randomisation_p(exact, RATIO, [(0, 1)], Resampling(4096))[0][0] <= 0.05
-    print(f"\n{count} units: {100 * alarms / SIMULATIONS:.1f} % below 0.05")
-    assert alarms <= 0.06 * SIMULATIONS

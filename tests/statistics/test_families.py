@@ -12,15 +12,12 @@ from scipy import stats
 
 from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
-from cs_score.statistics.comparison import compare
+from cs_score.statistics.arithmetic import Floats, exact_statistics
 from cs_score.statistics.options import Correction, Resampling
 from cs_score.statistics.paired_tests import FamilyTests, family_pairs, family_tests, holm, unit_record
 from cs_score.statistics.resampling import permuted_sums
 from cs_score.statistics.results import Comparison
-from tests.statistics.cases import FORMULA, present, system
-
-MEAN = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
+from tests.statistics.cases import FORMULA, MEAN, compared, present, system
 
 
 def values(matrix: Floats) -> list[Floats]:
@@ -34,9 +31,8 @@ def family_of(matrix: Floats, correction: Correction, permutations: int = 10_000
     return family_tests(exact_statistics(values(matrix)), MEAN, pairs, settings)
 
 
-def compared(matrix: Any, settings: Resampling, *, has_signs: bool = False) -> Comparison:
-    systems = dict(zip("ABCDEFGHIJ", values(matrix)))
-    return compare(systems, [str(unit) for unit in range(len(matrix))], ["mean"], MEAN, settings, has_signs=has_signs)
+def comparison(matrix: Any, settings: Resampling, **how: Any) -> Comparison:
+    return compared(dict(zip("ABCDEFGHIJ", values(matrix))), settings, measures=["mean"], formula=MEAN, **how)
 
 
 def test_three_systems_and_four_units_equal_the_enumeration_of_all_permutations() -> None:
@@ -98,11 +94,11 @@ def test_permutations_keep_what_a_unit_has_and_are_uniform(units: int) -> None:
 
 def test_the_usual_correction_and_the_family_in_words() -> None:
     matrix = np.random.default_rng(1).integers(0, 2, (40, 6))
-    six = compared(matrix, Resampling(999)).measures[0].family
+    six = comparison(matrix, Resampling(999)).measures[0].family
     assert six.words("F1") == "HSD over 6 systems, 15 pairs, 999 permutations, F1"
-    five = compared(matrix[:, :5], Resampling(999)).measures[0].family
+    five = comparison(matrix[:, :5], Resampling(999)).measures[0].family
     assert five.words("F1") == "Holm's correction over 5 systems, 10 pairs, 999 permutations, F1"
-    few = compared(matrix[:9, :2], Resampling(999, correction="none")).measures[0].family
+    few = comparison(matrix[:9, :2], Resampling(999, correction="none")).measures[0].family
     assert few.words("F1") == "no correction over 2 systems, 1 pair, all 512 permutations, F1"
     with pytest.raises(UsageError, match="no correction called tukey; there are hsd, holm, none"):
         Resampling(correction="tukey")  # type: ignore[arg-type]
@@ -111,8 +107,8 @@ def test_the_usual_correction_and_the_family_in_words() -> None:
 @pytest.mark.parametrize("correction", ["hsd", "holm", "none"])
 def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) -> None:
     matrix = np.random.default_rng(2).integers(0, 2, (40, 6)) + np.array([0, 0, 1, 0, 0, 0])
-    whole = compared(matrix, Resampling(999, correction=correction))
-    found = compared(matrix, Resampling(999, correction=correction, baseline="C"))
+    whole = comparison(matrix, Resampling(999, correction=correction))
+    found = comparison(matrix, Resampling(999, correction=correction, baseline="C"))
     (measure,) = found.measures
     assert [(pair.a, pair.b) for pair in measure.pairs] == [("C", other) for other in "ABDEF"]
     assert (measure.family.pairs, measure.family.baseline) == (5, "C")
@@ -132,7 +128,7 @@ def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) 
 def test_all_equal_and_one_unit_have_no_p_but_one() -> None:
     for matrix in (np.ones((30, 7)), np.zeros((30, 7)), np.arange(7.0)[np.newaxis]):
         for correction in ("hsd", "holm", "none"):
-            found = compared(matrix, Resampling(500, correction=correction))
+            found = comparison(matrix, Resampling(500, correction=correction))
             assert {pair.p_adjusted for pair in found.measures[0].pairs} == {1.0}
             assert {entry.tier for entry in found.measures[0].systems} == {1}
 
@@ -141,25 +137,25 @@ def test_all_equal_and_one_unit_have_no_p_but_one() -> None:
 def test_the_sign_test_of_published_counts(more: int, less: int, p: float) -> None:
     """Units on which one of two systems is right, and some on which both are, or none."""
     matrix = np.array([(0, 1)] * more + [(1, 0)] * less + [(1, 1)] * 20 + [(0, 0)] * 10)
-    found = compared(matrix, Resampling(99), has_signs=True)
+    found = comparison(matrix, Resampling(99), has_signs=True)
     (pair,) = found.measures[0].pairs
     assert pair.p == pair.p_adjusted == pytest.approx(p, abs=0.0005)
     assert pair.p == pytest.approx(stats.binomtest(more, more + less).pvalue, rel=1e-12)
     assert "exact sign test" in found.measures[0].family.words("F1")
-    assert compared(matrix / 2, Resampling(99), has_signs=True).measures[0].family.test == "randomisation"
+    assert comparison(matrix / 2, Resampling(99), has_signs=True).measures[0].family.test == "randomisation"
 
 
 def test_where_interval_and_test_disagree_the_test_governs() -> None:
     """Four units, all won: no resample is on the other side, and p is an eighth."""
     matrix = np.array([[1.0, 0.9], [0.8, 0.5], [0.9, 0.7], [0.6, 0.5]])
-    (measure,) = compared(matrix, Resampling(999)).measures
+    (measure,) = comparison(matrix, Resampling(999)).measures
     (pair,) = measure.pairs
     assert present(pair.high) < 0
     assert pair.p_adjusted == 2 / 16
     assert [note.code for note in measure.notes] == ["TEST_GOVERNS"]
     assert measure.notes[0].text == "interval and corrected test disagree for A and B: the test governs"
     agreed = np.concatenate([matrix] * 4)
-    assert compared(agreed, Resampling(999)).measures[0].notes == ()
+    assert comparison(agreed, Resampling(999)).measures[0].notes == ()
 
 
 def test_a_baseline_that_is_no_system_is_refused_with_the_systems() -> None:
@@ -178,7 +174,7 @@ def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
 def test_hsd_that_cannot_be_significant_says_so(permutations: int, warned: bool) -> None:
     """Whatever the number of pairs: the smallest p of HSD is that of one test."""
     matrix = np.random.default_rng(3).random((40, 7)) + np.arange(7)
-    found = compared(matrix, Resampling(permutations, correction="hsd"))
+    found = comparison(matrix, Resampling(permutations, correction="hsd"))
     assert ("NEVER_SIGNIFICANT" in [note.code for note in found.notes]) == warned
     smallest = min(pair.p_adjusted for pair in found.measures[0].pairs)
     assert smallest == found.measures[0].family.smallest_p(40) == 1 / (permutations + 1)

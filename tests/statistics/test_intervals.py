@@ -13,13 +13,13 @@ from scipy import stats
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.statistics import intervals, options
+from cs_score.statistics import intervals, options, resampling
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.intervals import bootstrap_intervals, score_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, jackknife_scores
 from cs_score.statistics.units import UnitTable
-from tests.statistics.cases import FORMULA, ROUNDING, present, system, tiled
+from tests.statistics.cases import FORMULA, MEAN, ROUNDING, present, system, tiled
 
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "bca")
 
@@ -81,9 +81,7 @@ def test_the_spatial_test_data() -> None:
     scores = [48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41]
     moments = [[1, score, score * score] for score in scores]
 
-    def variance(sums: Floats) -> Floats:
-        count, total, squares = sums.T
-        return np.asarray(squares / count - (total / count) ** 2)[:, np.newaxis]
+    variance = ColumnFormula(lambda sums, divide: [sums[2] / sums[0] - (sums[1] / sums[0]) ** 2])
 
     for method, low, high in (("percentile", 100.8, 233.9), ("bca", 115.8, 259.6)):
         settings = Resampling(50_000, confidence=90, method=cast(IntervalMethod, method))
@@ -121,8 +119,7 @@ def test_a_rare_label_that_is_always_right_is_not_sometimes_0(method: IntervalMe
     """100 claims, 3 of them with a label: one resample in twenty has none, and says nothing about the label."""
     matrix = np.zeros((100, 2))
     matrix[[7, 50, 99]] = 1.0
-    accuracy = ColumnFormula(lambda sums, divide: [divide(*sums)])
-    [interval] = bootstrap_intervals(matrix, accuracy, Resampling(10_000, method=method))
+    [interval] = bootstrap_intervals(matrix, MEAN, Resampling(10_000, method=method))
     assert (interval.point, interval.low, interval.high, interval.standard_error) == (1.0, 1.0, 1.0, 0.0)
     drawn = np.concatenate([*bootstrap_counts(0, 100, 10_000)])
     assert interval.undefined_resamples == np.count_nonzero(drawn[:, [7, 50, 99]].sum(axis=1) == 0)
@@ -199,27 +196,23 @@ def test_no_input_gives_nan_or_a_warning(
             assert interval.undefined_resamples <= 0.2 * resamples
 
 
-def test_same_seed_same_bits_whatever_the_chunks() -> None:
+def test_same_seed_same_bits_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = system(0.5, units=77) / 3  # thirds, whose sums depend on the order of addition
     exact = exact_statistics([matrix])
     settings = Resampling(5000, seed=11)
     expected = bootstrap_scores(exact, FORMULA, settings)
     assert expected.shape == (3, 1, 5000)
-    for cells in (77, 1000, 77 * 5000):
-        assert (bootstrap_scores(exact, FORMULA, settings, cells=cells) == expected).all()
     again = bootstrap_intervals(matrix, FORMULA, settings)
+    for cells in (77, 1000, 77 * 5000):
+        monkeypatch.setattr(resampling, "CHUNK_CELLS", cells)
+        assert (bootstrap_scores(exact, FORMULA, settings) == expected).all()
     assert again == bootstrap_intervals(matrix, FORMULA, settings)
     assert again != bootstrap_intervals(matrix, FORMULA, Resampling(5000, seed=12))
 
 
-def test_formulas_that_break_their_contract_are_named() -> None:
-    def not_finite(sums: Floats) -> Floats:
-        return np.full((len(sums), 1), math.nan)
-
+def test_what_cannot_be_resampled() -> None:
     with pytest.raises(ValueError, match="not a finite number"):
-        bootstrap_intervals([[1.0]], not_finite)
-    with pytest.raises(ValueError, match="one row of scores per row of sums"):
-        bootstrap_intervals([[1.0]], lambda sums: sums[:, 0])
+        bootstrap_intervals([[1.0]], ColumnFormula(lambda sums, divide: [math.nan * sums[0]]))
     with pytest.raises(InputError, match="no unit to resample"):
         bootstrap_intervals(np.empty((0, 3)), FORMULA)
 

@@ -17,14 +17,13 @@ from statsmodels.stats.weightstats import ttost_paired
 import cs_score as cs
 from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, Floats
-from cs_score.statistics.comparison import compare
+from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import detectable_effect, effect_of, needed_units, power_of, t_limit, t_tail
 from cs_score.statistics.results import PairedSystems
 from tests.coldstart.command import score_in
 from tests.documents import copy_samples
-from tests.statistics.cases import FORMULA, MEASURES, system, tiled
+from tests.statistics.cases import MEAN, compared, system, tiled
 
 exact_oracle = pytest.mark.skipif(
     tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15), reason="its noncentral t was less exact before"
@@ -74,15 +73,11 @@ def numbers(seed: int, units: int) -> tuple[Floats, Floats]:
     return first, first + rng.normal(0.02, 0.1, units)
 
 
-MEAN = ColumnFormula(lambda sums, divide: (divide(sums[0], sums[1]),))
-
-
 def paired(first: Floats, second: Floats, margin: float | None = None) -> PairedSystems:
     """The comparison of two systems by the mean of their units' numbers."""
     rows = {name: np.column_stack([values, np.ones(len(values))]) for name, values in (("a", first), ("b", second))}
-    units = list(map(str, range(len(first))))
-    compared = compare(rows, units, ["mean"], MEAN, Resampling(99), equivalence=margin)
-    return compared.measures[0].pairs[0]
+    found = compared(rows, Resampling(99), measures=["mean"], formula=MEAN, equivalence=margin)
+    return found.measures[0].pairs[0]
 
 
 def test_equivalence_is_that_of_statsmodels() -> None:
@@ -123,7 +118,7 @@ def test_where_there_is_no_number() -> None:
     assert (same.equivalence.p, same.equivalence.equivalent) == (None, False)
     one = paired(np.array([0.1]), np.array([0.3]))
     assert (one.standard_deviation, one.effect_size, one.superiority) == (None, None, 1.0)
-    nothing = compare({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)}, list("abcdefghi"), MEASURES, FORMULA)
+    nothing = compared({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)})
     assert nothing.measures[0].pairs[0].superiority is None
 
 

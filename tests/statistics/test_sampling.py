@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import norm
 
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.sampling import Estimate, Items, Numbers, estimated, interval_of
+from cs_score.statistics.assessments import Estimate, Items, Numbers, estimated, interval_of
 
 Flags: TypeAlias = "np.typing.NDArray[np.bool_]"
 

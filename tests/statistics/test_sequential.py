@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from cs_score.statistics.sequential import Checks, level_of
+from cs_score.statistics.planning import Checks, level_of
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import copy_samples
 

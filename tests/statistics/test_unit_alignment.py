@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.statistics.units import UnitTable, common_units, require_gold_units, same_units
+from cs_score.statistics.units import UnitTable, aligned, require_gold_units
 
 
 def table(ids: str) -> UnitTable:
@@ -14,31 +14,31 @@ def table(ids: str) -> UnitTable:
 
 
 def test_an_id_that_occurs_twice_counts_twice() -> None:
-    aligned = same_units({"A": table("aba"), "B": table("baa")})
-    assert aligned.ids == ("a", "b", "a")
-    assert aligned.rows["B"] == [(1,), (0,), (2,)]
+    found = aligned({"A": table("aba"), "B": table("baa")})
+    assert found.ids == ("a", "b", "a")
+    assert found.rows["B"] == [(1,), (0,), (2,)]
     with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has"):
-        same_units({"A": table("aba"), "B": table("ab")})
-    assert common_units({"A": table("aba"), "B": table("ab")}).ids == ("a", "b")
+        aligned({"A": table("aba"), "B": table("ab")})
+    assert aligned({"A": table("aba"), "B": table("ab")}, common=True).ids == ("a", "b")
 
 
 def test_different_units_are_named() -> None:
     with pytest.raises(InputError) as refused:
-        same_units({"A": table("abcdefgh"), "B": table("a"), "C": table("ab")})
+        aligned({"A": table("abcdefgh"), "B": table("a"), "C": table("ab")})
     assert str(refused.value) == (
         "system B lacks 7 units (b, c, d, e, f and 2 more), which system A has; "
         "compare them on the units that all systems have (--common)"
     )
     with pytest.raises(InputError, match=r"system A lacks 1 unit \(z\), which system B has"):
-        same_units({"A": table("a"), "B": table("az")})
+        aligned({"A": table("a"), "B": table("az")})
 
 
 def test_common_units() -> None:
-    aligned = common_units({"A": table("abcd"), "B": table("xdb"), "C": table("bad")})
-    assert aligned.ids == ("b", "d")
-    assert aligned.rows == {"A": [(1,), (3,)], "B": [(2,), (1,)], "C": [(0,), (2,)]}
+    found = aligned({"A": table("abcd"), "B": table("xdb"), "C": table("bad")}, common=True)
+    assert found.ids == ("b", "d")
+    assert found.rows == {"A": [(1,), (3,)], "B": [(2,), (1,)], "C": [(0,), (2,)]}
     with pytest.raises(InputError, match=r"^the systems have no unit in common$"):
-        common_units({"A": table("ab"), "B": table("cd")})
+        aligned({"A": table("ab"), "B": table("cd")}, common=True)
 
 
 @pytest.mark.parametrize(

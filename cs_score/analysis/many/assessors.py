@@ -10,12 +10,12 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.lines import Assessment
 from cs_score.measures.registry import headline
-from cs_score.statistics.agreement import alpha, assessor_intervals, kappa
 from cs_score.statistics.arithmetic import ColumnFormula
+from cs_score.statistics.assessments import alpha, assessor_intervals, kappa
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Interval
-from cs_score.statistics.units import UnitTable, same_units
+from cs_score.statistics.units import UnitTable, aligned
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout, rankings_agree
 from cs_score.tasks.task import Task
@@ -105,8 +105,8 @@ def assessors(
             tables[f"{name} ({place})"] = found.table
             signatures[f"{name} ({place})"] = str(found.origin.signature.of(measure))
             settings = replace(settings, unit=found.unit)
-    aligned = same_units(tables)
-    rows = [[aligned.rows[f"{name} ({place})"] for name in names] for place in _SIDES]
+    of_all = aligned(tables)
+    rows = [[of_all.rows[f"{name} ({place})"] for name in names] for place in _SIDES]
     under = [_under([bootstrap_intervals(each, formula, settings)[0] for each in side]) for side in rows]
     return Assessors(
         task=task.name,

@@ -23,7 +23,7 @@ from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.several import OneRun
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.statistics.sampling import Estimate, Estimated, Items, estimated, interval_of
+from cs_score.statistics.assessments import Estimate, Estimated, Items, estimated, interval_of
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout
 
