@@ -48,15 +48,15 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(9448, 43),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2538, 10),  # plan: 1500, 9
+    "batch": Budget(2541, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1688, 6),  # plan: 800, 6
     # the page: templates, charts
-    "report": Budget(2054, 8),  # plan: 1300, 10
+    "report": Budget(2057, 8),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2486, 11),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(5070, 16),  # plan: 1900, 11
+    "cli": Budget(5075, 16),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec import UNSET
 
-from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.findings import ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.many.overview import Evaluation
@@ -48,6 +47,7 @@ from cs_score.preparation.prevalidation import Preparation, PreparedRun, load_pr
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
+from cs_score.tasks import task_named
 
 PREFIX: Final = "out"
 """Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
@@ -328,7 +328,10 @@ class PreparedColdStart(Prepared):
             origin, signature = of_run.origin or result.origin, result.signature(of_run)
             scored = Analysed(lines, of_run.run_id, policy.policy, of_run, None, origin, signature)
             with suppress(InputError):
-                yield page_name(at, len(result.runs)), encoded([page(as_builtins(analyze(scored)))])
+                yield (
+                    page_name(at, len(result.runs)),
+                    encoded([page(as_builtins(task_named(COLD_START_MODE).analyze(scored)))]),
+                )
 
 
 def _places(problem: Problem) -> Iterator[ProblemPlace]:

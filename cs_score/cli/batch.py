@@ -6,10 +6,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.coldstart import ColdStartPlan
@@ -54,8 +55,12 @@ from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
 from cs_score.problems.reports import OPTION
-from cs_score.report.documents import page_maker
 from cs_score.tasks import COLD_START
+
+if TYPE_CHECKING:
+    from cs_score.report import documents as pages
+else:
+    pages = Late("cs_score.report.documents")  # memory that a batch without pages keeps
 
 MOST_JOBS: Final = 4096
 
@@ -134,7 +139,7 @@ def _asked_of_predictions(task: str, line: Line) -> Asked:
         gold=_held(gold),
         options=own_arguments(task, line),
         resampling=read_tests(line),
-        page=page_maker() if "--html" in line.switches else None,
+        page=pages.page_maker() if "--html" in line.switches else None,
     )
     return Asked(plan, predictions, (gold,), (".jsonl", ".json"))
 
@@ -163,7 +168,7 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> 
         resampling=read_tests(line),
         validates="--validate" in line.switches,
         records=PROBLEMS.long in line.switches,
-        page=page_maker() if "--html" in line.switches else None,
+        page=pages.page_maker() if "--html" in line.switches else None,
     )
 
 
@@ -222,8 +227,8 @@ def _batch(task: str, line: Line) -> int:
         elif dask is not None and not ships:
             runs[at] = replace(run, file=run.file.located())
     options = BatchOptions(
-        out, measure, "--resume" in line.switches, ships, problems, page_maker() if with_pages else None, jobs, dask,
-        None if is_quiet() else sys.stderr, MIX.long in line.switches,
+        out, measure, "--resume" in line.switches, ships, problems, pages.page_maker() if with_pages else None, jobs,
+        dask, None if is_quiet() else sys.stderr, MIX.long in line.switches,
     )  # fmt: skip
     try:
         result = run_batch(plan, runs, options, _remark)

@@ -13,13 +13,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import Any, Final, TypeAlias
-
-from lxml import etree
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.display import cell
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, field
+from cs_score.base.runtime import Late
+
+if TYPE_CHECKING:
+    from lxml import etree
+else:
+    etree = Late("lxml.etree")  # a batch without pages has no use for it
 
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
@@ -28,7 +32,6 @@ LETTER: Final = 6.8
 """Units that a narrow letter takes, roughly."""
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
-_FOLDER: Final = files("cs_score.report") / "templates"
 
 
 class Target(Record):
@@ -137,7 +140,7 @@ class Drawing:
 
 def chart_style() -> str:
     """The style sheet of all charts."""
-    return (_FOLDER / "chart.css").read_text("utf-8")
+    return (files("cs_score.report") / "templates" / "chart.css").read_text("utf-8")
 
 
 def shortened(text: str, wide: float) -> str:
