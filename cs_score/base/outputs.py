@@ -7,17 +7,29 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import IO, Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.base.sources import READING_ERRORS, open_source, plain_name, reason_of
+
+zlib: Any = Late("zlib")
+bz2: Any = Late("bz2")
+lzma: Any = Late("lzma")
 
 _BLOCK: Final = 1 << 18
 
 _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+# Sources decompress files of these endings. Equal blocks give equal bytes: no time goes in.
+_COMPRESSORS: Final[Mapping[str, Callable[[], Any]]] = {
+    ".gz": lambda: zlib.compressobj(wbits=31),
+    ".bz2": lambda: bz2.BZ2Compressor(),
+    ".xz": lambda: lzma.LZMACompressor(),
+}
 
 
 @contextlib.contextmanager
@@ -27,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/stdout`
     is written directly. Raises OutputError where the file cannot be written.
     """
-    if is_device(path):
+    if is_stream(path):
         stream = _STREAMS.get(os.fspath(path))
         try:
             # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
@@ -51,17 +63,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _temporary_name(name: str) -> str:
-    """A name that nothing has yet, for what will be called `name`. To import the module tempfile takes longer."""
+    """A name that nothing has yet. To import the module tempfile takes longer."""
     return f".{name}.{os.urandom(4).hex()}.part"
 
 
-def is_device(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a device or a pipe, which is written to and not replaced."""
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a device or a pipe, which takes anything any number of times and is not replaced."""
     try:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
         return False
-    return os.fspath(path) in _STREAMS or (os.path.exists(target) and not os.path.isfile(target))
+    is_special = os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target)
+    return os.fspath(path) in _STREAMS or is_special
 
 
 def write_new(path: str, blocks: Iterable[bytes]) -> None:
@@ -82,19 +95,12 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def folder_beside(path: str | None) -> Iterator[str]:
+def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
     """A temporary folder in that of the file `path`; None: where temporary files go. Raises OutputError."""
     if path is None:
         import tempfile
 
         path = os.path.join(tempfile.gettempdir(), "cs-score")
-    with _temporary_folder(path, mode=0o700) as temporary:
-        yield temporary
-
-
-@contextlib.contextmanager
-def _temporary_folder(path: str | os.PathLike[str], mode: int = 0o777) -> Iterator[str]:
-    """A new folder beside `path`, gone when the block ends. Raises OutputError where it cannot be made."""
     folder, name = os.path.split(os.path.realpath(path))
     temporary = os.path.join(folder, _temporary_name(name))
     try:  # from here on: a signal may stop the process as soon as the folder is there
@@ -112,8 +118,12 @@ def _temporary_folder(path: str | os.PathLike[str], mode: int = 0o777) -> Iterat
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
     """Write `blocks` one after the other into `path`, which appears whole or not at all."""
     with whole_file(path) as file:
-        for block in blocks:
-            file.write(block)
+        file.writelines(blocks)
+
+
+def write_packed(path: str, blocks: Iterable[bytes]) -> None:
+    """As `write_whole`, compressed where the name ends like that."""
+    write_whole(path, _packed(path, blocks))
 
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
@@ -121,21 +131,32 @@ def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
     with contextlib.ExitStack() as stack:
         for path, blocks in files:
             file = stack.enter_context(whole_file(path))
-            file.writelines(_packed(os.path.splitext(path)[1], blocks))
+            file.writelines(_packed(path, blocks))
             file.flush()  # what is buffered might not fit
+
+
+def _packed(path: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    make = _COMPRESSORS.get(os.path.splitext(path)[1])
+    if make is None:
+        yield from blocks
+        return
+    compressor = make()
+    for block in blocks:
+        yield compressor.compress(block)
+    yield compressor.flush()
 
 
 FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 """A file of a new folder: the folder below it, the file's name there, what it holds."""
 
 
-def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
+def write_folder(path: str, folders: Iterable[str], files: Iterable[FolderFile]) -> None:
     """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all.
 
     Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
     try:
-        with _temporary_folder(path) as temporary:
+        with folder_beside(path, mode=0o777) as temporary:
             for folder in folders:
                 os.mkdir(os.path.join(temporary, folder))
             for folder, file_name, blocks in files:
@@ -169,34 +190,6 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             os.rmdir(path)
         raise
-
-
-def write_packed(path: str, blocks: Iterable[bytes]) -> None:
-    """As `write_whole`, compressed where the name ends like that. Equal blocks give equal bytes: no time goes in."""
-    write_whole(path, _packed(os.path.splitext(path)[1], blocks))
-
-
-def _packed(ending: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Blocks compressed as `sources` decompresses files of this ending; as they are for any other."""
-    compressor: Any
-    if ending == ".gz":
-        import zlib
-
-        compressor = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
-    elif ending == ".bz2":
-        import bz2
-
-        compressor = bz2.BZ2Compressor()
-    elif ending == ".xz":
-        import lzma
-
-        compressor = lzma.LZMACompressor()
-    else:
-        yield from blocks
-        return
-    for block in blocks:
-        yield compressor.compress(block)
-    yield compressor.flush()
 
 
 def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
@@ -235,15 +228,28 @@ class Existing(Enum):
 
 
 class Format(Record):
-    """How an own option's files of one ending begin: the pattern fits all that cs-score writes there, little else."""
+    """How files of one format begin: a pattern that fits all that cs-score writes there, little else."""
 
-    beginning: re.Pattern[bytes]
+    beginning: bytes
+
+    @classmethod
+    def of_document(cls, kind: str, *more: str) -> Format:
+        """JSON of a kind; white space is left open, so that the indentation of another version is known again.
+
+        `more` are patterns of the members that follow.
+        """
+        return cls(r",\s*".join((rf'\{{\s*"kind":\s*"{kind}"', *more)).encode())
+
+    @classmethod
+    def of_table(cls, columns: Iterable[str]) -> Format:
+        """Tab-separated text with these columns first."""
+        return cls(re.escape("\t".join(columns).encode()))
 
     def fits(self, path: str) -> bool:
         """Whether a file was written in this format. Of a compressed file what is inside counts."""
         try:
             with open_source(path) as source:
-                return self.beginning.match(source.binary.read(_BEGINNING)) is not None
+                return re.match(self.beginning, source.binary.read(_BEGINNING)) is not None
         except (InputError, *READING_ERRORS):
             return False
 
@@ -328,8 +334,8 @@ class OutputPlan(Record):
             # Files of one option never share a path; what is left of earlier calls may have been linked to save space.
             if other.option != output.option:
                 raise UsageError(f"{output.path} is what {other.option} writes; choose another {output.option}")
-        for identity in map(_identity_of_input, self.inputs if taken else ()):
-            if identity in taken:
+        for name in self.inputs if taken else ():
+            if (identity := _identity(name, is_input=True)) in taken:
                 raise UsageError(f"{taken[identity].path} is an input; choose another {taken[identity].option}")
         for output in taken.values() if not self.forced else ():
             output.check_content()
@@ -351,30 +357,18 @@ class OutputPlan(Record):
         return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
 
-def is_stream(path: str) -> bool:
-    """Whether a path is that of a device or a pipe, which takes anything any number of times."""
-    return is_device(path) and not os.path.isdir(os.path.realpath(path))
+def _identity(path: str, *, is_input: bool = False) -> _Identity:
+    """What two names of one file have in common: device and inode, or where the file would lie.
 
-
-def _identity(path: str) -> _Identity:
-    """What two names of one file have in common: device and inode, or where the file would lie."""
+    The input `-` is standard input, which may be a file by redirection.
+    """
     try:
-        found = os.stat(path)
+        found = os.fstat(0) if is_input and path == "-" else os.stat(path)
         return found.st_dev, found.st_ino
     except (OSError, ValueError):
         with contextlib.suppress(OSError, ValueError):
             return os.path.realpath(path)
     return path
-
-
-def _identity_of_input(name: str) -> _Identity:
-    if name != "-":
-        return _identity(name)
-    try:
-        found = os.fstat(0)  # it may be a file, by redirection
-    except OSError:
-        return "-"
-    return found.st_dev, found.st_ino
 
 
 def why_not_writable(path: str) -> str | None:

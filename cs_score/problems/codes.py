@@ -21,8 +21,8 @@ class ProblemKind(NamedTuple):
 
     `template` is the message, in which `%s` and `%d` stand for the arguments; None for a condition that ends a program
     in words of its own, which is no code of the reference. `meaning`: what is wrong. `example`: what such an input
-    looks like. `action`: what cs-score does. `remedy`: what the author of the input does. `column`: the column it is
-    always in, if it is, or which argument names it, counted from 0. `offender`: which argument is the offending text.
+    looks like. `remedy`: what the author of the input does. `action`: what cs-score does. `offender`: which argument,
+    from 0, is the offending text. `column`: the column it is always in, if it is, or which argument names it.
     """
 
     severity: Severity
@@ -31,13 +31,28 @@ class ProblemKind(NamedTuple):
     example: str
     remedy: str
     action: str
-    column: str | int | None = None
     offender: int | None = None
+    column: str | int | None = None
 
     def message(self, arguments: tuple[object, ...]) -> str:
         """What reports say of one problem of this kind."""
         assert self.template is not None, "a condition has words of its own"
         return self.template % arguments
+
+
+class _Says(NamedTuple):
+    """A message whose first argument is not the offending text, or whose column is known."""
+
+    template: str
+    text: int | None = 0
+    column: str | int | None = None
+
+
+def _reported(
+    severity: Severity, message: str | _Says, meaning: str, example: str, remedy: str, action: str
+) -> ProblemKind:
+    template, text, column = message if isinstance(message, _Says) else _Says(message)
+    return ProblemKind(severity, template, meaning, example, remedy, action, text, column)
 
 
 _KEPT: Final = "Counts as an error: nothing is written by the validators, and the scorer ends with status 255."
@@ -46,20 +61,19 @@ _LEFT_OUT: Final = "The line is left out of a validated run."
 _NOT_WRITTEN: Final = "Counts as an error: nothing is written."
 _DROPPED: Final = "Counts as an error: nothing is written. The line is passed over."
 
-_warning: Final = partial(ProblemKind, Severity.WARNING, offender=0)
-_error: Final = partial(ProblemKind, Severity.ERROR, action=_NOT_WRITTEN, offender=0)
-_fatal: Final = partial(ProblemKind, Severity.FATAL, offender=0)
+_warning: Final = partial(_reported, Severity.WARNING)
+_error: Final = partial(_reported, Severity.ERROR, action=_NOT_WRITTEN)
+_fatal: Final = partial(_reported, Severity.FATAL, action=_ENDS)
 _condition: Final = partial(ProblemKind, Severity.FATAL, None, action=_ENDS)
 
 _KINDS: Final = {
     # Query files
     "DUPLICATE_QUERY": _warning(
-        "Queries %s and %s share entry point(s)",
+        _Says("Queries %s and %s share entry point(s)", text=1),
         "Two queries have an entry point with the same document, offsets and slots.",
         "<docid>ENG_1</docid><beg>5</beg><end>9</end> with per:children in two queries",
         "Remove one of the entry points.",
         action="With -dups delete the later query (by id) is dropped, with -dups ignore it is kept.",
-        offender=1,
     ),
     "DUPLICATE_QUERY_FIELD": _warning(
         "Duplicate <%s> tag",
@@ -91,20 +105,18 @@ _KINDS: Final = {
         action=f"{_KEPT} The query is dropped.",
     ),
     "MISMATCHED_HOP_SUBTYPES": _warning(
-        "In %s, range of %s does not match domain of %s",
+        _Says("In %s, range of %s does not match domain of %s", text=2),
         "A slot asks for one kind of place and the next slot starts from another: city, state or province, country.",
         "per:cities_of_residence, then gpe:residents_of_country",
         "Use the slot for the same kind of place.",
         action="As -subtypes says: none, repair the second slot, delete it, or delete the query.",
-        offender=2,
     ),
     "MISMATCHED_HOP_TYPES": _warning(
-        "In %s, type of %s does not match domain of %s",
+        _Says("In %s, type of %s does not match domain of %s", text=2),
         "A slot does not apply to what the entity type or the slot before it yields.",
         "per:children, then org:website",
         "Choose a slot whose domain fits.",
         action="As -types says: none, delete the slot and those after it, or delete the query.",
-        offender=2,
     ),
     "MISMATCHED_TAGS": _warning(
         "<%s> tag closed with </%s>",
@@ -119,20 +131,18 @@ _KINDS: Final = {
         "Add NAME, DOCID, BEG and END to each entry point, ENTTYPE and SLOT0 to each query.",
     ),
     "NO_QUERIES_LOADED": _warning(
-        "No queries found",
+        _Says("No queries found", text=None),
         "The query files hold no query.",
         "an empty file, or queries without slots",
         "Check whether the right query file was given.",
         action="Every line of a run is then fatal.",
-        offender=None,
     ),
     "POSSIBLE_DUPLICATE_QUERY": _warning(
-        "Queries %s and %s are possibly duplicates, based on entrypoint %s",
+        _Says("Queries %s and %s are possibly duplicates, based on entrypoint %s", text=2),
         "Two queries have an entry point with the same name and the same slots.",
         "<name>Ann</name> with per:children in two queries",
         "See whether they mean the same entity.",
         action="Both are kept.",
-        offender=2,
     ),
     "UNKNOWN_QUERY_FIELD": _warning(
         "<%s> is not a recognized query field",
@@ -164,12 +174,11 @@ _KINDS: Final = {
         action="All copies but the first are left out.",
     ),
     "EMPTY_FIELD": _warning(
-        "Empty value for column %s",
+        _Says("Empty value for column %s", column=0),
         "A column holds nothing but white space.",
         "two tabs in a row",
         "Fill the column.",
         action="The line is left out; lines that ask about its answer are left out with it.",
-        column=0,
     ),
     "EMPTY_FILE": _warning(
         "Empty response or assessment file: %s",
@@ -179,19 +188,17 @@ _KINDS: Final = {
         action="It is passed over.",
     ),
     "ILLEGAL_CONFIDENCE_VALUE": _error(
-        "Illegal confidence value: %s",
+        _Says("Illegal confidence value: %s", column="CONFIDENCE"),
         "A confidence is not a decimal number above 0 and up to 1.0.",
         "0, 0.0, 1.1, -0.5, 1e-05, an empty column",
         "Write a value such as 0.75, with digits after the point and no exponent.",
         action=f"{_KEPT} The scorer goes on with 1.0 for the value.",
-        column="CONFIDENCE",
     ),
     "ILLEGAL_DOCID": _fatal(
         "DOCID %s is not a valid DOCID for this task",
         "A provenance names a document that is not in the document list (-docs).",
         "ENG_99:1-20 where the list has no ENG_99",
         "Use the documents of the task, with their ids as in the list.",
-        action="Fatal: nothing is written.",
     ),
     "ILLEGAL_OFFSET_IN_DOC": _error(
         "%s is not a valid offset for DOCID %s",
@@ -201,12 +208,11 @@ _KINDS: Final = {
         action=f"{_KEPT} The span is dropped.",
     ),
     "ILLEGAL_OFFSET_PAIR": _error(
-        "(%s, %s) is not a valid offset pair",
+        _Says("(%s, %s) is not a valid offset pair", text=None),
         "A span ends before it starts.",
         "ENG_1:20-1",
         "Write start-end, both inclusive.",
         action=f"{_KEPT} The span is dropped.",
-        offender=None,
     ),
     "ILLEGAL_OFFSET_TRIPLE_STRING": _error(
         "%s is not a valid docid/offset pair string",
@@ -216,38 +222,34 @@ _KINDS: Final = {
         action=f"{_KEPT} The part is dropped.",
     ),
     "ILLEGAL_VALUE_TYPE": _error(
-        "Illegal value type: %s",
+        _Says("Illegal value type: %s", column="VALUE_TYPE"),
         "The value type is none of the known ones.",
         "PERSON",
         "Write PER, ORG, GPE, FAC, LOC, STRING or an event type, in any letter case.",
         action=f"{_KEPT} The type plays no role in scoring.",
-        column="VALUE_TYPE",
     ),
     "IMPROPER_CONFIDENCE_VALUE": _warning(
-        "Confidence value in scientific format: %s",
+        _Says("Confidence value in scientific format: %s", column="CONFIDENCE"),
         "A confidence is written with an exponent.",
         "5.0e-05",
         "Write decimals.",
         action="It is replaced by the same number with twelve decimals.",
-        column="CONFIDENCE",
     ),
     # Spelt like this by the reference; the spelling decides its place in the report.
     "INACCURACTE_MENTION_STRING": _warning(
-        "Mention (or filler) string '%s' not found at %s",
+        _Says("Mention (or filler) string '%s' not found at %s", column="VALUE"),
         "The document does not hold the answer at the first span of its value provenance. White space counts as one "
         "blank, both ends are inclusive, and characters are counted in the file as it is, markup included.",
         "Bo at ENG_1:3-5, where characters 3 to 5 are 'Bo '",
         "Correct the offsets; an end that is one too large is the usual reason.",
         action="The line is kept.",
-        column="VALUE",
     ),
     "MISSING_DECIMAL_POINT": _warning(
-        "Decimal point missing in confidence value: %s",
+        _Says("Decimal point missing in confidence value: %s", column="CONFIDENCE"),
         "A confidence of 1 has no decimal point.",
         "1",
         "Write 1.0.",
         action="It is replaced by 1.0.",
-        column="CONFIDENCE",
     ),
     "MULTIPLE_DOCIDS_IN_PROV": _error(
         "%s contains multiple DOCIDs",
@@ -297,28 +299,25 @@ _KINDS: Final = {
         action=f"{_KEPT} The text is read as it is.",
     ),
     "TOO_MANY_CHARS": _warning(
-        "Provenance contains too many characters; only the first %d will be used",
+        _Says("Provenance contains too many characters; only the first %d will be used", text=None),
         "A span is longer than 200 characters.",
         "ENG_1:1-400",
         "Justify with a shorter span.",
         action="Its end is moved so that 200 characters are left.",
-        offender=None,
     ),
     "TOO_MANY_PROVENANCE_TRIPLES": _warning(
-        "Too many provenance triples (%d) provided; only the first %d will be used",
+        _Says("Too many provenance triples (%d) provided; only the first %d will be used", text=None),
         "A provenance has more than four spans, which the edition 3.0 allows.",
         "five spans in RELATION_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
         action="The surplus is cut off.",
-        offender=None,
     ),
     "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
-        "Unexpected number of provenance triples: provided=(%d) expected=(%d)",
+        _Says("Unexpected number of provenance triples: provided=(%d) expected=(%d)", text=None),
         "A provenance has more spans than allowed: four for the relation, two for the value.",
         "three spans in VALUE_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
         action=f"{_KEPT} The surplus is cut off.",
-        offender=None,
     ),
     "UNKNOWN_FILE_TYPE": _condition(
         "The first line of a file fits no layout of runs or assessments.",
@@ -331,20 +330,18 @@ _KINDS: Final = {
         "An id is a prefix, an underscore and ten hexadecimal digits, then _ and twelve for each hop.",
     ),
     "WRONG_NUM_ENTRIES": _error(
-        "Wrong number of entries on line (expected %d, got %d)",
+        _Says("Wrong number of entries on line (expected %d, got %d)", text=None),
         "A line has not as many columns as the first line of its file. Empty columns at the end do not count.",
         "eight columns in a nine-column run",
         "Separate all columns by single tabs.",
         action=f"{_KEPT} The line is passed over.",
-        offender=None,
     ),
     "WRONG_SLOT_NAME": _warning(
-        "Slot %s is not the requested slot for query %s (expected %s)",
+        _Says("Slot %s is not the requested slot for query %s (expected %s)", column="SLOT_NAME"),
         "The slot is not the one that the query asks for.",
         "per:age for a query with slot per:children",
         "Answer the query's own slot.",
         action="The line is left out; lines that ask about its answer are left out with it.",
-        column="SLOT_NAME",
     ),
     # Runs and whole evaluations
     "AP_ABOVE_ONE": _condition(
@@ -398,29 +395,24 @@ _KINDS: Final = {
     ),
     "FILE_MISSING": _condition("An input does not exist.", "a name with a typing error", "Check the name."),
     "MISMATCHED_RUNID": _fatal(
-        "Multiple runids were used: %s",
+        _Says("Multiple runids were used: %s", column="RUNID"),
         "The rounds that are packaged together have different run ids.",
         "RUN1 in the first file, RUN2 in the second",
         "Give all lines of a submission one run id.",
-        action="Fatal: nothing is written.",
-        column="RUNID",
     ),
     "MULTIPLE_CORRECT_GROUND_TRUTH": _warning(
-        "More than one correct choice for ground truth for query %s",
+        _Says("More than one correct choice for ground truth for query %s", text=None),
         "More than one correct assessment fits a line.",
         "the same answer and provenance assessed twice as correct",
         "Remove the repeated assessment.",
         action="The first is used.",
-        offender=None,
     ),
     "MULTIPLE_RUNIDS": _warning(
-        "File contains multiple run IDs (%s, %s)",
+        _Says("File contains multiple run IDs (%s, %s)", text=1, column="RUNID"),
         "A line has another run id than the first line.",
         "RUN1 in line 1, RUN2 in line 2",
         "Give all lines one run id.",
         action="A validated run has the first run id in all lines.",
-        column="RUNID",
-        offender=1,
     ),
     "RUN_WITH_ERRORS": _condition(
         "A run that is to be validated and scored in one call (--validate) has errors.",
@@ -434,12 +426,11 @@ _KINDS: Final = {
         "Paths in the list are relative to the working directory; leave the column empty where there is no file.",
     ),
     "UNEXPECTED_ASSESSMENT_ENTRY": _error(
-        "Child with no correct parent found in assessment file. %s %s",
+        _Says("Child with no correct parent found in assessment file. %s %s", text=None),
         "An assessment without class answers a query about an answer that was not judged correct.",
         "a hop-1 assessment with code W below a hop-0 answer with code W",
         "Remove it, or correct the assessment of the parent answer.",
         action=f"{_KEPT} The assessment is not used.",
-        offender=None,
     ),
     "UNEXPECTED_MENTION_TYPE": _condition(
         "The mention types of an equivalence class contradict each other, or one of them is no known text.",
@@ -456,12 +447,11 @@ _KINDS: Final = {
         action="The colon is added.",
     ),
     "ILLEGAL_LINK_SPECIFICATION": _warning(
-        "Illegal link specification: %s",
+        _Says("Illegal link specification: %s", column="OBJECT"),
         "A link has no colon between the name of the other knowledge base and the id there.",
         ":Entity_1 link E7",
         "Write NAME:ID.",
         action="The line is left out.",
-        column="OBJECT",
     ),
     "ILLEGAL_NODE_NAME": _error(
         "Illegal node name: %s. (Accepted: :Entity..., :Event..., :String...; A dash '-' is not acceptable as part of "
@@ -472,11 +462,10 @@ _KINDS: Final = {
         action=_DROPPED,
     ),
     "ILLEGAL_NODE_TYPE": _error(
-        "Illegal node type: %s",
+        _Says("Illegal node type: %s", column="OBJECT"),
         "A type line gives a type that there is not.",
         ":Entity_1 type PERSON",
         "Use PER, ORG, GPE, FAC, LOC, STRING or an event type.",
-        column="OBJECT",
     ),
     "INCOMPATIBLE_NODE_NAME": _error(
         "Node name %s is not compatible with type %s",
@@ -492,64 +481,55 @@ _KINDS: Final = {
         "Correct the errors that are listed.",
     ),
     "MISSING_CANONICAL": _warning(
-        "Entity %s has no canonical mention in document %s",
+        _Says("Entity %s has no canonical mention in document %s", text=None),
         "A node has one mention in a document, and no canonical one.",
         ":Entity_1 mention without canonical_mention in ENG_1",
         "None needed.",
         action="The mention is taken for the canonical one.",
-        offender=None,
     ),
     "MISSING_MENTION_E": _error(
-        "%s: '%s' is not a mention of node %s",
+        _Says("%s: '%s' is not a mention of node %s", text=1, column="PROVENANCE"),
         "A provenance must be a mention of a node, and is none: that of a string filler, of a sentiment's target "
         "or of a normalized mention.",
         ":Entity_1 per:title :String_1 with ENG_1:3-5 first, where :String_1 is not mentioned",
         "Assert the mention, or correct the offsets.",
-        column="PROVENANCE",
-        offender=1,
     ),
     "MISSING_RUNID": _error(
-        "The first line of the file does not contain a legal runid",
+        _Says("The first line of the file does not contain a legal runid", text=None),
         "The first line is no run id: it is empty, begins with a colon or has white space inside.",
         ":Entity_1 type PER as the first line",
         "Put a run id of one word in the first line.",
         action=f"{_NOT_WRITTEN} Line numbers of later problems are one too large.",
-        offender=None,
     ),
     "MISSING_TYPEDEF": _error(
-        "No type asserted for Node %s",
+        _Says("No type asserted for Node %s", column="SUBJECT"),
         "A node has a type by its predicates only.",
         "no line :Entity_1 type PER",
         "Add the type line.",
-        column="SUBJECT",
     ),
     "MULTIPLE_CANONICAL": _error(
-        "More than one canonical mention for Node %s in document %s",
+        _Says("More than one canonical mention for Node %s in document %s", text=None),
         "A node has several canonical mentions in one document.",
         "two lines :Entity_1 canonical_mention in ENG_1",
         "Keep one.",
-        offender=None,
     ),
     "MULTIPLE_MENTIONS_NO_CANONICAL": _error(
-        "Node %s has more than one named/nominal mention in document %s but has no canonical mention",
+        _Says("Node %s has more than one named/nominal mention in document %s but has no canonical mention", text=None),
         "A node has several mentions in a document, and none is the canonical one.",
         "two lines :Entity_1 mention in ENG_1",
         "Add the canonical mention.",
-        offender=None,
     ),
     "MULTIPLE_STRINGS_FOR_PROV": _error(
-        "Multiple strings provided for provenance: %s (%s)",
+        _Says("Multiple strings provided for provenance: %s (%s)", column="OBJECT"),
         "Mentions at one place have different texts.",
         '"Ann" and "Anne" both at ENG_1:3-5',
         "Write the text that stands there.",
-        column="OBJECT",
     ),
     "MULTITYPED_ENTITY": _error(
-        "Node %s has more than one type: %s",
+        _Says("Node %s has more than one type: %s", text=None),
         "A node has several types, or stands beside a predicate that does not suit its type.",
         ":Entity_1 type PER, and :Entity_1 org:website :String_1",
         "Correct the type or the predicate.",
-        offender=None,
     ),
     "NOT_A_VALIDATED_KB": _condition(
         "A knowledge base that queries are asked of is no validated one.",
@@ -564,12 +544,11 @@ _KINDS: Final = {
         action="The node is kept.",
     ),
     "UNASSERTED_MENTION": _warning(
-        "Failed to assert that %s in document %s is also a mention",
+        _Says("Failed to assert that %s in document %s is also a mention", text=None),
         "A canonical mention is not asserted as a mention.",
         ":Entity_1 canonical_mention without mention at the same place",
         "None needed.",
         action="The mention is added.",
-        offender=None,
     ),
     "UNKNOWN_TYPE": _error(
         "Cannot infer type for Node %s",
@@ -578,55 +557,49 @@ _KINDS: Final = {
         "Add a line :Entity_1 type PER.",
     ),
     "UNQUOTED_STRING": _warning(
-        "String %s not surrounded by double quotes",
+        _Says("String %s not surrounded by double quotes", column="OBJECT"),
         "The text of a mention is not in double quotes, or has a quote or backslash inside without a backslash "
         "before it.",
         ":Entity_1 mention Ann",
         'Write "Ann".',
         action="Quotes are put around it, and backslashes where needed.",
-        column="OBJECT",
     ),
     # Assertions of knowledge bases
     "AMBIGUOUS_PREDICATE": _error(
-        "%s: ambiguous predicate",
+        _Says("%s: ambiguous predicate", column="PREDICATE"),
         "Several predicates have this name, and it is not known which is meant: the type of the subject is not "
         "known yet.",
         ":Entity_1 parents :Entity_2 before the line that gives :Entity_1 its type",
         "Put the type lines first, or write the type before the name, as in per:parents.",
         action=_DROPPED,
-        column="PREDICATE",
     ),
     "DUPLICATE_ASSERTION": _warning(
-        "The same assertion is made more than once (%s)",
+        _Says("The same assertion is made more than once (%s)", text=None),
         "The same relation is asserted twice with the same justification; with -multiple ONE with any, with "
         "ONEPERDOC with one in the same document.",
         "two lines :Entity_1 per:children :Entity_2 with the same provenance",
         "Remove one of them.",
         action="Of two equal ones the second is left out, otherwise the less confident one, the later among equals.",
-        offender=None,
     ),
     "ILLEGAL_PREDICATE": _error(
-        "Illegal predicate: %s",
+        _Says("Illegal predicate: %s", column="PREDICATE"),
         "There is no such predicate, or not for subjects of this type.",
         ":Entity_1 per:child :Entity_2",
         "Use a predicate of the inventory, in lower case, or define your own with -predicates.",
         action=_DROPPED,
-        column="PREDICATE",
     ),
     "ILLEGAL_PREDICATE_TYPE": _error(
-        "Illegal predicate type: %s",
+        _Says("Illegal predicate type: %s", column="PREDICATE"),
         "What stands before the colon of a predicate is no node type.",
         "person:children",
         "Write per, org, gpe, fac, loc, string or an event type, or nothing.",
         action=_DROPPED,
-        column="PREDICATE",
     ),
     "ILLEGAL_REALIS": _error(
-        "Illegal realis: %s",
+        _Says("Illegal realis: %s", column="PREDICATE"),
         "What follows the last dot of a predicate is no realis; or it is one, and there is no such predicate.",
         "life.die:victim.real, per:childs.actual",
         "Write actual, generic or other behind a predicate of events.",
-        column="PREDICATE",
     ),
     "ILLEGAL_USER_PREDICATES": _condition(
         "A file of predicates (-predicates) is not called LABEL.predicates.txt, has an illegal line, or changes a "
@@ -635,44 +608,38 @@ _KINDS: Final = {
         "See the message.",
     ),
     "MISSING_FILLER_STRING_PROV": _error(
-        "Filler string missing in provencance: %s",
+        _Says("Filler string missing in provencance: %s", column="PROVENANCE"),
         "A relation to a string does not say where the string stands.",
         ":Entity_1 per:title :String_1 with ENG_1:1-20 only",
         "Put the place of the string first: ENG_1:3-5;ENG_1:1-20.",
-        column="PROVENANCE",
     ),
     "MISSING_INVERSE": _warning(
-        "No inverse relation asserted for %s(%s, %s)",
+        _Says("No inverse relation asserted for %s(%s, %s)", text=None),
         "A relation lacks its inverse with the same provenance.",
         "per:children without per:parents of the child",
         "None needed.",
         action="The inverse is added.",
-        offender=None,
     ),
     "MULTIPLE_FILLS_ENTITY": _warning(
-        "Node %s has multiple %s fills, but should be single-valued",
+        _Says("Node %s has multiple %s fills, but should be single-valued", text=1),
         "A predicate that takes one value has several. This is ignored unless -ignore is given.",
         "two values of per:age",
         "Keep one value.",
         action="The less confident one is left out, the later among equals.",
-        offender=1,
     ),
     "OFF_TASK_SLOT": _warning(
-        "%s slot is not valid for task %s",
+        _Says("%s slot is not valid for task %s", column="PREDICATE"),
         "The task that -task names does not know this predicate.",
         "-task CSED and per:children",
         "None needed.",
         action="The line is left out.",
-        column="PREDICATE",
     ),
     "PREDICATE_ALIAS": _warning(
-        "Use of %s predicate; %s replaced with %s",
+        _Says("Use of %s predicate; %s replaced with %s", text=1, column="PREDICATE"),
         "A predicate has an old name or is misspelt in a usual way.",
         "per:spouses",
         "Write the name that replaces it.",
         action="The right name is used.",
-        column="PREDICATE",
-        offender=1,
     ),
     "STRING_USED_FOR_ENTITY": _error(
         "Expecting a node, but got string %s",
@@ -682,60 +649,51 @@ _KINDS: Final = {
         action=_DROPPED,
     ),
     "SUBJECT_PREDICATE_MISMATCH": _error(
-        "Type of subject (%s) does not match type of predicate (%s)",
+        _Says("Type of subject (%s) does not match type of predicate (%s)", text=1, column="PREDICATE"),
         "The type before the colon of a predicate is not that of the subject.",
         ":Entity_1 type PER and :Entity_1 org:website :String_1",
         "Correct the one or the other.",
         action=_DROPPED,
-        column="PREDICATE",
-        offender=1,
     ),
     "TOO_MANY_PROVENANCES_IN_LIST": _error(
-        "Unexpected number of provenances in the list: %s. provided=(%d) expected=(%d)",
+        _Says("Unexpected number of provenances in the list: %s. provided=(%d) expected=(%d)", column="PROVENANCE"),
         "A provenance list has not as many parts as it must: one, one more before it for a string, two more "
         "behind it for an event.",
         "ENG_1:1-20 for a relation with an event",
         "Write filler string; predicate justification; base filler; additional justification, as far as needed, "
         "NIL for none.",
-        column="PROVENANCE",
     ),
     "TOO_MANY_TOTAL_CHARS": _error(
-        "All provenance strings contain a total of more than %d characters",
+        _Says("All provenance strings contain a total of more than %d characters", text=None),
         "The spans of an additional justification have more than 800 characters together.",
         "five spans of 200 characters",
         "Justify with less.",
-        offender=None,
     ),
     "UNATTESTED_RELATION_ENTITY": _error(
-        "Relation %s uses node %s, but that node has no mentions in provenance %s",
+        _Says("Relation %s uses node %s, but that node has no mentions in provenance %s", text=2, column="PROVENANCE"),
         "A relation uses a node that is not mentioned in the document of its provenance.",
         ":Entity_1 per:children :Entity_2 in ENG_1, where :Entity_2 is mentioned in ENG_2 only",
         "Assert the mention, or justify from another document.",
-        column="PROVENANCE",
-        offender=2,
     ),
     "UNEXPECTED_BASE_FILLER": _error(
-        "%s is not an allowed value for BASE_FILLER provenance for event assertions",
+        _Says(
+            "%s is not an allowed value for BASE_FILLER provenance for event assertions", text=None, column="PROVENANCE"
+        ),
         "A relation with an event has no base filler.",
         "ENG_1:1-20;NIL;NIL",
         "Give the span of the base filler as the second part behind the filler string.",
-        column="PROVENANCE",
-        offender=None,
     ),
     "UNEXPECTED_PROVENANCE": _error(
-        "Only PREDICATE_JUSTIFICATION is expected in the provenance: %s",
+        _Says("Only PREDICATE_JUSTIFICATION is expected in the provenance: %s", column="PROVENANCE"),
         "A mention has no span, or other parts than the one that says where it stands.",
         "NIL, or ENG_1:3-5;ENG_1:1-20 for a mention",
         "Write one span.",
-        column="PROVENANCE",
     ),
     "UNEXPECTED_REALIS": _error(
-        "Unexpected value of realis (expected %s, got %s)",
+        _Says("Unexpected value of realis (expected %s, got %s)", text=1, column="PREDICATE"),
         "A predicate of events has no realis, or one that is not of events has one.",
         "life.die:victim without .actual, per:children.actual",
         "Write actual, generic or other behind predicates with events, and nothing behind others.",
-        column="PREDICATE",
-        offender=1,
     ),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import ClassVar, Final, NamedTuple, Self, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
@@ -69,40 +69,18 @@ class FatalProblem(InputError):
         return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
 
 
-class _Found:
-    """A message: how often it occurred, and its places. Most have one; a large file may have hundreds of thousands."""
-
-    __slots__ = ("_first", "_more", "times")
-
-    def __init__(self, times: int, place: Place | None) -> None:
-        self.times = times
-        self._first = place
-        self._more: dict[Place | None, None] | None = None
-
-    @property
-    def places(self) -> tuple[Place | None, ...]:
-        """Distinct places in the order in which they were met."""
-        return (self._first, *(self._more or ()))
-
-    def add_place(self, place: Place | None) -> None:
-        if place != self._first:
-            if self._more is None:
-                self._more = {}
-            self._more[place] = None
-
-    def add(self, other: _Found) -> None:
-        self.times += other.times
-        for place in other.places:
-            self.add_place(place)
-
-    def copy(self) -> _Found:
-        other = _Found(self.times, self._first)
-        other._more = None if self._more is None else dict(self._more)
-        return other
+_Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
+"""A problem at one place as it was noted: its code, the arguments of the message, the place and the detail."""
 
 
 class ProblemLog:
-    """Collects problems: code, then message, then the distinct places; every occurrence is counted."""
+    """Collects problems; every occurrence is counted.
+
+    Kept is what was noted, and how often: a bad line may be in the message of each of its problems, so messages are
+    made when they are read.
+    """
+
+    _keeps_details: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.ignored: frozenset[str] = frozenset()
@@ -111,30 +89,23 @@ class ProblemLog:
         """Templates that stand for those of the table of problems, by code."""
         self.fatal: list[InputError] = []
         """Conditions that the program must end with, in load order; whoever loads decides when (see `end_if_fatal`)."""
-        self._found: dict[tuple[str, str], _Found] = {}
-        self._totals = {Severity.WARNING: 0, Severity.ERROR: 0}
+        self._noted: dict[_Noted, int] = {}
 
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
         """Note that a problem occurred `times` times at `place`; the arguments fill the code's template.
 
-        `detail` is kept only by logs that record every occurrence. A fatal problem is only noted in `fatal`.
+        `detail` is kept only by logs that keep details. A fatal problem is noted in `fatal`.
         """
         if times == 0 or code in self.ignored:
             return
-        kind = CODES[code]
-        message = self.wordings[code] % arguments if code in self.wordings else kind.message(arguments)
-        if kind.severity is Severity.FATAL:
-            self.fatal.append(FatalProblem(f"{kind.severity}: {message}", place, code))
-            return
-        self._totals[kind.severity] += times
-        found = self._found.get((code, message))
-        if found is None:
-            self._found[code, message] = _Found(times, place)
-        else:
-            found.times += times
-            found.add_place(place)
+        severity = CODES[code].severity
+        if severity is Severity.FATAL:
+            self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
+        if self._keeps_details or severity is not Severity.FATAL:
+            noted = (code, arguments, place, detail if self._keeps_details else None)
+            self._noted[noted] = self._noted.get(noted, 0) + times
 
     def end_if_fatal(self) -> None:
         """Raises the first of the fatal conditions, if there is one."""
@@ -143,59 +114,52 @@ class ProblemLog:
 
     def branch(self) -> Self:
         """A log of its own that begins with what this one holds."""
-        other = type(self)()
-        other.ignored, other.wordings = self.ignored, self.wordings
-        other._found = {key: found.copy() for key, found in self._found.items()}
-        other._totals = dict(self._totals)
-        other.fatal = list(self.fatal)
-        return other
+        return self.without(())
 
     def without(self, codes: Collection[str]) -> Self:
         """A log of its own that begins with what this one holds of other codes."""
-        other = self.branch()
-        for key in [key for key in other._found if key[0] in codes]:
-            other._totals[CODES[key[0]].severity] -= other._found.pop(key).times
+        other = type(self)()
+        other.ignored, other.wordings, other.fatal = self.ignored, self.wordings, list(self.fatal)
+        other._noted = {noted: times for noted, times in self._noted.items() if noted[0] not in codes}
         return other
 
     def take_over(self, other: ProblemLog) -> None:
         """Add all that another log has noted."""
-        if not other._found and not other.fatal:
-            return
         self.fatal += other.fatal
-        for key, found in other._found.items():
-            if key in self._found:
-                self._found[key].add(found)
-            else:
-                self._found[key] = found.copy()
-        for severity, total in other._totals.items():
-            self._totals[severity] += total
+        for noted, times in other._noted.items():
+            self._noted[noted] = self._noted.get(noted, 0) + times
 
-    def count(self, severity: Severity) -> int:
-        """Occurrences of problems of this severity, repeated ones included."""
-        return self._totals[severity]
+    def count(self, *severities: Severity) -> int:
+        """Occurrences of problems of these severities, repeated ones included."""
+        return sum(times for (code, *_), times in self._noted.items() if CODES[code].severity in severities)
 
     @property
     def has_errors(self) -> bool:
         """Whether there is a problem that keeps results from being used."""
-        return self._totals[Severity.ERROR] > 0
+        return self.count(Severity.ERROR) > 0
 
     @property
     def total(self) -> int:
         """Occurrences of warnings and errors, repeated ones included."""
-        return sum(self._totals.values())
+        return self.count(Severity.WARNING, Severity.ERROR)
 
-    def by_place(self) -> Iterator[tuple[Place, Problem]]:
-        """Each place of each problem, in the order in which the problems were first met."""
-        for (code, message), found in self._found.items():
-            for place in found.places:
-                if place is not None:
-                    yield place, Problem(code, CODES[code].severity, message, (place,), found.times)
+    def in_order_met(self) -> Iterator[Problem]:
+        """The problems in the order in which they were first met, without fatal ones."""
+        found: dict[tuple[str, str], dict[Place | None, int]] = {}
+        for (code, arguments, place, _), times in self._noted.items():
+            if CODES[code].severity is not Severity.FATAL:
+                places = found.setdefault((code, self._message(code, arguments)), {})
+                places[place] = places.get(place, 0) + times
+        for (code, message), places in found.items():
+            yield Problem(code, CODES[code].severity, message, tuple(places), sum(places.values()))
 
     def __iter__(self) -> Iterator[Problem]:
         """The problems in the order of the report: by code, then by message, both as byte strings."""
-        for key in sorted(self._found):  # texts compare as their bytes in UTF-8 do
-            found = self._found[key]
-            yield Problem(key[0], CODES[key[0]].severity, key[1], found.places, found.times)
+        # Texts compare as their bytes in UTF-8 do.
+        return iter(sorted(self.in_order_met(), key=lambda problem: (problem.code, problem.message)))
+
+    def _message(self, code: str, arguments: tuple[object, ...]) -> str:
+        return self.wordings[code] % arguments if code in self.wordings else CODES[code].message(arguments)
 
 
 class Occurrence(Record):
@@ -218,44 +182,24 @@ class Occurrence(Record):
     times: int = 1
 
 
-_Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
-"""A problem at one place as it was noted: its code, the arguments of the message, the place and the detail."""
-
-
 class RecordingLog(ProblemLog):
-    """A log that keeps every occurrence with its details.
+    """A log that keeps the details of every occurrence, for reports that programs and editors read."""
 
-    Kept is only what was noted, and how often. A bad line may be in the message of each of its problems, so messages
-    are made when they are written.
-    """
+    _keeps_details = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._times: dict[_Noted, int] = {}
-
-    def add(
-        self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
-    ) -> None:
-        """As `ProblemLog.add`."""
-        super().add(code, *arguments, place=place, times=times, detail=detail)
-        if times and code not in self.ignored:
-            noted = (code, arguments, place, detail)
-            self._times[noted] = self._times.get(noted, 0) + times
+        self._reported: dict[_Noted, int] = {}
+        """What is in reports of occurrences only."""
 
     def also_report(self, other: RecordingLog) -> None:
         """Take over what another log has noted, for the report only; nothing is counted."""
-        self._times.update(other._times)
-
-    def branch(self) -> Self:
-        """As `ProblemLog.branch`."""
-        other = super().branch()
-        other._times = dict(self._times)
-        return other
+        self._reported.update(other._noted)
 
     def without(self, codes: Collection[str]) -> Self:
         """As `ProblemLog.without`."""
         other = super().without(codes)
-        other._times = {noted: times for noted, times in other._times.items() if noted[0] not in codes}
+        other._reported = {noted: times for noted, times in self._reported.items() if noted[0] not in codes}
         return other
 
     def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
@@ -264,11 +208,11 @@ class RecordingLog(ProblemLog):
         A problem that `earlier` has in a file, too, is counted as often as this log does.
         """
         noted = [replace(error, file=error.file or file) for error in self._other_errors()]
-        for key, times in self._times.items():
-            before = earlier._times.get(key, 0)
-            if times > before:
+        before = earlier._all()
+        for key, times in self._all().items():
+            if times > (known := before.get(key, 0)):
                 one = _occurrence(key, times)
-                noted.append(one if one.file is not None else replace(one, file=file, times=times - before))
+                noted.append(one if one.file is not None else replace(one, file=file, times=times - known))
         return sorted(noted, key=_order)
 
     def occurrences(self) -> Iterator[Occurrence]:
@@ -278,14 +222,19 @@ class RecordingLog(ProblemLog):
             place = _place_of(noted)
             return place is None, "" if place is None else place.file, _line_of(place) or 0, noted[0]
 
-        alike = (noted for _, noted in itertools.groupby(sorted(self._times, key=order), order))
-        in_order = (sorted((_occurrence(one, self._times[one]) for one in noted), key=_order) for noted in alike)
+        times = self._all()
+        alike = (noted for _, noted in itertools.groupby(sorted(times, key=order), order))
+        in_order = (sorted((_occurrence(one, times[one]) for one in noted), key=_order) for noted in alike)
         errors = sorted(self._other_errors(), key=_order)
         return heapq.merge(itertools.chain.from_iterable(in_order), errors, key=_order)
 
     def codes(self) -> Set[str]:
         """The codes of all that was noted."""
-        return {code for code, *_ in self._times} | {error.code for error in self._other_errors()}
+        return {code for code, *_ in self._all()} | {error.code for error in self._other_errors()}
+
+    def _all(self) -> Mapping[_Noted, int]:
+        """How often each problem was noted or is to be reported."""
+        return {**self._noted, **self._reported} if self._reported else self._noted
 
     def _other_errors(self) -> list[Occurrence]:
         """The fatal conditions that were not noted as problems."""
@@ -331,9 +280,8 @@ def _order(one: Occurrence) -> tuple[bool, str, float, str, str]:
 
 def merged(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
     """Occurrences in order; of those that differ only in how often they were counted, the one that was most often."""
-    most: dict[Occurrence, Occurrence] = {}
+    most: dict[Occurrence, int] = {}
     for one in occurrences:
-        known = most.setdefault(replace(one, times=0), one)
-        if known.times < one.times:
-            most[replace(one, times=0)] = one
-    return sorted(most.values(), key=_order)
+        alike = replace(one, times=0)
+        most[alike] = max(one.times, most.get(alike, 0))
+    return sorted((replace(one, times=times) for one, times in most.items()), key=_order)

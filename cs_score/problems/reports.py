@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -59,32 +59,32 @@ class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
 
 def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
     """These codes, all of them unless some are named."""
-    found = [
-        ProblemCode(
-            code,
-            kind.severity,
-            kind.meaning,
-            kind.template and kind.template.strip(),
-            kind.column if isinstance(kind.column, str) else None,
-            kind.example,
-            kind.action,
-            kind.remedy,
-        )
-        for code, kind in ((code, CODES[code]) for code in tuple(codes) or CODES)
-    ]
+    found = []
+    for code in tuple(codes) or CODES:
+        kind = CODES[code]
+        message, column = kind.template and kind.template.strip(), kind.column if isinstance(kind.column, str) else None
+        about = (kind.severity, kind.meaning, message, column, kind.example, kind.action, kind.remedy)
+        found.append(ProblemCode(code, *about))
     return ProblemCodes(task="coldstart", codes=tuple(found))
 
 
-def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """A `ProblemReport`, its problems one by one, on a line each."""
-    empty = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
-    yield json.dumps(to_builtins(empty)).removesuffix("]}")
+def _entries(before: str, entries: Iterable[Mapping[str, object]], after: str) -> Iterator[str]:
+    """An array of JSON, its entries one by one, on a line each: there may be a million of them."""
+    yield before
     separator = "\n"
-    for one in occurrences:
-        entry = {**asdict(one), "action": CODES[one.code].action, "remedy": CODES[one.code].remedy}
+    for entry in entries:
         yield separator + json.dumps(entry, ensure_ascii=False)
         separator = ",\n"
-    yield "\n]}\n"
+    yield after
+
+
+def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
+    """A `ProblemReport`."""
+    empty = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
+    entries = (
+        {**asdict(one), "action": CODES[one.code].action, "remedy": CODES[one.code].remedy} for one in occurrences
+    )
+    return _entries(json.dumps(to_builtins(empty)).removesuffix("]}"), entries, "\n]}\n")
 
 
 _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "text", "repaired", "times", "message")
@@ -104,16 +104,16 @@ _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Se
 
 
 def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
-    """Results one by one, on a line each: there may be a million of them."""
+    kinds = {code: CODES[code] for code in sorted(codes)}
     rules = [
         {
             "id": code,
-            "shortDescription": {"text": CODES[code].meaning},
-            "fullDescription": {"text": f"{CODES[code].meaning} For example: {CODES[code].example}."},
-            "help": {"text": f"{CODES[code].action} {CODES[code].remedy}"},
-            "defaultConfiguration": {"level": _SARIF_LEVELS[CODES[code].severity]},
+            "shortDescription": {"text": kind.meaning},
+            "fullDescription": {"text": f"{kind.meaning} For example: {kind.example}."},
+            "help": {"text": f"{kind.action} {kind.remedy}"},
+            "defaultConfiguration": {"level": _SARIF_LEVELS[kind.severity]},
         }
-        for code in sorted(codes)
+        for code, kind in kinds.items()
     ]
     driver = {"name": "cs-score", "version": VERSION, "rules": rules}
     log = {
@@ -122,13 +122,9 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
         "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     }
     before, _, after = json.dumps(log, ensure_ascii=False, indent=1).rpartition("]\n  }")
-    yield before
-    numbers = {code: number for number, code in enumerate(sorted(codes))}
-    separator = "\n"
-    for one in occurrences:
-        yield separator + json.dumps(_sarif_result(one, numbers[one.code]), ensure_ascii=False)
-        separator = ",\n"
-    yield f"\n]\n  }}{after}\n"
+    numbers = {code: number for number, code in enumerate(kinds)}
+    results = (_sarif_result(one, numbers[one.code]) for one in occurrences)
+    return _entries(before, results, f"\n]\n  }}{after}\n")
 
 
 def _sarif_result(one: Occurrence, rule: int) -> dict[str, object]:
@@ -157,7 +153,6 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[st
     ".sarif": _as_sarif,
 }
 
-# White space is left open, so that a report of another version with other indentation is known again.
 OPTION: Final = OwnOption(
     "--problems",
     {
@@ -176,7 +171,7 @@ OPTION: Final = OwnOption(
 
 
 def write_problems(log: RecordingLog, path: str) -> None:
-    """Write all problems of a log to a file, in the format that its name ends in. Raises OutputError."""
+    """Write all problems of a log as `write_occurrences` does."""
     write_occurrences(log.occurrences(), path, log.codes())
 
 
