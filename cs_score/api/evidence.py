@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -13,7 +12,7 @@ from cs_score.api.shown import AnyResult
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, units_of_predictions
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, encoded, write_together
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.sources import Input
 from cs_score.batch.runs import InputFile
 from cs_score.evidence import intervals
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or what its JSON holds as Python objects."""
 
-_BEGINNING: Final = re.compile(rb'\{\s*"kind":\s*"score"')
+_BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
 
 
 class EvidenceResult(AnyResult):
@@ -101,7 +100,7 @@ class EvidenceResult(AnyResult):
         that may not be written, OutputError for one that cannot be.
         """
         stem, units = os.fspath(prefix), units_option(self._task.mode).formats[".tsv"]
-        formats = {f"{stem}.json": Format(_BEGINNING), f"{stem}.tsv": units}
+        formats = {f"{stem}.json": _BEGINNING, f"{stem}.tsv": units}
         planned = [PlannedOutput("prefix", path, Existing.RECOGNISED, each) for path, each in formats.items()]
         OutputPlan([given.name for given in self._document.origin.inputs], planned).check()
         texts = (encoded([self.to_json()]), tsv(self._table("units")))

@@ -77,15 +77,6 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path) in _STREAMS or is_special
 
 
-def write_new(path: str, blocks: Iterable[bytes]) -> None:
-    """Write `blocks` into a file of a temporary folder. Raises OutputError."""
-    try:
-        with open(path, "wb", buffering=_BLOCK) as file:
-            file.writelines(blocks)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-
-
 def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
     """The bytes of files one after the other, in blocks of at most a quarter of a megabyte."""
     for path in paths:
@@ -150,13 +141,13 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 """A file of a new folder: the folder below it, the file's name there, what it holds."""
 
 
-def write_folder(path: str, folders: Iterable[str], files: Iterable[FolderFile]) -> None:
+def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
     """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all.
 
     Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
     try:
-        with folder_beside(path, mode=0o777) as temporary:
+        with folder_beside(os.fspath(path), mode=0o777) as temporary:
             for folder in folders:
                 os.mkdir(os.path.join(temporary, folder))
             for folder, file_name, blocks in files:
@@ -227,38 +218,15 @@ class Existing(Enum):
     KNOWN = "as RECOGNISED, but it stays until the result is there: another call may still be at work on it"
 
 
-class Format(Record):
-    """How files of one format begin: a pattern that fits all that cs-score writes there, little else."""
-
-    beginning: bytes
-
-    @classmethod
-    def of_document(cls, kind: str, *more: str) -> Format:
-        """JSON of a kind; white space is left open, so that the indentation of another version is known again.
-
-        `more` are patterns of the members that follow.
-        """
-        return cls(r",\s*".join((rf'\{{\s*"kind":\s*"{kind}"', *more)).encode())
-
-    @classmethod
-    def of_table(cls, columns: Iterable[str]) -> Format:
-        """Tab-separated text with these columns first."""
-        return cls(re.escape("\t".join(columns).encode()))
-
-    def fits(self, path: str) -> bool:
-        """Whether a file was written in this format. Of a compressed file what is inside counts."""
-        try:
-            with open_source(path) as source:
-                return re.match(self.beginning, source.binary.read(_BEGINNING)) is not None
-        except (InputError, *READING_ERRORS):
-            return False
-
-
 class OwnOption(Record):
-    """An option that the reference does not have: its name, the formats by ending, and a name to propose."""
+    """An option that the reference does not have: its name, how its files begin by their ending, a name to propose.
+
+    A beginning is a pattern that fits all that cs-score writes there, little else. White space of JSON is left open, so
+    that a file of another version with other indentation is known again.
+    """
 
     name: str
-    formats: Mapping[str, Format]
+    formats: Mapping[str, bytes]
     example: str
     takes_dash: bool = False
 
@@ -266,14 +234,14 @@ class OwnOption(Record):
         """The file that the option names; none for standard output. Raises UsageError for an impossible name."""
         if path is None or (path == "-" and self.takes_dash):
             return
-        format_ = self.formats.get(ending_of(path))
-        if format_ is None and not (self.takes_dash and is_stream(path)):
+        beginning = self.formats.get(ending_of(path))
+        if beginning is None and not (self.takes_dash and is_stream(path)):
             *some, last = self.formats
             raise UsageError(
                 f"{self.name} takes a file; did you mean {self.name} {self.example}? {path} does not end in "
                 f"{', '.join(some)}{' or ' if some else ''}{last} (perhaps compressed)"
             )
-        yield PlannedOutput(self.name, path, Existing.RECOGNISED, format_)
+        yield PlannedOutput(self.name, path, Existing.RECOGNISED, beginning)
 
 
 def ending_of(path: str) -> str:
@@ -282,12 +250,15 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file to be written: the option or parameter that it comes from, and what may be there before."""
+    """A file to be written: the option or parameter that it comes from, and what may be there before.
+
+    `beginning` is the pattern by which a file that cs-score wrote is known.
+    """
 
     option: str
     path: str
     existing: Existing
-    format: Format | None = None
+    beginning: bytes | None = None
 
     def check_place(self) -> None:
         """Raises UsageError where something is in the way, OutputError where no file can be made."""
@@ -305,10 +276,14 @@ class PlannedOutput(Record):
             raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
 
     def is_recognised(self) -> bool:
-        """Whether the existing file is one that an earlier call wrote, as far as its content shows."""
-        if self.existing is Existing.CLEARED:
-            return True
-        return self.format is not None and self.format.fits(self.path)
+        """Whether an earlier call wrote the existing file, as far as its content (if packed, what is inside) shows."""
+        if self.existing is Existing.CLEARED or self.beginning is None:
+            return self.existing is Existing.CLEARED
+        try:
+            with open_source(self.path) as source:
+                return re.match(self.beginning, source.binary.read(_BEGINNING)) is not None
+        except (InputError, *READING_ERRORS):
+            return False
 
 
 class OutputPlan(Record):

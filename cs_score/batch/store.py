@@ -9,7 +9,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import socket
 import stat
 import time
@@ -19,7 +18,7 @@ from typing import Any, Final
 from cs_score.analysis.many.findings import findings_of
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
 from cs_score.base.records import Record, convert, replace, to_builtins
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
 from cs_score.batch.plan import Plan, is_page
@@ -100,7 +99,7 @@ def _planned(path: str) -> PlannedOutput:
     beginning = _BEGINNINGS.get(os.path.basename(path))
     if beginning is None:
         return PlannedOutput("-o", path, Existing.REPLACED)
-    return PlannedOutput("-o", path, Existing.KNOWN, Format(re.compile(beginning)))
+    return PlannedOutput("-o", path, Existing.KNOWN, beginning)
 
 
 def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, UsageError, nearest
-from cs_score.base.outputs import Existing, Format, OutputPlan, PlannedOutput, ending_of, is_stream, write_packed
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, ending_of, is_stream, write_packed
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, with_clock, write_text
 from cs_score.tasks import COLD_START, TASKS
@@ -436,8 +436,7 @@ class Command(click.Command):
             return self.body(line)
         if path is None:
             return self.body(line)
-        beginning = Format(re.compile(_BEGINNINGS[line.format])) if line.format in _BEGINNINGS else None
-        line.file = PlannedOutput("-o", path, Existing.RECOGNISED, beginning)
+        line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
         plan = OutputPlan(line.inputs(), [line.file], FORCE.long in line.switches)
         plan.check()
         try:

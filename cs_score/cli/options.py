@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
-from cs_score.base.outputs import Format, OwnOption
+from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Input, plain_name
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
@@ -116,9 +116,7 @@ PER_UNIT: Final = Option(
     "--per-unit", "FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"
 )
 PER_UNIT_FILE: Final = OwnOption(
-    PER_UNIT.long,
-    {".tsv": Format(re.compile(rb"unit\tcluster\t(stratum\t)?(system\t)?measure\tnumerator\tdenominator\n"))},
-    "units.tsv",
+    PER_UNIT.long, {".tsv": rb"unit\tcluster\t(stratum\t)?(system\t)?measure\tnumerator\tdenominator\n"}, "units.tsv"
 )
 PROBLEMS: Final = Option(
     "--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"

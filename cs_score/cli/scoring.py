@@ -18,7 +18,7 @@ from cs_score.base.outputs import (
     encoded,
     ending_of,
     folder_beside,
-    is_device,
+    is_stream,
     why_not_writable,
     write_packed,
     write_whole,
@@ -324,7 +324,7 @@ def _scored_in_parts(
     except InputError:  # it comes after what is fatal in the files
         return None
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
-    beside = unfinished.enter_context(folder_beside(None if path is None or is_device(path) else path))
+    beside = unfinished.enter_context(folder_beside(None if path is None or is_stream(path) else path))
     return score_in_parts(gold, list(map(name_of, files)), parts, call.division.jobs or processors(), beside)
 
 

@@ -11,16 +11,7 @@ from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import (
-    Existing,
-    Format,
-    OutputPlan,
-    PlannedOutput,
-    encoded,
-    ending_of,
-    folder_made,
-    write_together,
-)
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
 from cs_score.cli.named import FOLLOW_B, POLICY_B, POOL_B, Runs, named_by
@@ -74,12 +65,7 @@ def make_way(line: Line, task: Task, kind: str) -> None:
     if os.path.islink(folder) and not os.path.isdir(folder):
         raise OutputError(f"Could not open {folder}: a link that leads to no folder; choose another -o")
     planned = [
-        PlannedOutput(
-            "-o",
-            os.path.join(folder, name),
-            Existing.RECOGNISED,
-            Format(re.compile(re.escape("\t".join(columns).encode()))),
-        )
+        PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, re.escape("\t".join(columns).encode()))
         for name, columns in task.headers(kind).items()
     ]
     plan = OutputPlan(line.inputs(), planned, FORCE.long in line.switches, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
@@ -10,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
-from cs_score.base.outputs import Format, OwnOption
+from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import ranking
@@ -180,7 +179,7 @@ class Scores(Document, frozen=True, kw_only=True, tag="score"):
 
 OPTION: Final = OwnOption(
     "--json",
-    {".json": Format(re.compile(rb'\{\s*"kind":\s*"score",\s*"schema_version":\s*\d+,\s*"task":\s*"coldstart"'))},
+    {".json": rb'\{\s*"kind":\s*"score",\s*"schema_version":\s*\d+,\s*"task":\s*"coldstart"'},
     "result.json",
     takes_dash=True,
 )

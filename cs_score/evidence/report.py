@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.base import display, documents
 from cs_score.base.display import SCREEN, one_line, wrapped
 from cs_score.base.documents import Document
-from cs_score.base.outputs import Format, OwnOption
+from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
@@ -171,7 +171,7 @@ def unit_blocks(result: Result) -> Iterator[bytes]:
 
 def units_option(mode: Mode) -> OwnOption:
     """The option that names the file of the table of units."""
-    return OwnOption("--per-item", {".tsv": Format(re.compile(re.escape(_header(mode))))}, "units.tsv")
+    return OwnOption("--per-item", {".tsv": re.escape(_header(mode))}, "units.tsv")
 
 
 def _header(mode: Mode) -> bytes:

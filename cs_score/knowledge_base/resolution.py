@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import Format, OwnOption
+from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source
 from cs_score.coldstart.queries import EntryPoint, Query, follow_on_id, parse_query_id
@@ -401,9 +401,7 @@ def _plain_text(text: str) -> str:
 
 _HEADER: Final = "query\tentry point\toutcome\tnode\tmention\toffsets\tline\tcommon\trest\n"
 
-EXPLANATION: Final = OwnOption(
-    "--explain", {".tsv": Format(re.compile(re.escape(_HEADER.encode())))}, "entrances.tsv", takes_dash=True
-)
+EXPLANATION: Final = OwnOption("--explain", {".tsv": re.escape(_HEADER.encode())}, "entrances.tsv", takes_dash=True)
 """The option that names the file of the table."""
 
 

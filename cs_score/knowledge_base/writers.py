@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import FolderFile, Format, OwnOption, encoded, write_folder, write_whole
+from cs_score.base.outputs import FolderFile, OwnOption, encoded, write_folder, write_whole
 from cs_score.base.records import Record, Struct, field, to_builtins
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.coldstart.tab_files import offset_value
@@ -347,7 +347,7 @@ def statistics_text(statistics: KbStatistics) -> Iterator[str]:
 
 
 JSON_OPTION: Final = OwnOption(
-    "--json", {".json": Format(re.compile(rb'\{\s*"kind":\s*"kb-statistics"'))}, "statistics.json", takes_dash=True
+    "--json", {".json": rb'\{\s*"kind":\s*"kb-statistics"'}, "statistics.json", takes_dash=True
 )
 """The option that names the file of the statistics as JSON."""
 

@@ -6,13 +6,12 @@ The text report of the reference is `cs_score.coldstart.outputs`; these stand be
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final, Literal
 from urllib.parse import quote
 
 from cs_score.base.documents import Document
-from cs_score.base.outputs import Format, OwnOption, ending_of, write_packed
+from cs_score.base.outputs import OwnOption, ending_of, write_packed
 from cs_score.base.records import Record, asdict, to_builtins
 from cs_score.base.version import VERSION
 from cs_score.problems.codes import CODES, Severity
@@ -156,14 +155,10 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[st
 OPTION: Final = OwnOption(
     "--problems",
     {
-        ".json": Format(re.compile(rb'\{\s*"kind":\s*"problems"')),
-        ".tsv": Format(re.compile("\t".join(_TSV_COLUMNS).encode() + rb"\n")),
-        ".sarif": Format(
-            re.compile(
-                rb'\{\s*"\$schema":\s*"[^"]*sarif[^"]*",\s*"version":\s*"[^"]*",\s*"runs":\s*\[\s*\{\s*"tool":'
-                rb'\s*\{\s*"driver":\s*\{\s*"name":\s*"cs-score"'
-            )
-        ),
+        ".json": rb'\{\s*"kind":\s*"problems"',
+        ".tsv": "\t".join(_TSV_COLUMNS).encode() + b"\n",
+        ".sarif": rb'\{\s*"\$schema":\s*"[^"]*sarif[^"]*",\s*"version":\s*"[^"]*",\s*"runs":\s*\[\s*\{\s*"tool":'
+        rb'\s*\{\s*"driver":\s*\{\s*"name":\s*"cs-score"',
     },
     "problems.json",
 )

@@ -14,12 +14,12 @@ from typing import Final
 import pytest
 
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import Existing, Format, OutputPlan, OwnOption, PlannedOutput, whole_file
+from cs_score.base.outputs import Existing, OutputPlan, OwnOption, PlannedOutput, whole_file
 
 REFUSED, REPLACED, CLEARED, RECOGNISED, KNOWN = Existing
-JSON: Final = Format(re.compile(rb'\{"tool": "cs-score"'))
+JSON: Final = rb'\{"tool": "cs-score"'
 OURS: Final = b'{"tool": "cs-score", "more": 1}'
-OPTION: Final = OwnOption("--json", {".json": JSON, ".tsv": Format(re.compile(rb"id\tcode\n"))}, "result.json", True)
+OPTION: Final = OwnOption("--json", {".json": JSON, ".tsv": rb"id\tcode\n"}, "result.json", True)
 
 
 PACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {

@@ -13,6 +13,8 @@ from cs_score.coldstart.tab_files import COLUMN_PATTERNS
 from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import COMMITTED
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 
@@ -118,6 +120,20 @@ def test_every_program_that_checks_writes_reports(inputs: Inputs) -> None:
     }
     for words, codes in calls.items():
         assert sorted(one["code"] for one in _found(inputs, *words)) == sorted(codes)
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        ("bad_two_correct_1", "MULTIPLE_CORRECT_GROUND_TRUTH"),
+        ("bad_child_of_wrong_parent_1", "UNEXPECTED_ASSESSMENT_ENTRY"),
+    ],
+)
+def test_the_scorer_reports_what_it_finds_while_it_scores(case: str, code: str, tmp_path: Path) -> None:
+    files = [str(COMMITTED / case / name) for name in ("queries.xml", "run.tab", "pool.tab")]
+    words = ["-expand", "CSSF17", "-output_file", "out", "--problems", "problems.json", *files]
+    problems = json.loads(score_in(tmp_path, words).files["problems.json"])["problems"]
+    assert [one["code"] for one in problems] == [code]
 
 
 def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(inputs: Inputs) -> None:
