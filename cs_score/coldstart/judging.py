@@ -438,7 +438,7 @@ class Counting:
                         line.follow_on.id: needed in self.labels[line.index] for line in reversed(responses)
                     }
                 if len(right) > 1:
-                    first, *duplicates = sorted(right, key=self._is_nominal)
+                    first, *duplicates = sorted(right, key=self.is_nominal)
                     right = self._keep(first, duplicates, row)
                 if right:
                     row.right += right
@@ -498,7 +498,7 @@ class Counting:
                 right += [response for response, category in zip(responses, categories) if category == item]
         return right
 
-    def _is_nominal(self, response: Response) -> bool:
+    def is_nominal(self, response: Response) -> bool:
         assessment = self.matched.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 

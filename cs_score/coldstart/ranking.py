@@ -229,24 +229,35 @@ class Ranker:
 
         The greatest of them is the best one (rule node-classes).
         """
+        return [
+            (
+                divide(*self.share(of_class, self._classes.documents(name))),
+                min([line.number for line in of_class]),
+                name,
+            )
+            for name, of_class in self.useful(lines).items()
+        ]
+
+    def useful(self, lines: Iterable[Response]) -> dict[str, list[Response]]:
+        """The lines by which a node can find classes, by class."""
         useful: dict[str, list[Response]] = {}
         for line in lines:
             assessment = self._matched.get(line.index)
             if assessment is not None and can_find(assessment, self._labels[line.index], self._classes.edition):
                 useful.setdefault(assessment.value_class, []).append(line)
-        return [
-            (self._value(of_class, self._classes.documents(name)), min([line.number for line in of_class]), name)
-            for name, of_class in useful.items()
-        ]
+        return useful
 
-    def _value(self, lines: Sequence[Response], documents: int) -> float:
+    def share(self, lines: Sequence[Response], documents: int) -> tuple[int, int]:
+        """V of useful lines as a quotient; their class was found in so many documents."""
         most = self._most
         if len(lines) == 1:
-            return divide(1, min(documents, most or documents))
+            return 1, min(documents, most or documents)
         kept = lines if most is None or len(lines) <= most else best_first(lines)[:most]
         asked = len({line.query.short_id for line in kept})
-        denominator = documents if most is None else min(documents, most * asked)
-        return divide(len(lines if self._classes.edition.ranks_correct_lines else kept), denominator)
+        return (
+            len(lines if self._classes.edition.ranks_correct_lines else kept),
+            documents if most is None else min(documents, most * asked),
+        )
 
 
 def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:

@@ -1,5 +1,5 @@
 """Why single lines, classes, nodes and queries scored as they did.
 
-`document` is what is said of a line, as records with their text, and `subjects` of everything else; `case` is a scored
-run with what is looked up in it; `steps` and `counting` explain a line; `explanation` is what was asked for.
+`document` has what is said of them, as records with their text, `case` a scored run with what is looked up in it;
+`subjects` explains lines, classes, nodes and queries, `explanation` those that were asked for.
 """

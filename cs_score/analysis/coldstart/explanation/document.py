@@ -1,14 +1,14 @@
 """What an explanation says: records that are its JSON, each with its text. Rules are sections of the rules of scoring
 (docs/background/scoring.md).
 
-A text is a tree of items, wrapped to the width that there is; texts of the inputs are made safe and cut where they are
-long.
+A text is a tree, wrapped to the width that there is; texts of the inputs are made safe and cut where they are long.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import columns_of, one_line
@@ -21,26 +21,31 @@ _LONGEST: Final = 60
 _MOST_PLACES: Final = 5
 
 
-class Item(Record):
-    """A text with what stands below it."""
+class HasTree(Protocol):
+    """A record that stands in a tree as its own."""
 
-    text: str
-    below: Sequence[Item | str] = ()
+    def tree(self) -> Tree: ...
 
 
-def walk(item: Item | str, level: int = 0) -> Iterator[tuple[int, str]]:
+Tree: TypeAlias = "str | Sequence[Tree] | HasTree | None"
+"""A text, or a sequence of one and of what stands below it; None stands nowhere."""
+
+
+def walk(tree: Tree, level: int = 0) -> Iterator[tuple[int, str]]:
     """The texts of a tree, made safe, each with how deep it stands."""
-    if isinstance(item, str):
-        item = Item(item)
-    yield level, one_line(item.text)
-    for each in item.below:
-        yield from walk(each, level + 1)
+    if isinstance(tree, str):
+        yield level, one_line(tree)
+    elif isinstance(tree, Sequence):
+        for at, each in enumerate(tree):
+            yield from walk(each, level + (at > 0))
+    elif tree is not None:
+        yield from walk(tree.tree(), level)
 
 
-def wrapped(item: Item, width: int) -> Iterator[str]:
+def wrapped(tree: Tree, width: int) -> Iterator[str]:
     """The lines of a tree, of at most `width` columns (20 at least); a line that goes on is indented further."""
     most = max(width, _NARROWEST)
-    for level, text in walk(item):
+    for level, text in walk(tree):
         line = begin = (_STEP * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
         for word in text.replace("(rule ", "(rule\0").split(" "):  # a rule stays together
             word = word.replace("\0", " ")
@@ -59,9 +64,9 @@ def wrapped(item: Item, width: int) -> Iterator[str]:
         yield line.rstrip()
 
 
-def unwrapped(item: Item | str) -> str:
+def unwrapped(tree: Tree) -> str:
     """A tree with a line for each text, however long."""
-    return "\n".join(_STEP * level + text for level, text in walk(item))
+    return "\n".join(_STEP * level + text for level, text in walk(tree))
 
 
 def short(text: str, most: int = _LONGEST) -> str:
@@ -74,21 +79,21 @@ def quoted(text: str | None) -> str:
     return f'"{short(text or "")}"'
 
 
-def with_category(side: str, category: str | None) -> str:
+def _with_category(side: str, category: str | None) -> str:
     """What a line counts as: `wrong (INCORRECT)`."""
     return f"{side} ({category})" if category else side
 
 
-def numbers(counts: Mapping[str, int]) -> str:
+def _numbers(counts: Mapping[str, int]) -> str:
     """Counts by name: `3 right, 2 wrong`."""
     return ", ".join(f"{number} {name}" for name, number in counts.items()) or "none"
 
 
-def gain_text(gain: float | None) -> str:
+def _gain(gain: float | None) -> str:
     return "unknown" if gain is None else f"{gain:+.4f}"
 
 
-def listed(places: Sequence[At]) -> str:
+def _listed(places: Sequence[At]) -> str:
     """Files with numbers of lines, those of one file together, the first few of them."""
     by_file: dict[str, list[str]] = {}
     for at in places[:_MOST_PLACES]:
@@ -122,21 +127,22 @@ class Read(Record):
     not_read: str | None
     rests_on: At | None
 
-    def item(self) -> Item:
-        head = self.not_read or "read"
-        if self.rests_on is not None:
-            head = f"{head}, {self.rests_on}"
-        below = []
+    def tree(self) -> Tree:
+        head = (self.not_read or "read") + (f", {self.rests_on}" if self.rests_on else "")
+        answer = None
         if self.columns:
             value, place, relation, confidence, node = (
                 short(self.columns.get(name, ""))
                 for name in ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
             )
-            text = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
-            below.append(f"{text}, node {node}" if node else text)
-        below += [f"{name} counts as {short(text)}" for name, text in self.counted_as.items()]
-        below += [f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems]
-        return Item(f"{head[0].upper()}{head[1:]} (rule {self.rule})", below)
+            answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
+            answer += f", node {node}" if node else ""
+        return [
+            f"{head[0].upper()}{head[1:]} (rule {self.rule})",
+            answer,
+            *(f"{name} counts as {short(text)}" for name, text in self.counted_as.items()),
+            *(f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems),
+        ]
 
 
 class Parent(At):
@@ -145,6 +151,9 @@ class Parent(At):
     value: str
     category: str
     side: str
+
+    def tree(self) -> str:
+        return f"below {quoted(self.value)} ({self}), {_with_category(self.side, self.category)}"
 
 
 class Asked(Record):
@@ -164,21 +173,20 @@ class Asked(Record):
     in_pool: tuple[At, ...]
     not_scored: str | None
 
-    def item(self, head: str = "Asked by ") -> Item:
+    def tree(self, head: str = "Asked by ") -> Sequence[Tree]:
         about = self.name
         if self.hop:
             about = self.chain[-1].value if self.chain else None
         slot = self.slot if about is None else f"{self.slot} of {quoted(about)}"
         unit = "" if self.unit is None else f", entry point of {self.unit}"
-        below = [
-            f"below {quoted(each.value)} ({each}), {with_category(each.side, each.category)}" for each in self.chain
+        is_given = self.chain or not self.hop
+        return [
+            f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})",
+            *self.chain,
+            None if is_given else "no line of this run gives the answer that it asks about",
+            *(f"the pool has the answer that it asks about in {at}" for at in self.in_pool),
+            self.not_scored and f"not scored: {self.not_scored}",
         ]
-        if self.hop and not self.chain:
-            below.append("no line of this run gives the answer that it asks about")
-        below += [f"the pool has the answer that it asks about in {at}" for at in self.in_pool]
-        if self.not_scored is not None:
-            below.append(f"not scored: {self.not_scored}")
-        return Item(f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})", below)
 
 
 class Kept(Record):
@@ -192,13 +200,14 @@ class Kept(Record):
     in_favour_of: tuple[At, ...] = ()
     order: str = ""
 
-    def item(self) -> Item:
+    def tree(self) -> Tree:
         if self.limit is None:
-            return Item(f"Kept: within the limits {self.limits} (rule {self.rule})")
-        below = ["only reported: a discarded line is scored all the same"]
-        if self.in_favour_of:
-            below.insert(0, f"in favour of {listed(self.in_favour_of)}: {self.order}")
-        return Item(f"Discarded: {self.limit} (rule {self.rule})", below)
+            return f"Kept: within the limits {self.limits} (rule {self.rule})"
+        return [
+            f"Discarded: {self.limit} (rule {self.rule})",
+            f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None,
+            "only reported: a discarded line is scored all the same",
+        ]
 
 
 class Assessed(At):
@@ -213,7 +222,7 @@ class Assessed(At):
     mention: str | None
     class_mention: str | None
 
-    def text(self) -> str:
+    def tree(self) -> str:
         class_text = "" if self.class_name is None else f", class {self.class_name}"
         mention = "" if self.mention is None else f", {self.mention}"
         return f"{self}: {quoted(self.value)} is {self.judgment}{class_text}{mention}"
@@ -226,6 +235,10 @@ class Near(Record):
     how: str
     differs: Mapping[str, str]
 
+    def tree(self) -> Tree:
+        differs = (f"{name} is {short(text)} there" for name, text in self.differs.items())
+        return [f"near: {self.assessment.tree()}; {self.how}", *differs]
+
 
 class Met(Record):
     """Step 4. `assessment` is None where none was met; then `nearest` are up to three others."""
@@ -236,17 +249,10 @@ class Met(Record):
     assessment: Assessed | None
     nearest: tuple[Near, ...] = ()
 
-    def item(self) -> Item:
+    def tree(self) -> Tree:
         if self.assessment is not None:
-            return Item(f"Met {self.assessment.text()}", [f"{self.how} (rule {self.rule})"])
-        nearest = [
-            Item(
-                f"near: {near.assessment.text()}; {near.how}",
-                [f"{name} is {short(text)} there" for name, text in near.differs.items()],
-            )
-            for near in self.nearest
-        ]
-        return Item(f"Met {self.how} (rule {self.rule})", nearest or ["no assessment is near"])
+            return [f"Met {self.assessment.tree()}", f"{self.how} (rule {self.rule})"]
+        return [f"Met {self.how} (rule {self.rule})", *(self.nearest or ["no assessment is near"])]
 
 
 class Category(Record):
@@ -261,9 +267,9 @@ class Category(Record):
     reason: str
     rests_on: tuple[At, ...] = ()
 
-    def item(self) -> Item:
-        on = f" [{listed(self.rests_on)}]" if self.rests_on else ""
-        return Item(f"Category {self.name}: {self.reason}{on} (rule {self.rule})", [f"stands in {self.stands_in}"])
+    def tree(self) -> Tree:
+        on = f" [{_listed(self.rests_on)}]" if self.rests_on else ""
+        return [f"Category {self.name}: {self.reason}{on} (rule {self.rule})", f"stands in {self.stands_in}"]
 
 
 class Label(Record):
@@ -274,8 +280,8 @@ class Label(Record):
     labels: tuple[str, ...]
     reason: str
 
-    def item(self) -> Item:
-        return Item(f"Label: {self.side}, since {self.reason} (rule {self.rule})")
+    def tree(self) -> Tree:
+        return f"Label: {self.side}, since {self.reason} (rule {self.rule})"
 
 
 class Counted(Record):
@@ -293,17 +299,18 @@ class Counted(Record):
     note: str | None = None
 
 
-def row_items(rows: Sequence[Counted]) -> Iterator[Item]:
+def _rows(head: str, rows: Sequence[Counted]) -> Iterator[Tree]:
     """Rows with their arithmetic; one that has the same as the row before it only says so."""
+    yield head
     before: tuple[str, ...] = ()
     for row in rows:
-        head = f"{row.table} {row.row}, hop {row.hop}"
+        name = f"{row.table} {row.row}, hop {row.hop}"
         if row.note is not None:
-            yield Item(f"not in {head}: {row.note} (rule {row.rule})")
+            yield f"not in {name}: {row.note} (rule {row.rule})"
         elif row.arithmetic == before:
-            yield Item(f"{head}: the same counts, since this entry point represents it (rule {row.rule})")
+            yield f"{name}: the same counts, since this entry point represents it (rule {row.rule})"
         else:
-            yield Item(f"{head} (rule {row.rule})", row.arithmetic)
+            yield [f"{name} (rule {row.rule})", *row.arithmetic]
             before = row.arithmetic
 
 
@@ -316,6 +323,12 @@ class Rank(Record):
     precision: float
     arithmetic: str
     average_precision: float
+
+    def tree(self) -> Tree:
+        return (
+            f"hop {self.level}: rank {self.rank} of {self.nodes}, precision there {self.arithmetic}; "
+            f"average precision {self.average_precision:.4f} (rule average-precision)"
+        )
 
 
 class Ranked(Record):
@@ -334,20 +347,15 @@ class Ranked(Record):
     value_arithmetic: str
     ranks: tuple[Rank, ...]
 
-    def item(self) -> Item:
-        mapped = "mapped to no class" if self.mapped_class is None else f"mapped to {self.mapped_class}"
-        taken = [f"{name} is taken by {who}" for name, who in self.taken_by.items()]
-        ranks = [
-            f"hop {one.level}: rank {one.rank} of {one.nodes}, precision there {one.arithmetic}; "
-            f"average precision {one.average_precision:.4f} (rule average-precision)"
-            for one in self.ranks
-        ]
-        below = (
+    def tree(self) -> Tree:
+        mapped = f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"
+        return [
+            f"Ranks as node {self.node}",
             f"confidence {self.confidence_arithmetic} (rule node-confidence)",
-            Item(f"{mapped} (rule node-classes)", taken),
+            [mapped, *(f"{name} is taken by {who}" for name, who in self.taken_by.items())],
             f"{self.value_arithmetic} (rule node-values)",
-        )
-        return Item(f"Ranks as node {self.node}", (*below, *ranks))
+            *self.ranks,
+        ]
 
 
 class LineEffect(Record):
@@ -362,13 +370,15 @@ class LineEffect(Record):
     added: Sequence[str]
     reason: str | None
 
-    def item(self) -> Item:
-        effects = ", ".join(f"{name} {gain_text(change)}" for name, change in self.effects.items())
-        below = [] if self.reason is None else [self.reason]
-        if len(self.removed) > 1:
-            below.append(f"{len(self.removed)} lines would go: {listed(self.removed)}")
-        below += ["would be added: " + text.replace("\t", " | ") for text in self.added]
-        return Item(f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}", below)
+    def tree(self) -> Tree:
+        effects = ", ".join(f"{name} {_gain(effect)}" for name, effect in self.effects.items())
+        number = len(self.removed)
+        return [
+            f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}",
+            self.reason,
+            f"{number} lines would go: {_listed(self.removed)}" if number > 1 else None,
+            *("would be added: " + text.replace("\t", " | ") for text in self.added),
+        ]
 
 
 class LineSummary(At):
@@ -386,9 +396,9 @@ class LineSummary(At):
     row: str | None = None
     node: str | None = None
 
-    def text(self) -> str:
+    def tree(self) -> str:
         value = "" if self.value is None else f" {quoted(self.value)}"
-        return f"{self}:{value} is {with_category(self.side, self.category)}"
+        return f"{self}:{value} is {_with_category(self.side, self.category)}"
 
 
 class LineExplanation(Record):
@@ -408,19 +418,194 @@ class LineExplanation(Record):
     effect: LineEffect | None = None
     stopped_by: str | None = None
 
-    def item(self) -> Item:
-        steps = (self.read, self.asked, self.kept, self.met, self.category, self.label)
-        below: list[Item | str] = [step.item() for step in steps if step is not None]
-        if self.stopped_by is not None:
-            below.append(f"No more is known: {self.stopped_by}")
-        if self.rows:
-            below.append(Item("Counts in:", tuple(row_items(self.rows))))
-        elif self.met is not None:
-            below.append("Counts in no row")
-        if self.ranked is not None:
-            below.append(self.ranked.item())
-        elif self.not_ranked is not None:
-            below.append(f"Ranks nowhere: {self.not_ranked} (rule nodes)")
-        if self.effect is not None:
-            below.append(self.effect.item())
-        return Item(f"{self.summary}: {with_category(self.summary.side, self.summary.category)}", below)
+    def tree(self) -> Sequence[Tree]:
+        rows: Tree = None if self.met is None else "Counts in no row"
+        return [
+            f"{self.summary}: {_with_category(self.summary.side, self.summary.category)}",
+            *(self.read, self.asked, self.kept, self.met, self.category, self.label),
+            self.stopped_by and f"No more is known: {self.stopped_by}",
+            list(_rows("Counts in:", self.rows)) if self.rows else rows,
+            self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)"),
+            self.effect,
+        ]
+
+
+# ---- Other subjects
+
+
+class ClassExplanation(Record):
+    """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
+
+    `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
+    above it where there is one.
+    """
+
+    name: str
+    query: str | None
+    slot: str | None
+    hop: int
+    row: str
+    parent: str | None
+    status: str
+    reason: str
+    assessments: tuple[Assessed, ...]
+    lines: tuple[LineSummary, ...]
+    counted: tuple[At, ...]
+    effect: LineEffect | None
+
+    def tree(self) -> Sequence[Tree]:
+        slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
+        assessments = [f"{one.tree()}, at {short(one.provenance)}" for one in self.assessments]
+        counted = {str(at) for at in self.counted}
+        lines = [line.tree() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
+        return [
+            f"Class {self.name}: {self.status}, {self.reason}",
+            f"stands below {self.row}{slot}",
+            ["Assessments:" if assessments else "The pool has no accepted answer of it", *assessments],
+            ["Lines that stand in it:" if lines else "No line stands in it", *lines],
+            self.effect,
+        ]
+
+
+class NodeExplanation(Record):
+    """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its effect."""
+
+    name: str
+    query: str
+    lines: tuple[LineSummary, ...]
+    classes: tuple[str, ...]
+    ranked: Ranked | None
+    not_ranked: str | None
+    effect: LineEffect | None
+
+    def tree(self) -> Sequence[Tree]:
+        classes = "None of its answers was accepted"
+        if self.classes:
+            classes = f"Its accepted answers are of class {self.classes[0]}"
+        if len(self.classes) > 1:
+            classes = f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
+        return [
+            f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}",
+            ["Lines:", *self.lines],
+            classes,
+            self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked}"),
+            self.effect,
+        ]
+
+
+class EntryPoint(Record):
+    """A mention of the entity that a query asks about."""
+
+    name: str | None
+    docid: str | None
+    start: str | None
+    end: str | None
+
+    def tree(self) -> Tree:
+        return f"Entry point: {quoted(self.name)} at {self.docid}:{self.start}-{self.end}"
+
+
+class ClassSummary(Record):
+    """A class in short, with the first line that has found it."""
+
+    name: str
+    row: str
+    status: str
+    value: str | None
+    found_by: At | None
+
+    def tree(self) -> Tree:
+        by = "" if self.found_by is None else f" by {self.found_by}"
+        return f"{self.name} {quoted(self.value)}: {self.status}{by}"
+
+
+class QueryExplanation(Record):
+    """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop.
+
+    Of a query of a query file `lines` has those of all hops, of a follow-on query its own.
+    """
+
+    query: str
+    asked: Asked
+    slots: tuple[str, ...]
+    entry_points: tuple[EntryPoint, ...]
+    classes: tuple[ClassSummary, ...]
+    categories: Mapping[str, int]
+    lines: tuple[LineSummary, ...]
+    rows: tuple[Counted, ...]
+    average_precision: Mapping[str, float]
+    stopped_by: str | None
+
+    def tree(self, *, with_lines: bool = True) -> Sequence[Tree]:
+        is_first = self.asked.hop == 0
+        statuses = _numbers(Counter(each.status for each in self.classes))
+        of_category: dict[str, list[Tree]] = {}
+        for line in self.lines if with_lines else ():
+            of_category.setdefault(line.category or "without category", []).append(line)
+        lines = [[f"{category} ({len(of)})", *of] for category, of in of_category.items()]
+        averages = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
+        return [
+            *self.asked.tree("Query "),
+            f"Slots: {', '.join(self.slots)}" if is_first else None,
+            *(self.entry_points if is_first else ()),
+            self.stopped_by and f"Not all is known: {self.stopped_by}",
+            [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes],
+            None if self.lines else "No line answers it",
+            [f"Lines ({len(self.lines)}):", *lines] if lines else None,
+            list(_rows("Rows:", self.rows)) if self.rows else None,
+            f"Average precision: {averages} (rule average-precision)" if averages else None,
+        ]
+
+
+class Cost(Record):
+    """A mistake with what correcting it would gain."""
+
+    kind: str
+    change: str
+    file: str
+    line: int
+    slot: str
+    value: str
+    category: str | None
+    gain: float | None
+
+    def tree(self) -> Tree:
+        what = "not found" if self.kind == "class" else f"that is {self.category or 'partly wrong'}"
+        place = f"({self.file} line {self.line})"
+        return f"{_gain(self.gain)}: {self.kind} {what}, {self.slot} {quoted(self.value)} {place}"
+
+
+_STATUSES: Final = {
+    "counted": "counted in the tables",
+    "outside": "outside of the tables",
+    "skipped": "skipped",
+    "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
+}
+
+
+class Overview(Record):
+    """The run as a whole. `read` counts its lines by what became of them, `met` those with an assessment, `discarded`
+    those beyond a limit; `sides` and `categories` count the lines that stand in rows. `lines` has every line once.
+    """
+
+    read: Mapping[str, int]
+    met: int
+    discarded: int
+    sides: Mapping[str, int]
+    categories: Mapping[str, int]
+    errors: int
+    warnings: int
+    costs: tuple[Cost, ...]
+    lines: tuple[LineSummary, ...]
+
+    def tree(self) -> Sequence[Tree]:
+        """The texts that stand below the name and the score of the run."""
+        reading = _numbers({_STATUSES[status]: number for status, number in self.read.items()})
+        return [
+            f"{len(self.lines)} lines: {reading}",
+            f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications",
+            f"Of those counted: {_numbers(self.sides)}",
+            f"By category: {_numbers(self.categories)}",
+            f"Problems reported: {self.errors} errors, {self.warnings} warnings",
+            ["The largest costs, with what correcting each one alone would gain:", *self.costs] if self.costs else None,
+        ]

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
-from typing import Final, Literal, TypeAlias
+from itertools import accumulate, chain, islice
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
-from cs_score.analysis.coldstart.explanation.counting import effect_of_absence
-from cs_score.analysis.coldstart.explanation.document import Item, LineEffect, LineExplanation, unwrapped, walk, wrapped
-from cs_score.analysis.coldstart.explanation.subjects import (
+from cs_score.analysis.coldstart.explanation.document import (
     ClassExplanation,
+    LineEffect,
+    LineExplanation,
     NodeExplanation,
     Overview,
     QueryExplanation,
+    Tree,
+    unwrapped,
+    walk,
+    wrapped,
+)
+from cs_score.analysis.coldstart.explanation.subjects import (
     explain_class,
     explain_line,
     explain_node,
@@ -26,8 +33,8 @@ from cs_score.analysis.coldstart.explanation.subjects import (
 )
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.base.display import SCREEN, one_line
-from cs_score.base.documents import Document, json_text
+from cs_score.base.display import SCREEN
+from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, field, replace
 from cs_score.base.runtime import paused_collector
@@ -53,6 +60,10 @@ MOST_LINES: Final = 20_000
 
 Wanted: TypeAlias = str | int | Sequence[str | int]
 """One selector, or several."""
+
+
+Found = TypeVar("Found")
+Explained = TypeVar("Explained", LineExplanation, ClassExplanation)
 
 
 class LineSteps(Record):
@@ -121,45 +132,30 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     classes: tuple[ClassExplanation, ...]
     nodes: tuple[NodeExplanation, ...]
 
-    def __repr__(self) -> str:
-        return (
-            f"<explanation of run {self.run}: {len(self.lines)} lines, {len(self.queries)} queries, "
-            f"{len(self.classes)} classes, {len(self.nodes)} nodes>"
-        )
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def to_json(self) -> str:
-        return json_text(self)
-
     def text(self, width: int = SCREEN) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
-        return "\n\n".join("\n".join(wrapped(item, width)) for item in self.items())
+        return "\n\n".join("\n".join(wrapped(tree, width)) for tree in self.trees())
 
-    def items(self) -> Iterator[Item]:
+    def trees(self) -> Iterator[Tree]:
         """A tree for each subject that was asked for."""
+        run = self.run or "The run"
         if self.fatal is not None:
-            yield Item(f"{self.run or 'The run'} cannot be scored", [self.fatal])
+            yield [f"{run} cannot be scored", self.fatal]
         if self.overview is not None:
-            score = "" if self.score is None else f": {self.measure} = {self.score:.4f}"
-            yield self.overview.item(f"{self.run or 'The run'}{score}")
+            yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
         if self.reference_range and self.reference_range.is_seen:
-            yield Item(f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order")
+            yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
         for subjects in (self.lines, self.queries, self.classes, self.nodes):
-            yield from (each.item() for each in subjects)
+            yield from subjects
 
 
-STEPS: Final = Layout(
-    "steps",
-    "Steps:",
-    columns("about", "level", "text"),
-    lambda found: (
-        {"about": one_line(item.text), "level": level, "text": text}
-        for item in found.items()
-        for level, text in walk(item)
-    ),
-)
+def _step_rows(found: Explanation) -> Iterator[Mapping[str, object]]:
+    for tree in found.trees():
+        texts = list(walk(tree))
+        yield from ({"about": texts[0][1], "level": level, "text": text} for level, text in texts)
+
+
+STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _step_rows)
 """A row for each step of the text: what it is about, how deep it stands there."""
 
 
@@ -182,22 +178,21 @@ def explain(
     """
     with paused_collector():
         case = Case(scored, measure)
-        lines = [explain_line(found, case) for each in _each(line) for found in lines_at(each, case)]
-        answers = [found for each in _each(answer) for found in answers_of(each, case)]
+        lines = [explain_line(found, case) for found in _selected(line, _lines_at, case)]
         scored_again = 0
-        for found in answers:  # effects are computed until scoring for them would take too long
-            effect = effect_of_absence([found], case, is_computed=scored_again < MOST_SCORED_AGAIN)
+        for found in _selected(answer, _answers, case):  # effects are computed until that would take too long
+            effect = case.effect_of([found], is_computed=scored_again < MOST_SCORED_AGAIN)
             lines.append(replace(explain_line(found, case, with_effect=False), effect=effect))
             scored_again += case.query(found.query.base_id).lines_of_unit
-        queries = [found for each in _each(query) for found in queries_of(each, case)]
-        classes = [found for each in _each(class_name) for found in classes_of(each, case)]
-        nodes = [found for each in _each(node) for found in nodes_of(each, case)]
+        queries = tuple(explain_query(found, case) for found in _selected(query, _queries, case))
+        classes = tuple(explain_class(*found, case) for found in _selected(class_name, _classes, case))
+        nodes = tuple(explain_node(found, case) for found in _selected(node, _nodes, case))
         is_whole = not any((lines, queries, classes, nodes))
         chosen, usual_measure = case.measure, usual(with_ldc=bool(scored.run.gold.table.ldc_of))
-        ranges = reference_range(scored.result, scored.run.gold.table.edition) if is_whole else None
+        ranges = reference_range(scored.result, case.edition) if is_whole else None
         return Explanation(
             task="coldstart",
-            measure=measure or str(usual_measure) if chosen is None else str(chosen),
+            measure=str(chosen or measure or usual_measure),
             signature=str(scored.signature if chosen is None else scored.signature.of(str(chosen))),
             origin=scored.origin,
             run=scored.run_id,
@@ -207,17 +202,19 @@ def explain(
             overview=explain_run(case) if is_whole else None,
             reference_range=(ranges or {}).get(str(chosen), UNSET),
             lines=tuple(lines),
-            queries=tuple(explain_query(each, case) for each in queries),
-            classes=tuple(explain_class(name, base_id, case) for name, base_id in classes),
-            nodes=tuple(explain_node(name, case) for name in nodes),
+            queries=queries,
+            classes=classes,
+            nodes=nodes,
         )
 
 
-def _each(wanted: Wanted) -> tuple[str, ...]:
-    return (str(wanted),) if isinstance(wanted, str | int) else tuple(map(str, wanted))
+def _selected(wanted: Wanted, find: Callable[[str, Case], list[Found]], case: Case) -> list[Found]:
+    """All that is found of each of the selectors of one kind."""
+    each = (wanted,) if isinstance(wanted, str | int) else wanted
+    return [found for text in each for found in find(str(text), case)]
 
 
-def lines_at(spec: str, case: Case) -> list[AnyLine]:
+def _lines_at(spec: str, case: Case) -> list[AnyLine]:
     """The lines that `[FILE:]N` names: of one run file, or of each where several have the number.
 
     Raises UsageError for what is no number, InputError where there is no such line.
@@ -229,55 +226,46 @@ def lines_at(spec: str, case: Case) -> list[AnyLine]:
     # A file may lack its folders.
     wanted = [file for each, file in files.items() if name in ("", each)]
     wanted = wanted or [file for each, file in files.items() if name == os.path.basename(each)]
-    if not wanted:
-        pools = [each for each in case.run.layouts if each not in files and name in (each, os.path.basename(each))]
-        if pools:
-            raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
-    lines = (chain[AnyLine](file.responses, file.skipped, file.unread) for file in wanted)
-    found = [line for line in chain.from_iterable(lines) if line.number == int(number)]
+    pools = [each for each in case.run.layouts if each not in files and name in (each, os.path.basename(each))]
+    if pools and not wanted:
+        raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
+    lines = chain.from_iterable(chain[AnyLine](file.responses, file.skipped, file.unread) for file in wanted)
+    found = [line for line in lines if line.number == int(number)]
     if not found:
         near = nearest(name, [*files, *map(os.path.basename, files)])
         missing = f"line {spec} to explain" if wanted else f"run file {name}{near}" if name else "run"
-        ranges = [f"{file.name} has lines 1 to {file.last}" for file in wanted or files.values()]
-        remedy = ", ".join(ranges) or "no run was loaded"
-        remedy = remedy if case.fatal is None else f"reading stopped: {case.fatal}"
-        raise InputError(f"there is no {missing}", remedy=remedy)
+        ranges = ", ".join(f"{file.name} has lines 1 to {file.last}" for file in wanted or files.values())
+        reading = f"reading stopped: {case.fatal}" if case.fatal else ranges or "no run was loaded"
+        raise InputError(f"there is no {missing}", remedy=reading)
     return found
 
 
-def queries_of(text: str, case: Case) -> list[LinkedQuery]:
-    """The queries of an id, with or without its prefix: those of the entry points, of an LDC query.
-
-    Raises InputError where there is none.
-    """
+def _queries(text: str, case: Case) -> list[LinkedQuery]:
+    """The queries of an id, with or without its prefix: those of the entry points, of an LDC query."""
     links, table = case.run.links, case.run.gold.table
     parts = parse_query_id(text)
     short = "" if parts is None else parts.short
-    loaded = table.by_id.get(short)
     found: list[LinkedQuery] = []
-    if loaded is not None:
-        queries = [table.by_id[each] for each in loaded.expansions or ()] or [loaded]
-        found = [links.root(each) for each in queries] if text in (short, loaded.full_id) else []
+    full_id = None
+    if (loaded := table.by_id.get(short)) is not None:
+        full_id = loaded.full_id
+        found = [links.root(table.by_id[each]) for each in loaded.expansions or (short,)]
     elif (follow_on := links.follow_on(short)) is not None and follow_on.query is not None:
-        query = link_follow_on(follow_on.query, short)
-        found = [query] if text in (short, query.full_id) else []
-    if not found:
+        found = [link_follow_on(follow_on.query, short)]
+        full_id = found[0].full_id
+    if text not in (short, full_id) or not found:
         known = [each.full_id for each in table.by_id.values()]
         raise InputError(f"there is no query {text}{nearest(text, [*known, *links.queries])}", remedy=case.why_stopped)
     return found
 
 
-def classes_of(text: str, case: Case) -> list[tuple[str, str]]:
-    """The classes of a name, each with the short id of its query; one of an LDC query is that of each entry point.
-
-    Raises InputError where there is none.
-    """
+def _classes(text: str, case: Case) -> list[tuple[str, str]]:
+    """The classes of a name, each with the short id of its query; one of an LDC query is that of each entry point."""
     table, assessed = case.run.gold.table, case.run.gold.assessed
     full_id, colon, rest = text.partition(":")
     loaded = next((each for each in table.by_id.values() if full_id in (each.full_id, each.short_id)), None)
-    bases = [] if loaded is None else list(loaded.expansions or (loaded.short_id,))
     found = []
-    for base_id in bases if colon else ():
+    for base_id in loaded.expansions or (loaded.short_id,) if loaded is not None and colon else ():
         name = f"{table.by_id[base_id].full_id}:{rest}"
         placement = case.query(base_id).placement
         in_pool = any(each.value_class == name for each in assessed.get(base_id, ()))
@@ -289,32 +277,29 @@ def classes_of(text: str, case: Case) -> list[tuple[str, str]]:
     return found
 
 
-def nodes_of(text: str, case: Case) -> list[str]:
-    """The nodes of an id: an FQ node id, or a node id as lines have it, with or without its colon.
-
-    Raises InputError where there is none.
-    """
+def _nodes(text: str, case: Case) -> list[str]:
+    """The nodes of an id: an FQ node id, or a node id as lines have it, with or without its colon."""
     nodes = [name for name, lines in case.run.links.nodes.items() if any(map(case.is_of_run, lines))]
-    bare = text.removeprefix(":")
-    found = [name for name in nodes if name == text] or [name for name in nodes if name.rpartition(":")[2] == bare]
+    ids = [name.rpartition(":")[2] for name in nodes]
+    found = [name for name in nodes if name == text]
+    found = found or [name for name, bare in zip(nodes, ids) if bare == text.removeprefix(":")]
     if not found:
-        if not nodes:
-            raise InputError(f"there is no node {text}", remedy="the run has no node ids (eight columns)")
-        near = nearest(text, [*nodes, *(name.rpartition(":")[2] for name in nodes)])
-        raise InputError(f"there is no node {text}{near}", remedy=case.why_stopped)
+        near = nearest(text, [*nodes, *ids])
+        remedy = case.why_stopped if nodes else "the run has no node ids (eight columns)"
+        raise InputError(f"there is no node {text}{near}", remedy=remedy)
     return found
 
 
-def answers_of(text: str, case: Case) -> list[Response]:
-    """The lines that give an answer: its text, in which `*` stands for any. Raises InputError where there is none."""
+def _answers(text: str, case: Case) -> list[Response]:
+    """The lines that give an answer: its text, in which `*` stands for any."""
     of_run = [line for line in case.run.links.responses if case.is_of_run(line)]
     found = [line for line in of_run if is_answer(text, line.value)]
     if not found:
         pool = case.run.gold.links.assessments
-        classes = dict.fromkeys(one.value_class for one in pool if one.is_accepted and is_answer(text, one.value))
+        known = next((one.value_class for one in pool if one.is_accepted and is_answer(text, one.value)), None)
         near = nearest(text, dict.fromkeys(line.value for line in of_run)) if len(text) < 200 else ""
-        remedy = f"the pool has it in class {next(iter(classes))}; ask for that with --class" if classes else None
-        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy or case.why_stopped)
+        remedy = f"the pool has it in class {known}; ask for that with --class" if known else case.why_stopped
+        raise InputError(f"no line of the run gives the answer {text}{near}", remedy=remedy)
     return found
 
 
@@ -324,56 +309,38 @@ def is_answer(pattern: str, value: str) -> bool:
     Pieces between the stars are searched from left to right, each after the one before: no choice is ever taken back,
     so that no pattern takes long.
     """
-    first, *others = pattern.split("*")
-    if not others:
-        return pattern == value
-    *inner, last = others
-    if not (value.startswith(first) and value.endswith(last)):
-        return False
-    at, end = len(first), len(value) - len(last)
-    for piece in inner:
-        if (found := value.find(piece, at, max(at, end))) < 0:
-            return False
-        at = found + len(piece)
-    return at <= end
+    first, *others = map(re.escape, pattern.split("*"))
+    between = "".join(f"(?>.*?{piece})" for piece in others[:-1])
+    return re.fullmatch(first + between + "".join(f".*{last}" for last in others[-1:]), value, re.DOTALL) is not None
 
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
-    loading = Loading(
-        gold.table, gold.options.justifications, gold.problems.branch(), below=gold.links, alone=gold.alone
-    )
-    stop = None
+    limits, stop = gold.options.justifications, None
+    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links, alone=gold.alone)
     try:
         loading.load(files)
     except InputError as error:
         stop = error
-    return run_of(gold, loading, gold.options.justifications), stop
+    return run_of(gold, loading, limits), stop
 
 
-def score_as_far_as_possible(
-    run: Run, policy: Policy, run_id: str | None = None, stop: InputError | None = None
-) -> Scored:
+def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
     """Score a run, or those of its units that can be scored. `stop` is why loading stopped: then none is.
 
-    Raises UsageError where several runs were loaded and none is named, InputError where there is no such run.
+    Raises UsageError where several runs were loaded.
     """
-    units: Sequence[UnitResult] = ()
-    run_ids = list(dict.fromkeys(run.run_ids))
-    named = run_id if run_id is not None or not run_ids else run_ids[0]
+    run_id = next(iter(run.run_ids), "")
+    units: tuple[UnitResult, ...] = ()
     if stop is None:
         try:
-            return score_for_analysis(run, policy, run_id)
+            return score_for_analysis(run, policy)
         except ScoringStopped as error:
             stop = error
-        if named in run_ids:
-            units = [score_unit(unit, policy) for unit in units_of(run, named)]
-    if named is not None and named not in run_ids:
-        raise stop
-    nothing = PrecisionRecall(averaged_table([]), None, None)
+        units = tuple(score_unit(unit, policy) for unit in units_of(run, run_id)) if run_id else ()
+    scored = RunResult(run_id, PrecisionRecall(averaged_table([]), None, None), units)
     result = Combining(replace(run, remarks=()), policy, ProblemLog()).result([])
-    scored = RunResult(named or "", nothing, tuple(units))
-    return Scored(run, named or "", policy, scored, stop, result.origin, result.signature(scored))
+    return Scored(run, run_id, policy, scored, stop, result.origin, result.signature(scored))
 
 
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> Explanations:
@@ -385,56 +352,54 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     every = {(line.file, line.number): line for line in case.lines()}
     listed = ((each.file, each.line) for each in mistakes if each.kind != "class")
     wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every if with_others else ())
-    chosen = {*list(wanted)[:MOST_LINES]}
-    explained = [line for place, line in every.items() if place in chosen]
+    chosen = {*islice(wanted, MOST_LINES)}
     at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
     assessed = {(each.file, each.number): each for each in case.run.gold.links.assessments}
-    asked = {line.query.full_id: line.query for line in explained if not isinstance(line, UnreadLine)}
+    asked: dict[str, LinkedQuery] = {}
     texts: dict[str, int] = {}
 
-    def numbered(found: LineExplanation | ClassExplanation | QueryExplanation) -> list[int]:
-        below = (found.item(with_lines=False) if isinstance(found, QueryExplanation) else found.item()).below
-        return [texts.setdefault(unwrapped(each), len(texts)) for each in below]
+    def numbered(tree: Sequence[Tree]) -> list[int]:
+        return [texts.setdefault(unwrapped(each), len(texts)) for each in tree[1:] if each is not None]
 
-    def effect_of(mistake: Mistake) -> LineEffect:
+    def with_effect(found: Explained, mistake: Mistake) -> Explained:
         effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
         reason = str(mistake.reason) if None in effects.values() else None
-        return LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason)
+        return replace(found, effect=LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason))
 
     lines, queries, classes = [], [], []
-    for line in explained:
+    for place in filter(chosen.__contains__, every):
+        line = every[place]
+        if not isinstance(line, UnreadLine):
+            asked[line.query.full_id] = line.query
         found = explain_line(line, case, with_effect=False)
-        if (mistake := at_line.get((line.file, line.number))) is not None:
-            found = replace(found, effect=effect_of(mistake))
-        of = found.summary
-        lines.append(LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, numbered(found)))
+        found = found if place not in at_line else with_effect(found, at_line[place])
+        of, steps = found.summary, numbered(found.tree())
+        lines.append(LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, steps))
     missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
-    asked.update((assessment.query.full_id, assessment.query) for _, assessment in missed)
+    asked |= {one.query.full_id: one.query for _, one in missed}
     for query in asked.values():
-        queries.append(_query_steps(query, case, numbered))
+        whole = explain_query(query, case)
+        values = {
+            ranking.level: accumulate(node.value for node in ranking.nodes)
+            for ranking in (() if query.level else case.query(query.base_id).rankings)
+        }
+        queries.append(
+            QuerySteps(
+                query=whole.query,
+                unit=whole.asked.unit,
+                name=whole.asked.name,
+                slot=whole.asked.slot,
+                hop=whole.asked.hop,
+                # Of the lines of all hops only those that answer it.
+                lines=Counter(summary.side for summary in whole.lines if summary.query == whole.query),
+                classes=Counter(each.status for each in whole.classes),
+                precision_at={
+                    level: [total / rank for rank, total in enumerate(of, 1)] for level, of in values.items()
+                },
+                steps=numbered(whole.tree(with_lines=False)),
+            )
+        )
     for mistake, one in missed:
-        of_class = explain_class(one.value_class, one.query.base_id, case, with_effect=False)
-        of_class = replace(of_class, effect=effect_of(mistake))
-        classes.append(ClassSteps(of_class.name, one.query.full_id, one.value, numbered(of_class)))
+        of_class = with_effect(explain_class(one.value_class, one.query.base_id, case, with_effect=False), mistake)
+        classes.append(ClassSteps(of_class.name, one.query.full_id, one.value, numbered(of_class.tree())))
     return Explanations(len(every) - len(lines), lines, queries, classes, list(texts))
-
-
-def _query_steps(query: LinkedQuery, case: Case, numbered: Callable[[QueryExplanation], list[int]]) -> QuerySteps:
-    """A query by itself: of its lines of all hops only those are counted that answer it."""
-    found = explain_query(query, case)
-    result = case.query(query.base_id).result if query.level == 0 else None
-    values = {
-        ranking.level: accumulate(node.value for node in ranking.nodes)
-        for ranking in (() if result is None else result.rankings)
-    }
-    return QuerySteps(
-        query=found.query,
-        unit=found.asked.unit,
-        name=found.asked.name,
-        slot=found.asked.slot,
-        hop=found.asked.hop,
-        lines=Counter(summary.side for summary in found.lines if summary.query == found.query),
-        classes=Counter(each.status for each in found.classes),
-        precision_at={level: [value / rank for rank, value in enumerate(of, 1)] for level, of in values.items()},
-        steps=numbered(found),
-    )

@@ -1,165 +1,121 @@
-"""Classes, nodes, queries and the run as a whole, explained; and lines, from their steps."""
+"""Lines, classes, nodes, queries and the run as a whole, explained; a line step by step, each by a rule."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.changes import At
-from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, QueryCase, side_of
-from cs_score.analysis.coldstart.explanation.counting import effect_of_absence, effect_of_finding, ranked_of, rows_of
-from cs_score.analysis.coldstart.explanation.document import (
-    Asked,
-    Assessed,
-    Counted,
-    Item,
-    LineEffect,
-    LineExplanation,
-    LineSummary,
-    Ranked,
-    gain_text,
-    numbers,
-    quoted,
-    row_items,
-    short,
-)
-from cs_score.analysis.coldstart.explanation.steps import (
-    asked_of,
-    assessed_of,
-    at,
-    category_of,
-    kept_of,
-    label_of,
-    met_of,
-    read_of,
-)
-from cs_score.analysis.coldstart.mistakes import cost_list, mistakes_of
+from cs_score.analysis.coldstart.explanation import document
+from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placement, QueryCase, Reason, side_of
+from cs_score.analysis.coldstart.mistakes import Mistake, cost_list, mistakes_of
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace
-from cs_score.coldstart.judging import is_wrong_bin
-from cs_score.coldstart.lines import LinkedQuery, Response, SkippedLine
-from cs_score.coldstart.tab_files import UnreadLine
+from cs_score.base.records import convert, replace
+from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, is_wrong_bin, pre_policy_category
+from cs_score.coldstart.lines import (
+    CODES,
+    CORRECT,
+    Assessment,
+    LinkedQuery,
+    Response,
+    SkippedLine,
+    best_first,
+    node_confidence,
+)
+from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SIDES
+from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.codes import Severity
+from cs_score.problems.log import Place
+
+_LARGEST: Final = 3
 
 
-def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> LineExplanation:
+def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
     """All steps of a line; without its effect, which takes the longest, where that is not wanted."""
-    found = LineExplanation(summary_of(line, case), line.text, read_of(line, case))
+    found = document.LineExplanation(summary_of(line, case), line.text, _read(line, case))
     if isinstance(line, UnreadLine):
         return found
     found = replace(found, asked=asked_of(line.query, case))
     if isinstance(line, Response):
-        if case.units:  # limits are applied when a file has been read
-            found = replace(found, kept=kept_of(line, case))
         query = case.query(line.query.base_id)
-        if (stopped_by := _stopped_by(line, query, case)) is not None:
+        stopped_by = _stopped_by(line, query)
+        if case.units:  # limits are applied when a file has been read
+            found = replace(found, kept=_kept(line, case))
+        if stopped_by is not None:
             return replace(found, stopped_by=stopped_by)
-        category, tally = category_of(line, case), query.tally_of.get(line.index)
-        ranked, not_ranked = ranked_of(line.node, query, case)
+        category = _category(line, query)
+        ranked, not_ranked = query.ranked(line.node)
         found = replace(
             found,
-            met=met_of(line, case),
+            met=_met(line, query),
             category=category,
-            label=None if category is None else label_of(category, case.labels_of(line), case),
-            rows=() if tally is None else rows_of(tally, query, case),
+            label=None if category is None else _label(line, category, case),
+            rows=() if found.summary.row is None else tuple(query.rows[found.summary.row]),
             ranked=ranked,
             not_ranked=not_ranked,
         )
     # A skipped line that creates a query takes what depends on that with it.
-    return replace(found, effect=effect_of_absence([line], case)) if with_effect else found
+    return replace(found, effect=case.effect_of([line])) if with_effect else found
 
 
-def _stopped_by(line: Response, query: QueryCase, case: Case) -> str | None:
+def _stopped_by(line: Response, query: QueryCase) -> str | None:
     """Why nothing more is known of a line than how it was read; None where there is more."""
+    case, unit, result = query.case, query.unit, query.result
     if not case.is_of_run(line):
         return f"it belongs to run {line.run_id}; this is about run {case.scored.run_id} (--run {line.run_id})"
-    if query.unit is None:
+    if unit is None:
         return "its query is not among those to score" if case.fatal is None else f"nothing was scored: {case.fatal}"
-    if query.unit.unmatched is not None:
-        return f"it could not be matched: {query.unit.unmatched}"
-    if query.result is not None and query.result.uncounted is not None:
-        return f"its query could not be counted: {query.result.uncounted}"
+    if unit.unmatched is not None:
+        return f"it could not be matched: {unit.unmatched}"
+    if result is not None and result.uncounted is not None:
+        return f"its query could not be counted: {result.uncounted}"
     return None
 
 
-def summary_of(line: AnyLine, case: Case) -> LineSummary:
+def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
     """A line in short."""
     if isinstance(line, UnreadLine):
-        return LineSummary(line.file, line.number, "unread", side="not read")
+        return document.LineSummary(line.file, line.number, "unread", side="not read")
     if isinstance(line, SkippedLine):
-        return LineSummary(line.file, line.number, "skipped", line.query.full_id, side="skipped")
+        return document.LineSummary(line.file, line.number, "skipped", line.query.full_id, side="skipped")
     tally, labels = case.query(line.query.base_id).tally_of.get(line.index), case.labels_of(line)
     status, row = ("outside", None) if tally is None else ("counted", tally.name)
-    return LineSummary(
-        line.file, line.number, status, line.query.full_id, line.value, case.category_of(line), side_of(labels),
-        tuple(labels), row, line.node,
-    )  # fmt: skip
+    category, side = case.category_of(line), side_of(labels)
+    return document.LineSummary(
+        line.file, line.number, status, line.query.full_id, line.value, category, side, tuple(labels), row, line.node
+    )
 
 
-class ClassExplanation(Record):
-    """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
-
-    `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
-    above it where there is one.
-    """
-
-    name: str
-    query: str | None
-    slot: str | None
-    hop: int
-    row: str
-    parent: str | None
-    status: str
-    reason: str
-    assessments: tuple[Assessed, ...]
-    lines: tuple[LineSummary, ...]
-    counted: tuple[At, ...]
-    effect: LineEffect | None
-
-    def item(self) -> Item:
-        slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
-        assessments = [f"{one.text()}, at {short(one.provenance)}" for one in self.assessments]
-        counted = {str(at) for at in self.counted}
-        lines = [line.text() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
-        below = [
-            Item(f"stands below {self.row}{slot}"),
-            Item("Assessments:" if assessments else "The pool has no accepted answer of it", assessments),
-            Item("Lines that stand in it:" if lines else "No line stands in it", lines),
-            *([] if self.effect is None else [self.effect.item()]),
-        ]
-        return Item(f"Class {self.name}: {self.status}, {self.reason}", below)
-
-
-def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = True) -> ClassExplanation:
+def explain_class(name: str, base_id: str, case: Case, *, with_effect: bool = True) -> document.ClassExplanation:
     """All of a class of a query, by the short id of that; without its effect where that is not wanted."""
     query = case.query(base_id)
     members = query.accepted.get(name, ())
-    first = members[0] if members else None
-    row = name.rpartition(":")[0]
-    status, reason = status_of(name, query)
-    lines = () if query.placement is None else query.placement.members.get(name, ())
+    asked = members[0].query if members else None
+    status, reason = _status_of(name, query)
     effect = None
     if with_effect and status == "missed" and members:
-        correct = next((each for each in members if each.judgment == "CORRECT"), members[0])
-        effect = effect_of_finding(correct, case)
-    return ClassExplanation(
+        effect = case.effect_of(found=next((each for each in members if each.judgment == CORRECT), members[0]))
+    row = name.rpartition(":")[0]
+    return document.ClassExplanation(
         name=name,
-        query=None if first is None else first.query.full_id,
-        slot=None if first is None else first.query.slots[0],
+        query=None if asked is None else asked.full_id,
+        slot=None if asked is None else asked.slots[0],
         hop=name.count(":") - 1,
         row=row,
         parent=row if ":" in row else None,
         status=status,
         reason=reason,
         assessments=tuple(assessed_of(each, case) for each in members),
-        lines=tuple(summary_of(line, case) for line in lines),
-        counted=tuple(map(at, _counted_lines(name, query))),
+        lines=tuple(summary_of(line, case) for line in query.members(name)),
+        counted=tuple(map(at, query.found_by(name))),
         effect=effect,
     )
 
 
-def status_of(name: str, query: QueryCase) -> tuple[str, str]:
+def _status_of(name: str, query: QueryCase) -> tuple[str, str]:
     """Whether a class is found, missed or not counted, and why."""
     if query.placement is None:
         return "not counted", "its query was not scored"
@@ -169,250 +125,341 @@ def status_of(name: str, query: QueryCase) -> tuple[str, str]:
     row = tree.above.get(name)
     if row is None or row not in query.found:
         return "not counted", "no row of the tables has it"
-    if _counted_lines(name, query):
+    if query.found_by(name):
         return "found", "a right line counts for it"
     if tree.single.get(row, False):
         if others := query.found[row]:
             found = next(each for each in (*tree.above, *others) if each in others)
             return "not counted", f"its slot takes one value, and class {found} was found (rule counts)"
         return "missed", "its slot takes one value, and none was found: any class would do (rule counts)"
-    if query.placement.members.get(name):
+    if query.members(name):
         return "missed", "none of the lines that stand in it counts as right"
     return "missed", "no line of the run gives one of its answers"
 
 
-def _counted_lines(name: str, query: QueryCase) -> Sequence[Response]:
-    """The lines that count as right and whose assessment is of this class."""
-    return query.found.get(name.rpartition(":")[0], {}).get(name, ())
-
-
-class NodeExplanation(Record):
-    """A node: its lines, the classes of those that are accepted (several: it merges them), its ranks, its effect."""
-
-    name: str
-    query: str
-    lines: tuple[LineSummary, ...]
-    classes: tuple[str, ...]
-    ranked: Ranked | None
-    not_ranked: str | None
-    effect: LineEffect | None
-
-    def item(self) -> Item:
-        classes = "None of its answers was accepted"
-        if self.classes:
-            classes = f"Its accepted answers are of class {self.classes[0]}"
-        if len(self.classes) > 1:
-            classes = f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
-        below: list[Item | str] = [Item("Lines:", [line.text() for line in self.lines]), classes]
-        if self.ranked is not None:
-            below.append(self.ranked.item())
-        elif self.not_ranked is not None:
-            below.append(f"Ranks nowhere: {self.not_ranked}")
-        if self.effect is not None:
-            below.append(self.effect.item())
-        return Item(f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}", below)
-
-
-def explain_node(name: str, case: Case) -> NodeExplanation:
+def explain_node(name: str, case: Case) -> document.NodeExplanation:
     """All of a node, by its FQ node id."""
     of_all_runs = case.run.links.nodes[name]
-    query = case.query(of_all_runs[0].query.base_id)
-    lines = [line for line in of_all_runs if case.is_of_run(line)]
-    met = (query.assessment_of(line) for line in lines)
-    return NodeExplanation(
-        name,
-        of_all_runs[0].query.full_id,
-        tuple(summary_of(line, case) for line in lines),
-        tuple(dict.fromkeys(each.value_class for each in met if each is not None and each.is_accepted)),
-        *ranked_of(name, query, case),
-        effect_of_absence(lines, case),
-    )
+    asked, lines = of_all_runs[0].query, [line for line in of_all_runs if case.is_of_run(line)]
+    query = case.query(asked.base_id)
+    met = (query.matched.get(line.index) for line in lines)
+    classes = tuple(dict.fromkeys(each.value_class for each in met if each is not None and each.is_accepted))
+    summaries = tuple(summary_of(line, case) for line in lines)
+    return document.NodeExplanation(name, asked.full_id, summaries, classes, *query.ranked(name), case.effect_of(lines))
 
 
-class EntryPoint(Record):
-    """A mention of the entity that a query asks about."""
-
-    name: str | None
-    docid: str | None
-    start: str | None
-    end: str | None
-
-
-class ClassSummary(Record):
-    """A class in short, with the first line that has found it."""
-
-    name: str
-    row: str
-    status: str
-    value: str | None
-    found_by: At | None
-
-    def text(self) -> str:
-        by = "" if self.found_by is None else f" by {self.found_by}"
-        return f"{self.name} {quoted(self.value)}: {self.status}{by}"
-
-
-class QueryExplanation(Record):
-    """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop.
-
-    Of a query of a query file `lines` has those of all hops, of a follow-on query its own.
-    """
-
-    query: str
-    asked: Asked
-    slots: tuple[str, ...]
-    entry_points: tuple[EntryPoint, ...]
-    classes: tuple[ClassSummary, ...]
-    categories: Mapping[str, int]
-    lines: tuple[LineSummary, ...]
-    rows: tuple[Counted, ...]
-    average_precision: Mapping[str, float]
-    stopped_by: str | None
-
-    def item(self, *, with_lines: bool = True) -> Item:
-        asked = self.asked.item("Query ")
-        below: list[Item | str] = [*asked.below]
-        if self.asked.hop == 0:
-            below.append(f"Slots: {', '.join(self.slots)}")
-            below += [f"Entry point: {quoted(at.name)} at {at.docid}:{at.start}-{at.end}" for at in self.entry_points]
-        if self.stopped_by is not None:
-            below.append(f"Not all is known: {self.stopped_by}")
-        statuses = numbers(Counter(each.status for each in self.classes))
-        head = f"Classes ({statuses}):" if self.classes else "No class of it is to be found"
-        below.append(Item(head, [each.text() for each in self.classes]))
-        if not self.lines:
-            below.append("No line answers it")
-        elif with_lines:
-            of_category: dict[str, list[str]] = {}
-            for line in self.lines:
-                of_category.setdefault(line.category or "without category", []).append(line.text())
-            lines = [Item(f"{category} ({len(of)})", of) for category, of in of_category.items()]
-            below.append(Item(f"Lines ({len(self.lines)}):", lines))
-        if self.rows:
-            below.append(Item("Rows:", tuple(row_items(self.rows))))
-        if self.average_precision:
-            shown = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
-            below.append(f"Average precision: {shown} (rule average-precision)")
-        return Item(asked.text, below)
-
-
-def explain_query(query: LinkedQuery, case: Case) -> QueryExplanation:
+def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     """All of a query: of one of a query file with its follow-on queries, of a follow-on query by itself."""
     of = case.query(query.base_id)
-    lines, tallies = of.lines, of.tallies
-    rankings = () if of.result is None else of.result.rankings
+    lines, rows, rankings = of.lines, list(of.rows), of.rankings
     if query.level:
         try:
             row = case.run.links.class_of_query(query)
         except InputError:  # no accepted line leads to it
             row = ""
         lines = [line for line in lines if line.query.full_id == query.full_id]
-        tallies, rankings = [tally for tally in tallies if tally.name == row], ()
-    stops = () if of.result is None else (of.result.uncounted, of.result.unranked)
-    summaries = tuple(summary_of(line, case) for line in lines)
-    rows = {tally.name for tally in tallies}
+        rows, rankings = [name for name in rows if name == row], ()
     classes = []
     for name, row in {} if of.placement is None else of.placement.tree.above.items():
         if row in rows and name in of.accepted:
-            found = _counted_lines(name, of)
-            found_by = at(found[0]) if found else None
-            classes.append(ClassSummary(name, row, status_of(name, of)[0], of.accepted[name][0].value, found_by))
-    return QueryExplanation(
+            found_by = next(map(at, of.found_by(name)), None)
+            classes.append(
+                document.ClassSummary(name, row, _status_of(name, of)[0], of.accepted[name][0].value, found_by)
+            )
+    stops = () if of.result is None else (of.result.uncounted, of.result.unranked)
+    summaries = tuple(summary_of(line, case) for line in lines)
+    return document.QueryExplanation(
         query=query.full_id,
         asked=asked_of(query, case),
         slots=query.slots,
-        entry_points=tuple(EntryPoint(each.name, each.docid, each.start, each.end) for each in of.query.entry_points),
+        entry_points=tuple(
+            document.EntryPoint(each.name, each.docid, each.start, each.end) for each in of.query.entry_points
+        ),
         classes=tuple(classes),
         categories=Counter(summary.category for summary in summaries if summary.category is not None),
         lines=summaries,
-        rows=tuple(row for tally in tallies for row in rows_of(tally, of, case)),
+        rows=tuple(chain.from_iterable(of.rows[name] for name in rows)),
         average_precision={ranking.level: ranking.score for ranking in rankings},
         stopped_by=next((str(stop) for stop in stops if stop is not None), None),
     )
 
 
-class Cost(Record):
-    """A mistake with what correcting it would gain."""
-
-    kind: str
-    change: str
-    file: str
-    line: int
-    slot: str
-    value: str
-    category: str | None
-    gain: float | None
-
-    def text(self) -> str:
-        what = "not found" if self.kind == "class" else f"that is {self.category or 'partly wrong'}"
-        place = f"({self.file} line {self.line})"
-        return f"{gain_text(self.gain)}: {self.kind} {what}, {self.slot} {quoted(self.value)} {place}"
-
-
-_STATUSES: Final = {
-    "counted": "counted in the tables",
-    "outside": "outside of the tables",
-    "skipped": "skipped",
-    "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
-}
-
-
-class Overview(Record):
-    """The run as a whole. `read` counts its lines by what became of them, `met` those with an assessment, `discarded`
-    those beyond a limit; `sides` and `categories` count the lines that stand in rows. `lines` has every line once.
-    """
-
-    read: Mapping[str, int]
-    met: int
-    discarded: int
-    sides: Mapping[str, int]
-    categories: Mapping[str, int]
-    errors: int
-    warnings: int
-    costs: tuple[Cost, ...]
-    lines: tuple[LineSummary, ...]
-
-    def item(self, head: str) -> Item:
-        reading = numbers({_STATUSES[status]: number for status, number in self.read.items()})
-        below: list[Item | str] = [
-            f"{len(self.lines)} lines: {reading}",
-            f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications",
-            f"Of those counted: {numbers(self.sides)}",
-            f"By category: {numbers(self.categories)}",
-            f"Problems reported: {self.errors} errors, {self.warnings} warnings",
-        ]
-        if self.costs:
-            costs = [each.text() for each in self.costs]
-            below.append(Item("The largest costs, with what correcting each one alone would gain:", costs))
-        return Item(head, below)
-
-
-_COSTS: Final = 3
-_FIRST: Final = ("right", "wrong", "ignored")
-
-
-def explain_run(case: Case) -> Overview:
+def explain_run(case: Case) -> document.Overview:
     """What became of the lines of a run, and its three largest costs."""
     lines = list(case.lines())
     summaries = tuple(summary_of(line, case) for line in lines)
     counted = [summary for summary in summaries if summary.status == "counted"]
-    of_run = [line for line in lines if isinstance(line, Response)]
     sides = Counter(summary.side for summary in counted)
-    costs: Sequence[Cost] = ()
+    responses = [line for line in lines if isinstance(line, Response)]
+    costs: Sequence[Mistake] = ()
     if case.measure is not None:
         effects = case.effects.of_first_measure()
-        costs = [
-            Cost(each.kind, each.change, each.file, each.line, each.slot, each.value, each.category, each.gain)
-            for each in cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _COSTS)
-        ]
-    return Overview(
+        costs = cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _LARGEST)
+    return document.Overview(
         read=Counter(summary.status for summary in summaries),
-        met=sum(case.query(line.query.base_id).assessment_of(line) is not None for line in of_run),
-        discarded=sum(line.index in case.run.discarded for line in of_run),
-        sides={side: sides[side] for side in dict.fromkeys((*_FIRST, *sorted(sides))) if sides[side]},
+        met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
+        discarded=sum(line.index in case.run.discarded for line in responses),
+        sides={
+            side: sides[side] for side in dict.fromkeys(("right", "wrong", "ignored", *sorted(sides))) if sides[side]
+        },
         categories=Counter(summary.category for summary in counted if summary.category is not None),
         errors=case.run.problems.count(Severity.ERROR),
         warnings=case.run.problems.count(Severity.WARNING),
-        costs=tuple(costs),
+        costs=tuple(convert(each, document.Cost, from_attributes=True) for each in costs),
         lines=summaries,
     )
+
+
+def at(line: AnyLine | Assessment) -> At:
+    return At(line.file, line.number)
+
+
+def _read(line: AnyLine, case: Case) -> document.Read:
+    names, written = case.run.layouts[line.file].columns, split_columns(line.text)
+    columns, counted_as = dict(zip(names, written)), dict[str, str]()
+    not_read = rests_on = None
+    first = case.first_lines.get((line.file, line.text), line.number)
+    if isinstance(line, Response):
+        relation, _, provenance = line.answer
+        counted = {"RELATION_PROVENANCE_TRIPLES": relation, "VALUE_PROVENANCE_TRIPLES": provenance}
+        counted_as = {name: text for name, text in counted.items() if columns[name] != text}
+        counted_as["CONFIDENCE"] = repr(line.confidence)
+        with suppress(ValueError):
+            if float(columns["CONFIDENCE"]) == line.confidence:
+                del counted_as["CONFIDENCE"]
+    elif isinstance(line, SkippedLine):
+        empty = next((name for name, text in columns.items() if not text.strip()), None)
+        why = f"its column {empty} is empty"
+        if empty is None:
+            asked = line.query.slots[0] if line.query.slots else "nothing more"
+            why = f"its slot is {columns.get('SLOT_NAME', '')} and its query asks for {asked}"
+        creates = "it was read, and has created the query that asks about its answer, but it is not scored"
+        not_read = f"skipped, since {why}; {creates}"
+    elif is_blank_or_comment(line.text):
+        columns, not_read = {}, f"not read: {'a comment' if line.text.strip() else 'a blank line'}"
+    elif first < line.number:
+        not_read, rests_on = "not read: it repeats an earlier line of its file", At(line.file, first)
+    else:
+        not_read = f"not read: it has {len(written)} columns, where lines of this layout have {len(names)}"
+    problems = tuple(
+        document.Noted(problem.code, str(problem.severity), problem.message.strip())
+        for problem in case.problems.get(Place(line.file, line.number), ())
+        if problem.code not in CODES  # reported where it is kept or discarded
+    )
+    return document.Read("lines", columns, counted_as, problems, not_read, rests_on)
+
+
+def asked_of(query: LinkedQuery, case: Case) -> document.Asked:
+    """A query as one of its lines sees it."""
+    gold, of = case.run.gold, case.query(query.base_id)
+    ldc_id = gold.table.ldc_of.get(query.base_id)
+    follow_on = case.run.links.follow_on(query.short_id) if query.level else None
+    accepting = None if follow_on is None else follow_on.assessment
+    not_scored = None
+    if of.result is None:
+        not_scored = "nothing was scored" if case.fatal else "its query is not among those to score"
+    elif query.level > (limit := gold.hop_limits[query.base_id]):
+        not_scored = f"hops beyond {limit} are not scored for this query"
+    return document.Asked(
+        rule="follow-on-queries" if query.level else "queries",
+        query=query.full_id,
+        name=next((point.name for point in of.query.entry_points if point.name), None),
+        slot=query.slots[0] if query.slots else "",
+        hop=query.level,
+        unit=gold.ldc_ids.get(query.base_id) if ldc_id is None else gold.table.by_id[ldc_id].full_id,
+        chain=tuple(_chain(query, case)),
+        in_pool=() if accepting is None else (at(accepting),),
+        not_scored=not_scored,
+    )
+
+
+def _chain(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
+    """The lines that a query hangs below, from the first hop on; of each hop those that give the answer, in load order,
+    skipped ones last."""
+    if query.parent is None:
+        return
+    yield from _chain(query.parent, case)
+    for line in case.query(query.base_id).giving.get(query.short_id, ()):
+        yield document.Parent(
+            line.file, line.number, line.value, case.category_of(line) or "", side_of(case.labels_of(line))
+        )
+    for skipped in case.run.links.skipped:
+        if skipped.target == query.short_id and skipped.file in case.files.files:
+            yield document.Parent(skipped.file, skipped.number, skipped.text.split("\t")[4], "", "skipped")
+
+
+def _kept(line: Response, case: Case) -> document.Kept:
+    limits, why = case.run.limits, case.run.discarded.get(line.index)
+    if why is None:
+        return document.Kept("limits", str(limits))
+    rule, order = "limits", ""
+    if why.limit == "parent":
+        limit = "all lines that give the answer which its query asks about were discarded, or there are none"
+    elif why.limit == "single-valued":
+        rule, limit, order = "single-values", "the slot takes one value", _order_of_nodes(line, why.kept, case)
+    else:
+        limit = f"A = {limits.per_document} for each node and document"
+        if why.limit == "node":
+            limit = f"B = {limits.most} for each node"
+        last = why.kept[-1]
+        order = f"the higher confidence stays: {last.confidence:g} > {line.confidence:g}"
+        if last.confidence == line.confidence:
+            order = f"the confidence is the same, {line.confidence:g}; "
+            order += f"the earlier line stays: {last.number} < {line.number}"
+    return document.Kept(rule, str(limits), limit, tuple(map(at, why.kept)), order)
+
+
+def _order_of_nodes(line: Response, kept: Sequence[Response], case: Case) -> str:
+    """Why the node of the lines that are kept wins over the node of a line."""
+
+    def confidence(lines: Sequence[Response]) -> float:
+        """That of a node from its lines that no limit on its own lines had discarded."""
+        discards = case.run.discarded
+        left = [each for each in lines if each.index not in discards or discards[each.index].limit == "single-valued"]
+        return node_confidence([each.confidence for each in left], case.run.limits.most)
+
+    own = case.run.links.nodes[line.node] if line.node is not None else [line]
+    node, stays, goes = kept[0].node, confidence(kept), confidence(own)
+    if stays > goes:
+        return f"node {node} has the higher confidence: {stays:.4f} > {goes:.4f}"
+    first, other = (min(each.number for each in lines) for lines in (kept, own))
+    return f"node {node} has the same confidence, {stays:.4f}, and begins earlier: line {first}, not {other}"
+
+
+def _met(line: Response, query: QueryCase) -> document.Met:
+    case, assessment = query.case, query.matched.get(line.index)
+    discipline = case.run.gold.options.discipline
+    if assessment is not None:
+        how = "the same answer with the same justification"
+        if assessment.query.full_id != line.query.full_id or assessment.answer != line.answer:
+            how = f"the same value, since no assessment has the same justification ({discipline})"
+        return document.Met("matching", discipline, how, assessed_of(assessment, case))
+    names = ("FULL_QUERY_ID", "RELATION_PROVENANCE_TRIPLES", "VALUE", "VALUE_PROVENANCE_TRIPLES")
+    near = []
+    for how, one in query.nearest(line):
+        theirs, own = ((each.query.full_id, *each.answer) for each in (one, line))
+        differs = {name: text for name, text, mine in zip(names, theirs, own) if text != mine}
+        near.append(document.Near(assessed_of(one, case), how, differs))
+    return document.Met("matching", discipline, f"no assessment: {DISCIPLINES[discipline]}", None, tuple(near))
+
+
+def assessed_of(assessment: Assessment, case: Case) -> document.Assessed:
+    columns = dict(zip(case.run.layouts[assessment.file].columns, split_columns(assessment.text)))
+    return document.Assessed(
+        assessment.file,
+        assessment.number,
+        id=columns.get("ASSESSMENT_ID", ""),
+        query=assessment.query.full_id,
+        value=assessment.value,
+        provenance=assessment.provenance,
+        judgment=assessment.judgment,
+        class_name=assessment.value_class if assessment.is_accepted else None,
+        mention=assessment.value_mention,
+        class_mention=assessment.class_mention,
+    )
+
+
+def _category(line: Response, query: QueryCase) -> document.Category | None:
+    """The category of a line and why it has it; None where its query was not counted."""
+    case, placement, labels = query.case, query.placement, query.labels.get(line.index, ())
+    if placement is None or not labels:
+        return None
+    assessment, stands_in = query.matched.get(line.index), placement.class_of[line.index]
+    name = INCORRECT_PARENT if INCORRECT_PARENT in labels else pre_policy_category(assessment)
+    rule, kept, looked_at = "policies", placement.kept_for.get(line.index), placement.not_named.get(line.index)
+    rests_on: tuple[At, ...] = ()
+    if name == INCORRECT_PARENT:
+        rule, (reason, rests_on) = "paths", _incorrect_parent(line, query, placement)
+    elif looked_at is not None and not {RIGHT, REDUNDANT} & {*labels} and name in case.policy.right:
+        rule, key = "nominal-mentions", id(looked_at)  # one list for all lines of the node
+        if key not in query.reasons:
+            query.reasons[key] = _not_named(line, looked_at, placement, case)
+        reason, rests_on = query.reasons[key]
+    elif REDUNDANT in labels and kept is not None:
+        name, reason, rests_on = DUPLICATE, _duplicate(line, kept, placement), (at(kept),)
+    elif assessment is not None:
+        reason = "so the assessor judged it"
+    else:
+        reason, accepting = "no assessment was met", line.follow_on.accepting
+        if accepting is not None and accepting.value_class == stands_in:
+            reason += "; value and place are those of an accepted answer, so that it stands in its class"
+    return document.Category(rule, name, stands_in, reason, rests_on)
+
+
+def _incorrect_parent(line: Response, query: QueryCase, placement: Placement) -> Reason:
+    case, above = query.case, placement.tree.above[placement.class_of[line.index]]
+    giving = query.giving.get(line.query.short_id, ())
+    parents = [each for each in giving if placement.class_of[each.index] == above]
+    if parents:
+        first = "the first line that gives the answer which its query asks about" if len(parents) > 1 else "its parent"
+        side = side_of(case.labels_of(parents[0]))
+        if case.edition.needs_correct_parent and RIGHT in case.labels_of(parents[0]):
+            side = f"{case.edition.name} wants one that is {CORRECT}"
+        judged = case.category_of(parents[0]) or UNASSESSED
+        return f"{first} is {judged}, so that the path to it is not right ({side})", (at(parents[0]),)
+    if giving:
+        where = placement.class_of[giving[0].index]
+        return f"its parent stands in {where}, while its own answer belongs below {above}", tuple(map(at, giving))
+    return f"no line of the run gives the answer which its query asks about ({above})", ()
+
+
+def _not_named(line: Response, lines: Sequence[Response], placement: Placement, case: Case) -> Reason:
+    """Why a line or its node is not named: the lines that were looked at, and those that they outrank."""
+
+    def mention(assessment: Assessment) -> str:
+        if assessment.value_mention is None:
+            return "the pool has no mention types"
+        kind = f"{assessment.value_mention} of a {assessment.class_mention} class"
+        return kind if assessment.is_accepted else "wrong"
+
+    matched, most = placement.matched, case.run.limits.most
+    if case.edition.ignores_each_nominal:
+        met = matched[line.index]
+        if met.value_mention is None:
+            return "not right: the pool has mention types for other answers of the row, and none for this one", ()
+        return f"right, but ignored: {mention(met)}; {case.edition.name} looks at each line by itself", ()
+    assessed = best_first(each for each in lines if each.index in matched)
+    looked_at, others = (assessed, []) if most is None else (assessed[:most], assessed[most:])
+    would = [each for each in others if placement.names(each)][:1]
+    node = f"node {line.node}" if line.node is not None else "the lines without node, which count as one node,"
+    kinds = ", ".join(dict.fromkeys(mention(matched[each.index]) for each in looked_at))
+    reason = f"right, but ignored: {node} is never named by the lines that are looked at ({kinds})"
+    if would:
+        reason += f"; line {would[0].number} would name it, but is outranked: only the {most} best assessed lines count"
+    return reason, tuple(map(at, (*looked_at, *would)))
+
+
+def _duplicate(line: Response, kept: Response, placement: Placement) -> str:
+    own, other = placement.class_of[line.index], placement.class_of[kept.index]
+    if own != other:
+        order = "it comes first of those that are best in their class"
+        if kept.confidence > line.confidence:
+            order = f"its confidence is higher, {kept.confidence:g} > {line.confidence:g}"
+        return f"right, but its slot takes one value, and the response of class {other} stays: {order}"
+    order = "it comes first in the order of -right and of the files"
+    if placement.is_nominal(line) and not placement.is_nominal(kept):
+        order = "it is a name, and this a description"
+    elif kept.number < line.number:
+        order = "it comes first in the file"
+    return f"right, but a response of the same class {own} stays: {order}"
+
+
+def _label(line: Response, category: document.Category, case: Case) -> document.Label:
+    """What a line counts as, and the switch that says so."""
+    labels, policy = case.labels_of(line), case.policy
+    listing = [f"-{side.lower()} lists {category.name}" for side in SIDES if category.name in policy.items(side)]
+    rule, reason = "policies", " and ".join(listing) or f"no switch lists {category.name}"
+    if category.rule == "nominal-mentions":
+        rule, is_each = category.rule, case.edition.ignores_each_nominal
+        ignored = "descriptions of what has a name" if is_each else "lines of nodes that are never named"
+        reason = f"{ignored} are ignored, whatever the switches say"
+        if IGNORE not in labels and is_each:
+            reason = "an answer without mention type is not right beside those that have one, whatever the switches say"
+        elif IGNORE not in labels:  # the rule looks at line numbers only
+            reason += "; but not where an ignored line of another file has the same number"
+    elif category.name == DUPLICATE and policy.duplicate_side is not None:
+        reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
+        reason += ", and comes last of those that do" if len(listing) > 1 else ""
+    elif category.name == IGNORE:
+        reason = "the assessor's judgment IGNORE always counts as ignored"
+    return document.Label(rule, side_of(labels), tuple(labels), reason)
