@@ -7,8 +7,6 @@ read off the document in both cases, whose parts are made when they are asked fo
 from __future__ import annotations
 
 import os
-import shlex
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -35,11 +33,11 @@ from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list, as_validated
 from cs_score.coldstart.outputs import (
     DEFAULT_FIELDS,
-    Invocation,
     Layout,
     check_fields,
     doubly_encoded,
     file_blocks,
+    invocation,
     resampled_metrics,
     whole_report,
     written,
@@ -366,9 +364,6 @@ def _write(
     result, stem = lines.result, os.fspath(prefix)
     options = result.options
     switches = other_switches(options, layout)
-    if options.edition.has_limits:
-        switches["-justifications"] = str(options.justifications)
-    switches |= {f"-{side.lower()}": text for side, text in options.policy.texts().items()}
     outputs = [
         PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED)
         for file in written(switches, options.edition)
@@ -379,16 +374,11 @@ def _write(
     plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
     plan.check()
     named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
-    words = [*words_of(switches), "-output_file", stem, *named]
-    invocation = Invocation(
-        time.localtime(), os.getcwd(), ["cs-score", *map(shlex.quote, words)], options.policy.texts(),
-        options.samples is not None,
-    )  # fmt: skip
-    for ending, blocks in file_blocks(_resampled_as_shown(lines, layout), layout, invocation):
+    call = invocation(options, words_of(switches), ["-output_file", stem, *named], os.getcwd())
+    for ending, blocks in file_blocks(_resampled_as_shown(lines, layout), layout, call):
         write_whole(f"{stem}.{ending}", blocks)
     if errors is not None:
-        report = whole_report(result.problems, result.error_count, result.warning_count, options.edition)
-        write_whole(errors, [doubly_encoded(report, options.edition)])
+        write_whole(errors, [doubly_encoded(whole_report(result), options.edition)])
     return [output.path for output in outputs]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
@@ -80,6 +80,12 @@ def aligned(
         cells = (space + text if right else text + space for text, space, right in zip(row, spaces, to_the_right))
         lines.append(gap.join(cells).rstrip())
     return lines
+
+
+def some(items: Iterable[object], most: int = 3, separator: str = ", ") -> str:
+    """The first `most` items, and how many more there are."""
+    shown = [str(item) for item in items]
+    return separator.join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def columns_of(text: str) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,11 +27,11 @@ from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import (
-    Invocation,
     Layout,
     check_fields,
     doubly_encoded,
     file_blocks,
+    invocation,
     stopped_report,
     whole_report,
 )
@@ -234,8 +232,7 @@ class PreparedColdStart(Prepared):
             runs=tuple(scores),
             remarks=(*(one.account for one in validated), *result.warnings),
         )
-        report = whole_report(result.problems, result.error_count, result.warning_count, self.plan.options.edition)
-        files = self._files(run, result, policy, report, of_runs)
+        files = self._files(run, result, policy, whole_report(result), of_runs)
         return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
 
     def _stopped(
@@ -301,15 +298,9 @@ class PreparedColdStart(Prepared):
         plan = self.plan
         if plan.with_json and not was_stopped:
             yield f"{PREFIX}.json", encoded(json_text(result, intervals))
-        words = list(plan.switches)
-        if plan.options.edition.has_limits:
-            words += ["-justifications", str(policy.justifications)]
-        words += [word for side, text in policy.texts.items() for word in (f"-{side.lower()}", text)]
-        words += ["-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog"]
-        words += [given.name for given in (*plan.queries, *plan.pool, run.file)]
-        has_samples = result.options.samples is not None
-        command = ["cs-score", *map(shlex.quote, words)]
-        call = Invocation(time.localtime(), plan.folder, command, policy.texts, has_samples)
+        files = (given.name for given in (*plan.queries, *plan.pool, run.file))
+        rest = ("-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *files)
+        call = invocation(result.options, plan.switches, rest, plan.folder, policy.texts)
         for ending, blocks in file_blocks(result, plan.layout, call, intervals, was_stopped):
             yield f"{PREFIX}.{ending}", blocks
         yield from self._report(report)

@@ -365,7 +365,7 @@ def _report(call: Call, result: Result) -> None:
     elif errors.stream == "stderr" and not edition.reports_first:
         say(report_on_stderr(result.problems, twice=True) + closing)
     else:
-        text = whole_report(result.problems, result.error_count, result.warning_count, edition)
+        text = whole_report(result)
         write_report(errors, text, [doubly_encoded(text, edition)])
     if edition.reports_first or output is None or output.stream is not None:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -12,7 +12,6 @@ from cs_score.base.documents import Document, json_pieces
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
-from cs_score.coldstart import ranking
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, pre_policy_category, without
 from cs_score.coldstart.reference_range import Range, reference_range
@@ -145,8 +144,8 @@ class RunScores(Record):
 
     `origin` is that of a run which was scored by itself beside others. `reference_range` has the measures that the
     reference could print differently, by the order of its hash tables, as our own value is one of those between; None
-    where its outcomes are too many to be worked out. `units` are the statistics that averages are
-    made of, `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
+    where its outcomes are too many to be worked out. `units` are the statistics that averages are made of, `queries`
+    has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
     """
 
     run_id: str
@@ -215,9 +214,8 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
-    """The scores whose measures match a pattern; without patterns those that people are shown first.
-
-    Raises UsageError for a pattern that no measure of any run matches.
+    """The scores whose measures match a pattern; without patterns those that people are shown first. Raises UsageError
+    for a pattern that no measure of any run matches.
     """
     known = list(dict.fromkeys(name for run in scores.runs for name in run.scores))
     if patterns:
@@ -247,22 +245,20 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
 
 def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -> RunScores:
     """What a document has of a run; of PARTS those asked for."""
-    tables = run.tables.variants
     made: dict[str, Callable[[], object]] = {
         "units": lambda: _units(result, run),
         "queries": lambda: dict(run.unit_of),
-        "tables": lambda: {name: _table(table) for name, table in tables},
-        "average_precision": lambda: None if run.average_precision is None else _ranked(run.average_precision),
+        "tables": lambda: {name: _table(table) for name, table in run.tables.variants},
+        "average_precision": lambda: run.average_precision and _ranked(run.average_precision),
         "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
         "responses": lambda: tuple(_responses(run)),
     }
-    origin = UNSET if run.origin is None else run.origin
     ranges = reference_range(run, result.options.edition)
     whole = RunScores(
         run.run_id,
         str(result.signature(run)),
         run.scores,
-        origin=origin,
+        origin=run.origin or UNSET,
         reference_range=UNSET if ranges == {} else ranges,
     )
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
@@ -274,48 +270,33 @@ def _units(result: Result, run: RunResult) -> Units:
 
 
 def _table(table: results.Table) -> ScoreTable:
-    return ScoreTable(*(tuple(map(_row, rows)) for rows in (table.rows, table.micro, table.macro)))
+    def shown(rows: Iterable[results.ScoreRow]) -> tuple[ScoreRow, ...]:
+        return tuple(ScoreRow(row.name, row.level, row.counts, *row.scores) for row in rows)
 
-
-def _row(row: results.ScoreRow) -> ScoreRow:
-    return ScoreRow(row.name, row.level, row.counts, row.precision, row.recall, row.f1)
+    return ScoreTable(shown(table.rows), shown(table.micro), shown(table.macro))
 
 
 def _ranked(found: AveragePrecision) -> Ranked:
-    tables = {
-        name: ApTable(
-            *(tuple(ApRow(row.name, row.level, row.score) for row in rows) for rows in (table.rows, table.macro))
-        )
-        for name, table in found.variants
-    }
-    return Ranked(found.run_id, tables, tuple(map(_ranking, found.rankings)))
+    def shown(rows: Iterable[results.ScoreRow]) -> tuple[ApRow, ...]:
+        return tuple(ApRow(row.name, row.level, row.score) for row in rows)
 
-
-def _ranking(found: ranking.Ranking) -> Ranking:
-    nodes = (
-        RankedNode(node.name, node.confidence, node.mapped_class, node.value, node.first.number) for node in found.nodes
-    )
-    return Ranking(found.query, found.level, found.score, found.ground_truth, tuple(found.classes), tuple(nodes))
+    rankings = []
+    for one in found.rankings:
+        nodes = (RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first.number) for of in one.nodes)
+        rankings.append(Ranking(one.query, one.level, one.score, one.ground_truth, one.classes, tuple(nodes)))
+    tables = {name: ApTable(shown(table.rows), shown(table.macro)) for name, table in found.variants}
+    return Ranked(found.run_id, tables, tuple(rankings))
 
 
 def _responses(run: RunResult) -> Iterator[Response]:
     for tally, unit in run.tallies():
         for line in tally.responses:
-            assessment = unit.matched.get(line.index)
-            category = pre_policy_category(assessment)
-            yield Response(
-                tally.name,
-                line.query.full_id,
-                line.file,
-                line.number,
-                line.node,
-                line.value,
-                line.confidence,
-                line.target_full_id,
-                None if assessment is None else Matched(assessment.file, assessment.number, assessment.value_class),
-                str(category),
-                tuple(without(unit.labels[line.index], category)),
-            )
+            met = unit.matched.get(line.index)
+            category = pre_policy_category(met)
+            assessed = None if met is None else Matched(met.file, met.number, met.value_class)
+            place = tally.name, line.query.full_id, line.file, line.number, line.node
+            answer = line.value, line.confidence, line.target_full_id
+            yield Response(*place, *answer, assessed, category, tuple(without(unit.labels[line.index], category)))
 
 
 def found_problem(problem: Problem) -> FoundProblem:

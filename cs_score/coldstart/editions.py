@@ -1,7 +1,5 @@
-"""Editions of the reference scorer: the rules of each year as data.
-
-Version 3.0 scored TAC KBP 2016, 2017.1.5 stood at the beginning of the evaluation of 2017, 2017.2.0 scored it. A step
-of the pipeline asks the record for its rule and never for the name of an edition.
+"""Editions of the reference scorer: the rules of each year as data. A step of the pipeline asks the record for its rule
+and never for the name of an edition.
 """
 
 from __future__ import annotations

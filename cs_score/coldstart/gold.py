@@ -27,9 +27,8 @@ from cs_score.problems.log import ProblemLog
 
 
 class QueryGold(Record, eq=False):
-    """What the pool says of one query: the tree of its classes (rule ground-truth) and what ranking asks of them (9).
-
-    `problems` are reported whenever a run is scored; `failure` is why the tree could not be built.
+    """What the pool says of one query; `problems` are reported whenever a run is scored, `failure` is why it has no
+    tree.
     """
 
     query: Query
@@ -40,12 +39,10 @@ class QueryGold(Record, eq=False):
 
 
 class Gold(Record, eq=False):
-    """Queries and pool, linked and indexed.
-
-    `hop_limits` maps the short id of each query to score to the highest hop that is scored; `assessed` has the
-    assessments by the base id of their query, in load order; `layouts` are those of the files by name; `ldc_ids` are
-    the LDC ids that a list of queries has for them, by short id. `known` remembers answers from run to run. `alone` is
-    the run whose lines are loaded from a file of several, None for all.
+    """Queries and pool, linked and indexed. `hop_limits` has, by short id, the queries to score with their highest hop;
+    `assessed` the assessments by the base id of their query, in load order; `ldc_ids` the LDC ids that a list of
+    queries has for them, by short id. `known` remembers answers from run to run. `alone` is the run whose lines are
+    loaded, None for all.
     """
 
     options: Options
@@ -96,9 +93,8 @@ class Gold(Record, eq=False):
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
-        """What the pool says of a query, by the links of the run that is scored.
-
-        Derived once for all runs where nothing is to be reported.
+        """What the pool says of a query by the links of a run; derived once for all runs where nothing is to be
+        reported.
         """
         found = self._queries.get(query.short_id)
         if found is not None:
@@ -133,10 +129,9 @@ class Gold(Record, eq=False):
 
 
 def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:
-    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet.
-
-    `problems` collects what is found; a caller that passes its own keeps it when this raises. Raises InputError where a
-    file cannot be read, an id cannot be parsed, or the choice is impossible.
+    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. A caller
+    that passes its own `problems` keeps it when this raises InputError: for an unreadable file, an id, or an impossible
+    choice.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings
@@ -202,9 +197,9 @@ UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
 class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
 
-    `lines` has them in load order by run id, unit, and base id of the query; `discarded` says of those beyond the
-    limits, by index, why, which changes no score (rule limits); `limited` how many lines had been loaded each time
-    these were looked for. `problems`, `remarks`, `digests` and `layouts` include those of gold.
+    `lines` has them in load order by run id, unit, and base id of the query; `discarded` says why some are beyond the
+    limits, by index, and `limited` how many lines had been loaded each time that was looked for. What gold found is in
+    `problems`, `remarks`, `digests` and `layouts`, too.
     """
 
     gold: Gold
@@ -231,10 +226,8 @@ class Run(Record, eq=False):
 def load_run(
     gold: Gold, files: Iterable[Input], limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load runs over gold, and their assessments where gold has no pool: then files count in the order given.
-
-    `limits` are those of gold's options unless given. `problems` collects what is found, beginning with what gold
-    found. Raises InputError for a line that cannot be linked and for files of an unknown layout.
+    """Load runs over gold, and their assessments where gold has no pool: then files count in the order given. Raises
+    InputError for a line that cannot be linked and for files of an unknown layout.
     """
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
@@ -245,7 +238,6 @@ def load_run(
 
 def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
     """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would.
-
     `with_problems`: whether a problem is noted for each line that is discarded, a kilobyte each.
     """
     if limits == run.limits:
@@ -279,11 +271,9 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
 
 
 class Unit(Record):
-    """What one unit is scored from: gold's side of its queries, by short id, and the lines of the run.
-
-    `nodes` are those of all runs in the call, and `beside` is what scoring an earlier one found in this unit: AP pools
-    them (rule nodes). `before` is what scoring the same lines under another policy gave: they met the same
-    assessments.
+    """What one unit is scored from: gold's side of its queries, and the lines of the run by query. AP pools the runs of
+    a call (rule nodes): `nodes` are those of all, `beside` is what an earlier run has in this unit. `before` is what
+    the same lines have under another policy: they met the same assessments.
     """
 
     id: str
@@ -304,10 +294,8 @@ def units_of(
     so_far: Mapping[str, UnitResult] | None = None,
     before: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[Unit]:
-    """The units of a run with lines in the order of these, then the others that are selected.
-
-    `hop_limits`: the queries to score, those of gold unless given; `so_far`: results of runs scored before; `before`:
-    those of this run under another policy.
+    """The units of a run with lines in the order of these, then the others that are selected. `so_far`: results of runs
+    scored before; `before`: those of this run under another policy.
     """
     gold = run.gold
     hop_limits = gold.hop_limits if hop_limits is None else hop_limits

@@ -56,9 +56,8 @@ def compares_values(discipline: str) -> bool:
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> ByValue:
-    """The assessments of one query by value, as the discipline compares it; empty where it does not.
-
-    Raises InputError where the class of an assessed query is not known.
+    """The assessments of one query by value, as the discipline compares it; empty where it does not. Raises InputError
+    where the class of an assessed query is not known.
     """
     compared = _COMPARED[discipline]
     by_value: dict[tuple[int, str, str], Judgement] = {}
@@ -75,9 +74,8 @@ def match(
     responses: Iterable[Response], by_value: ByValue, links: Links, discipline: str, problems: ProblemLog
 ) -> dict[int, Assessment]:
     """The assessment of each response to one query or its follow-on queries that has one, by the response's index.
-
-    `by_value`: from `index_values`. Several correct candidates are warned of. Raises InputError where the class of an
-    answered query is needed and not known.
+    Several correct candidates are warned of. Raises InputError where the class of an answered query is needed and not
+    known.
     """
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
@@ -157,11 +155,9 @@ Members: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The classes of one query, by name; `root` is its full id.
-
-    `single`: whether the slot that the classes below an inner node fill takes one value. `above` maps each class to the
-    class above it, or to the query, in the order in which they were first met; nothing stands before what is above it.
-    `ground_truth` maps each inner node to the number of classes below it that are to be found (without component `0`).
+    """The classes of one query, by name; `root` is its full id. `single`: whether the slot below an inner node takes
+    one value. `above` maps each class to what it stands below, which was met before it. `ground_truth` maps each inner
+    node to the number of classes below it that are to be found (without component `0`).
     """
 
     root: str
@@ -182,10 +178,7 @@ class ClassTree(Struct):
         return name.count(":") - self.root.count(":")
 
     def add(self, name: str) -> None:
-        """Add a class, with those above it, where it is not there yet.
-
-        Raises InputError where the class belongs to another query or has no query id.
-        """
+        """Add a class, with those above it. Raises InputError where it belongs to another query or has no query id."""
         if name in self.above or name == self.root:
             return
         parent = name.rpartition(":")[0]
@@ -214,10 +207,9 @@ def is_wrong_bin(name: str, root: str) -> bool:
 def build_tree(
     root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog, edition: Edition = LATEST
 ) -> ClassTree:
-    """The tree of the query `root` with its assessments placed (rule ground-truth).
-
-    Raises InputError where a correct answer stands below a class that holds no accepted answer before it, and where an
-    inexact one stands below a class that holds none at all (quirk 20).
+    """The tree of the query `root` with its assessments placed (rule ground-truth). Raises InputError where a correct
+    answer stands below a class that holds no accepted answer before it, or an inexact one below a class without any
+    (quirk 20).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single})
     holding_accepted: set[str] = set()
@@ -271,9 +263,8 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 
 
 def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
-    """Put each response into the class of its assessment, or where an answer without one belongs.
-
-    Classes that the tree lacks are added to it.
+    """Put each response into the class of its assessment, or where an answer without one belongs; the tree gets such
+    classes.
     """
     members: dict[str, list[Response]] = {}
     wrong_bins: dict[LinkedQuery, str] = {}
@@ -356,10 +347,7 @@ class Tally(NamedTuple):
 
 
 class Row(Struct):
-    """The responses below one inner node, and those that are right or redundant now.
-
-    `last_right` holds the last right response of each class: the candidates for a single-valued slot.
-    """
+    """The responses below one inner node, those right or redundant now, and the last right one of each class."""
 
     submitted: list[Response] = field(default_factory=list)
     right: list[Response] = field(default_factory=list)
@@ -375,10 +363,9 @@ class Outcome(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A row of a single-valued slot with right responses of several classes, of which the reference keeps the one that
-    its hash order gives (docs/background/ties.md, 4).
-
-    `others` is what the row is with each response that ours does not keep; empty where they are too many to be tried.
+    """A row of a single-valued slot with right responses of several classes, of which hash order keeps one in the
+    reference (docs/background/ties.md, 4); `others` is what it is with each that ours does not keep, if they are not
+    too many.
     """
 
     name: str
@@ -395,11 +382,9 @@ def single_value_order(line: Response) -> tuple[float, int, int]:
 
 
 class Counting:
-    """Finds the labels of responses and counts them, query by query.
-
-    `labels` holds those found so far by the index of the response; a response that stands in no tree has none.
-    `choices` are the rows in which hash order decides in the reference. `kept_for` has the response that is kept for
-    each duplicate, `not_named` the lines that the nominal rule looked at for each that it takes the credit from.
+    """Finds the labels of responses, by index, and counts them, query by query. `choices` are the rows in which hash
+    order decides in the reference; `kept_for` has the response kept for each duplicate, `not_named` the lines that the
+    nominal rule looked at for each that it takes the credit from.
     """
 
     def __init__(
@@ -478,10 +463,8 @@ class Counting:
     def _categorise(
         self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
     ) -> list[Response]:
-        """Label the responses of one class with their categories and sides; returns the right ones (rule policies).
-
-        The path to a response is correct if the answer that its query asks about is right by `parents`; where those are
-        None, the responses have none.
+        """Label the responses of one class with their categories and sides; returns the right ones (rule policies). The
+        path to one is correct if the answer that its query asks about is right by `parents`, or where those are None.
         """
         categories: list[str] = []
         for response in responses:
@@ -529,9 +512,8 @@ class Counting:
                 self.not_named[line.index] = by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore right responses that only describe an entity whose name is known, each for itself.
-
-        Where the pool has mention types for one of them, those that it has none for are right no more.
+        """Ignore right responses that only describe an entity whose name is known, each for itself. Where the pool has
+        mention types for one of them, those that it has none for are right no more.
         """
         assessed = [(line, self.matched[line.index]) for line in row.right]
         if all(assessment.value_mention is None for _, assessment in assessed):
@@ -544,9 +526,8 @@ class Counting:
                 self.not_named[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Whether one of a node's best assessed lines names the entity, or the class is known by descriptions only.
-
-        As many lines are looked at as justifications count. Wrong ones are among them, but do not name.
+        """Whether one of a node's best assessed lines, as many as justifications count, names the entity. Wrong ones do
+        not.
         """
         assessed = [line for line in lines if line.index in self.matched]
         if self._most is not None and len(assessed) > self._most:

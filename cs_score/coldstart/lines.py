@@ -74,11 +74,11 @@ class Judgement(NamedTuple):
 
 
 class FollowOn(Struct, eq=False):
-    """The query about one answer, by its short id, and the assessments of that answer.
+    """The query about one answer, by its short id, and the assessments of that answer; runs add nothing here.
 
     `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
     takes. `assessment` is the first one, `accepting` the last accepted one. `judgements` are those by query and answer
-    where there are several assessments (they differ in their relation provenance). Runs add nothing here.
+    where there are several assessments (they differ in their relation provenance).
     """
 
     id: str
@@ -145,7 +145,7 @@ class Response(Record, AnswerLine):
     `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
     layouts without node ids; `follow_on` is the query about this answer, `docid` the document of its provenance. `kept`
     is the answer where its columns are not canonical as they stand, or where an assessment is known to hold it;
-    otherwise the answer is read from the text when it is asked for, which saves much memory.
+    otherwise it is read from the text when it is asked for, which saves much memory.
     """
 
     index: int
@@ -218,15 +218,14 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of a layer in load order, with what they lead to.
+    """The accepted lines of a layer in load order, with what they lead to; the methods look `below`, too.
 
-    `follow_ons` (by short id) and `queries` (by full id) are those of this layer; the methods look into the layer
-    `below` as well. `nodes` has the run lines of each node by FQ node id; `without_parent` are the second-hop run lines
-    that stand before their parent line, or have none; `is_in_order`: every run line of a later hop stands behind a line
-    that gives the answer which its query asks about. `skipped` are the lines with an empty column or a wrong slot,
-    `passed_over` the follow-on queries that they lead to, `unread` the lines that nothing is taken from. `given` has,
-    by follow-on query, the node of the first run line with its answer: empty where that line has none, None where no
-    line is known to give it.
+    `follow_ons` are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are the
+    second-hop run lines before their parent line, or without one; `is_in_order`: every run line of a later hop stands
+    behind one that gives the answer which its query asks about. `skipped` are the lines with an empty column or a wrong
+    slot, `passed_over` the follow-on queries that they lead to, `unread` the lines that nothing is taken from. `given`
+    has, by follow-on query, the node of the first run line with its answer: empty where that line has none, None where
+    no line is known to give it.
     """
 
     table: QuerySet
@@ -248,9 +247,7 @@ class Links(Struct, eq=False):
             self.below = None  # nothing to look up there
         if self.below is None and not self.follow_ons:  # what was pickled has them
             # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
-            self.follow_ons = {
-                short_id: FollowOn(short_id, None) for short_id in self.table.by_id if len(short_id) == 12
-            }
+            self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
 
     def follow_on(self, short_id: str) -> FollowOn | None:
         found = self.follow_ons.get(short_id)
@@ -271,14 +268,11 @@ class Links(Struct, eq=False):
 
     def root(self, query: Query) -> LinkedQuery:
         found = self.query(query.full_id)
-        if found is None:
-            parts = parse_query_id(query.full_id)
-            is_ldc = parts is not None and not parts.expanded
-            slots = query.slots
-            found = LinkedQuery(
-                query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc
-            )
-        return found
+        if found is not None:
+            return found
+        parts, slots = parse_query_id(query.full_id), query.slots
+        is_ldc = parts is not None and not parts.expanded
+        return LinkedQuery(query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc)
 
     def class_of_query(self, query: LinkedQuery) -> str:
         """The equivalence class whose members a query's answers belong below (rule ground-truth).
@@ -380,8 +374,7 @@ class DiscardRules:
         self.why: dict[int, Discard] = {}
         self.needs_all_queries = False
         self.applied: list[int] = []
-        self._limits = limits
-        self._problems = problems
+        self._limits, self._problems = limits, problems
 
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
         """Apply both rules to all run lines loaded so far, which are also given by FQ node id.
@@ -421,29 +414,27 @@ class DiscardRules:
         queries = {*map(attrgetter("query"), responses)}
         for level in sorted({query.level for query in queries}):
             for lines in crowded[level]:
-                self._limit_node(lines)
+                left = self._left(lines)
+                if (per_document := self._limits.per_document) is not None and len(left) > per_document:
+                    by_document: dict[str, list[Response]] = {}
+                    for line in left:
+                        by_document.setdefault(line.docid, []).append(line)
+                    for of_document in by_document.values():
+                        self._keep_best(of_document, per_document, "document")
+                    left = self._left(left)
+                if self._limits.most is not None:
+                    self._keep_best(left, self._limits.most, "node")
             unanswered = {query.short_id for query in queries if query.level == level + 1}
             if not unanswered:
                 continue
             # Only lines of this level lead to queries of the next.
-            left = responses if not self.marked else [line for line in responses if line.index not in self.marked]
-            unanswered.difference_update(map(attrgetter("follow_on.id"), left))
+            unanswered.difference_update(map(attrgetter("follow_on.id"), self._left(responses)))
             for line in responses if unanswered else ():
                 if line.query.level == level + 1 and line.query.short_id in unanswered:
                     self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
-    def _limit_node(self, lines: Sequence[Response]) -> None:
-        per_document, most = self._limits.per_document, self._limits.most
-        left = [line for line in lines if line.index not in self.marked]
-        if per_document is not None and len(left) > per_document:
-            by_document: dict[str, list[Response]] = {}
-            for line in left:
-                by_document.setdefault(line.docid, []).append(line)
-            for of_document in by_document.values():
-                self._keep_best(of_document, per_document, "document")
-            left = [line for line in left if line.index not in self.marked]
-        if most is not None:
-            self._keep_best(left, most, "node")
+    def _left(self, lines: Sequence[Response]) -> Sequence[Response]:
+        return [line for line in lines if line.index not in self.marked] if self.marked else lines
 
     def _keep_best(self, lines: Sequence[Response], most: int, limit: Limit) -> None:
         if len(lines) > most:
@@ -452,47 +443,43 @@ class DiscardRules:
             for line in ordered[most:]:
                 self._discard(line, "DISCARDED_ENTRY", why)
 
-    def _discard(self, line: Response, code: str, why: Discard) -> None:
+    def _discard(self, line: Response, code: str, why: Discard, end: str = "\n") -> None:
         self.marked.add(line.index)
         self.why.setdefault(line.index, why)
-        self._problems.add(code, f"\n{line.text}\n", place=line.place)
+        self._problems.add(code, f"\n{line.text}{end}", place=line.place)
 
     def _keep_single_values(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]]) -> None:
         single = _single_valued(nodes)
         if self._limits.most is not None and all(len(children) == 1 for _, _, children in single):
             return  # no node is discarded, and below those that were before nothing is left
-        answers = Counter(line.follow_on.id for line in responses if line.index not in self.marked)
+        answers = Counter(line.follow_on.id for line in self._left(responses))
         asking: dict[str, list[Response]] = defaultdict(list)
         for line in responses:
             if line.query.level > 0:
                 asking[line.query.short_id].append(line)
         orphaned: dict[int, dict[str, None]] = defaultdict(dict)
 
-        def mark(line: Response, why: Discard) -> None:
+        def discard(line: Response, code: str, why: Discard, end: str) -> None:
             if line.index not in self.marked:
-                self.marked.add(line.index)
-                self.why[line.index] = why
                 answers[line.target] -= 1
                 if answers[line.target] == 0:
                     orphaned[line.query.level][line.target] = None
+            self._discard(line, code, why, end)
 
         for _, level, children in sorted(single, key=lambda group: len(group[0])):
             winner = min(children, key=lambda node: self._rank(nodes[node], node))
             why = Discard("single-valued", nodes[winner])
             for line in (line for child in children if child != winner for line in nodes[child]):
-                mark(line, why)
-                self._problems.add("DISCARDED_ENTRY", f"\n{line.text}", place=line.place)
+                discard(line, "DISCARDED_ENTRY", why, "")
             # All of the level is looked at, also below nodes that other groups have discarded.
             for target in orphaned.pop(level, ()):
-                for line in asking[target]:
-                    if line.index not in self.marked:
-                        mark(line, Discard("parent"))
-                        self.needs_all_queries |= line.target in asking
-                        self._problems.add("DISCARDED_DEPENDENT", f"\n{line.text}\n", place=line.place)
+                for line in self._left(asking[target]):
+                    self.needs_all_queries |= line.target in asking
+                    discard(line, "DISCARDED_DEPENDENT", Discard("parent"), "\n")
 
     def _rank(self, lines: Sequence[Response], node: str) -> tuple[float, float, int, int]:
         """What nodes of a single-valued slot are ranked by; the smallest wins."""
-        kept = [line for line in lines if line.index not in self.marked]
+        kept = self._left(lines)
         if not kept and self._limits.most is None:
             raise InputError(
                 f"no confidence for node {node}: all of its lines were discarded",

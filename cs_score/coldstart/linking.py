@@ -1,7 +1,6 @@
 """Loading files of lines: every line finds its query, the query that asks about its answer, and its node.
 
-Lines are linked in load order, because a line may name only a query that an earlier line has created
-(rule lines). A folder stands for its members `*.tab.txt`.
+Lines are linked in load order: they may name only queries that earlier lines have created (rule lines).
 """
 
 from __future__ import annotations
@@ -84,10 +83,8 @@ class NoAnswerYetError(InputError):
 
 
 class Loading:
-    """Lines being loaded, one file after the other, against one query table.
-
-    `links` are the lines so far, `discard` marks run lines beyond the limits, `layouts` are those of the files by name;
-    `problems`, `remarks` and `digests` are added to.
+    """Lines being loaded, one file after the other, against one query table: the `links` so far, `discard` with those
+    beyond the limits, the `layouts` of the files by name, and what is noted on the way.
     """
 
     def __init__(
@@ -105,11 +102,9 @@ class Loading:
         after_run: Callable[[], None] | None = None,
     ) -> None:
         """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs;
-        `alone` is the run whose lines are loaded, None for all.
-
-        What the programs before the scorer ask for: provenances are checked against `documents`; `allow_comments` cuts
-        off comments at the end of lines; `note` takes the error of a line that cannot be linked, and loading goes on
-        with the next line; `after_run` is called after each run file.
+        `alone`: the run whose lines are loaded. For the programs before the scorer: `documents`, which provenances are
+        checked against; whether comments at the end of lines are cut off; `note`, which takes the error of a line that
+        cannot be linked, so that loading goes on; `after_run`, called after each run file.
         """
         self.table, self.problems = table, problems
         self.links = Links(table, below)
@@ -130,9 +125,8 @@ class Loading:
         self._value_types: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in order.
-
-        Raises InputError at the first line that cannot be linked, and for files of an unknown layout.
+        """Load runs and assessments in order. Raises InputError for a line that cannot be linked and files of an
+        unknown layout.
         """
         with paused_collector():
             for given in (member for named in files for member in members(named)):
@@ -235,9 +229,8 @@ class Loading:
                     links.without_parent.append(response)
 
     def _prefix(self, query: LinkedQuery) -> str:
-        """What the ids of the nodes that answer a follow-on query begin with.
-
-        At the second hop that is the node which gave the answer asked about, empty as long as none has.
+        """What the ids of nodes begin with: the query, at the second hop the node that first gave the answer, empty if
+        none has.
         """
         parent = self.links.given.get(query.short_id)
         if parent is None:
@@ -477,10 +470,7 @@ def role_of(schema: Schema | None) -> str:
 
 
 def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Whether a file is a run or assessments, by its first line; None for an empty one.
-
-    Raises InputError for a file that is neither.
-    """
+    """Whether a file is a run or assessments, by its first line; None for an empty one. Raises InputError."""
     with open_source(given) as source:
         tab_file = read_tab_file(source, ProblemLog(), edition=edition)
     return None if tab_file is None else tab_file.schema.kind

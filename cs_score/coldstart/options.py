@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from cs_score.base.errors import UsageError, nearest
-from cs_score.base.records import Record, field, force_setattr, replace
+from cs_score.base.records import Record, force_setattr, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin, digest_of, short_digest
 from cs_score.base.sources import InputDigest
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
@@ -36,10 +36,10 @@ class PolicyItem(Record):
 
 POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
     "CORRECT": PolicyItem(frozenset({RIGHT}), "responses assessed as correct"),
-    DUPLICATE: PolicyItem(frozenset({RIGHT, WRONG, IGNORE}), "further right responses in a class that has one already"),
+    DUPLICATE: PolicyItem(frozenset(SIDES), "further right responses in a class that has one already"),
     "INCORRECT": PolicyItem(frozenset({WRONG}), "responses assessed as incorrect"),
     "INCORRECT_PARENT": PolicyItem(frozenset({WRONG, IGNORE}), "responses below a response that is not right"),
-    "INEXACT": PolicyItem(frozenset({RIGHT, WRONG, IGNORE}), "responses assessed as inexact"),
+    "INEXACT": PolicyItem(frozenset(SIDES), "responses assessed as inexact"),
     "UNASSESSED": PolicyItem(frozenset({WRONG, IGNORE}), "responses without assessment"),
 }
 
@@ -102,8 +102,8 @@ def as_list(given: object, what: str) -> tuple[str, ...]:
 class Policy(Record):
     """Which categories count as right, as wrong, and not at all, each in the order given.
 
-    A text stands for a list with colons between its items, as in the scorer's switches. Raises UsageError where a
-    category stands on a side that it may not be put on.
+    A text stands for a list with colons between its items. Raises UsageError where a category stands on a side that it
+    may not be put on.
     """
 
     right: tuple[str, ...] = ("CORRECT",)
@@ -130,8 +130,7 @@ class Policy(Record):
     @property
     def duplicate_side(self) -> Side | None:
         """Where duplicates go: the last side that names them (rule policies); None where none does."""
-        named = [side for side in SIDES if DUPLICATE in self.items(side)]
-        return named[-1] if named else None
+        return next((side for side in reversed(SIDES) if DUPLICATE in self.items(side)), None)
 
     def plain(self) -> dict[str, Sequence[str]]:
         """What the policy does: the order of right items decides which of two responses is the duplicate, no other."""
@@ -172,22 +171,18 @@ MENTION_TYPES: Final = {
 }
 """What is made of pools without mention types, by the names of the option."""
 
-_SAME: Final = {"2017.1.6": "2017.1.5"}
-
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """The edition called so; 2017.1.6 scores as 2017.1.5. Raises UsageError for what is not known.
+    """The edition called so, 2017.1.6 being 2017.1.5, with what is made of pools without mention types.
 
-    `mention_types`: what is made of pools that have none.
+    Raises UsageError for what is not known.
     """
-    edition = EDITIONS.get(_SAME.get(name, name))
+    edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
         raise UsageError(f"no edition {name} to follow; there are {', '.join(EDITIONS)}{nearest(name, EDITIONS)}")
     if mention_types not in MENTION_TYPES:
-        known = ", ".join(MENTION_TYPES)
-        raise UsageError(
-            f"no --mention-types {mention_types}; there are {known}{nearest(mention_types, MENTION_TYPES)}"
-        )
+        near = nearest(mention_types, MENTION_TYPES)
+        raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{near}")
     if mention_types == AS_GIVEN:
         return edition
     if edition.ignores_each_nominal:
@@ -201,17 +196,16 @@ class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
     `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
-    or a colon-separated list naming the queries to score, None for all. `runids`: the runs to score in this order,
-    None for all. `samples`: a bootstrap resample file, or None;
-    `metrics`: those of P, R and F that resamples have values of, since the reference resamples what its tables show.
-    `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools that have none.
-    Lists and limits may be texts as the scorer's switches take them (`A:B`). Raises UsageError for what is neither.
+    or a colon-separated list naming the queries to score, `runids` the runs in this order, None for all. `samples`: a
+    bootstrap resample file; `metrics`: those of P, R and F that resamples have values of, since the reference resamples
+    what its tables show. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of
+    pools that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
     """
 
     discipline: str = "ASSESSED"
     expand: str | None = None
-    justifications: Justifications = field(default_factory=lambda: Justifications(1, 3))
-    policy: Policy = field(default_factory=Policy)
+    justifications: Justifications = Justifications(1, 3)
+    policy: Policy = Policy()
     queries: str | None = None
     runids: tuple[str, ...] | None = None
     samples: str | None = None
@@ -242,14 +236,15 @@ class Options(Record):
             raise UsageError(no_discipline(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """The options as a JSON object, for the signature."""
+        """The options as a JSON object, for the origin of scores."""
+        policy = self.policy
         return {
             "discipline": self.discipline,
             "expand": self.expand,
             "justifications": str(self.justifications),
-            "right": list(self.policy.right),
-            "wrong": list(self.policy.wrong),
-            "ignore": list(self.policy.ignore),
+            "right": list(policy.right),
+            "wrong": list(policy.wrong),
+            "ignore": list(policy.ignore),
             "queries": self.queries,
             "runids": None if self.runids is None else list(self.runids),
             "samples": self.samples,
@@ -320,17 +315,13 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
     return NamedPolicy(name, policy, limits, chosen)
 
 
-# The measure that a signature is about unless another is wanted, by whether there is an LDC index.
-_HEADLINES: Final = {has_ldc_index: str(usual(COLD_START_MODE, has_ldc_index)) for has_ldc_index in (False, True)}
-
-
 APART: Final = "runs_apart"
 """The option in the origin of a result of several runs, or of one in a file of several, each scored by itself."""
 
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
     """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
-    measure = _HEADLINES[has_ldc_index]
+    measure = str(usual(COLD_START_MODE, has_ldc_index))
     origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
     return as_validated(origin) if validated else origin
 

@@ -15,17 +15,23 @@ from cs_score.base.display import aligned, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
+from cs_score.base.runtime import Late
 from cs_score.coldstart.editions import LATEST, Edition
-from cs_score.coldstart.judging import Labels, Tally, pre_policy_category, without
+from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
+from cs_score.coldstart.options import Options
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, Table, UnitResult
-from cs_score.coldstart.samples import VALUE_CODES, Bootstrap
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult
+from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import sentences
 
 if TYPE_CHECKING:
+    import shlex
+
     from cs_score.statistics.results import ScoreIntervals
+else:
+    shlex = Late("shlex")
 
 
 class Field(Record):
@@ -34,28 +40,27 @@ class Field(Record):
     header: str
     attribute: str
     meaning: str
-    is_count: bool = False
 
-
-def _counted(header: str, attribute: str, meaning: str) -> Field:
-    return Field(header, attribute, meaning, is_count=True)
+    @property
+    def is_count(self) -> bool:
+        return self.attribute in Counts.__struct_fields__
 
 
 SCORE_FIELDS: Final[Mapping[str, Field]] = {
     "EC": Field("QID/EC", "name", "query, or query and class"),
     "RUNID": Field("RunID", "run_id", "run"),
     "LEVEL": Field("Hop", "level", "hop from 0 on, or ALL"),
-    "GT": _counted("GT", "ground_truth", "classes to be found"),
-    "SUBMITTED": _counted("Submitted", "submitted", "responses"),
-    "CORRECT": _counted("Correct", "correct", "responses assessed as correct, below a right parent"),
-    "INCORRECT": _counted("Incorrect", "incorrect", "responses assessed as incorrect, below a right parent"),
-    "INEXACT": _counted("Inexact", "inexact", "responses assessed as inexact, below a right parent"),
-    "INCORRECT_PARENT": _counted("PIncorrect", "incorrect_parent", "responses below an answer that is not right"),
-    "UNASSESSED": _counted("Unassessed", "unassessed", "responses without assessment, below a right parent"),
-    "REDUNDANT": _counted("Dup", "redundant", "duplicates of a right response"),
-    "RIGHT": _counted("Right", "right", "responses that count as right"),
-    "WRONG": _counted("Wrong", "wrong", "responses that count as wrong"),
-    "IGNORED": _counted("Ignored", "ignored", "responses that are left out of precision"),
+    "GT": Field("GT", "ground_truth", "classes to be found"),
+    "SUBMITTED": Field("Submitted", "submitted", "responses"),
+    "CORRECT": Field("Correct", "correct", "responses assessed as correct, below a right parent"),
+    "INCORRECT": Field("Incorrect", "incorrect", "responses assessed as incorrect, below a right parent"),
+    "INEXACT": Field("Inexact", "inexact", "responses assessed as inexact, below a right parent"),
+    "INCORRECT_PARENT": Field("PIncorrect", "incorrect_parent", "responses below an answer that is not right"),
+    "UNASSESSED": Field("Unassessed", "unassessed", "responses without assessment, below a right parent"),
+    "REDUNDANT": Field("Dup", "redundant", "duplicates of a right response"),
+    "RIGHT": Field("Right", "right", "responses that count as right"),
+    "WRONG": Field("Wrong", "wrong", "responses that count as wrong"),
+    "IGNORED": Field("Ignored", "ignored", "responses that are left out of precision"),
     "P": Field("Prec", "precision", "precision"),
     "R": Field("Recall", "recall", "recall"),
     "F": Field("F1", "f1", "F1"),
@@ -94,9 +99,7 @@ def check_fields(names: Iterable[str]) -> None:
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
     """The metrics that resamples have values of, by the fields shown: cells are found by their row's name and hop."""
-    if not {"EC", "LEVEL"} <= set(fields):
-        return ()
-    return tuple(metric for metric in ("P", "R", "F") if metric in fields)
+    return tuple(metric for metric in METRICS if {"EC", "LEVEL", metric} <= set(fields))
 
 
 class TableLayout:
@@ -104,47 +107,41 @@ class TableLayout:
 
     def __init__(self, fields: Mapping[str, Field], shown: Iterable[str], run_id: str, tabs: bool) -> None:
         """`shown`: the fields that have cells at all; others stay empty. `tabs`: one tab between cells, no padding."""
-        self._fields = fields
-        self._run_id = run_id
-        self._tabs = tabs
+        self._fields, self._run_id, self._tabs = fields, run_id, tabs
         self._widths = {name: len(fields[name].header) for name in shown}
 
-    def table(self, names: Sequence[str], rows: Sequence[ScoreRow]) -> str:
-        columns: dict[str, list[str]] = {}
-        for name in self._widths:
-            # Most columns repeat few values; each value is formatted and padded once.
-            values = self._values(name, rows)
-            cells = {value: _cell(value) for value in set(values)}
-            self._widths[name] = max(self._widths[name], max(map(len, cells.values()), default=0))
-            cells = {value: self._padded(name, cell) for value, cell in cells.items()}
-            columns[name] = [cells[value] for value in values]
-        blank = [""] * len(rows)
-        lines = zip(*(columns.get(name, blank) for name in names)) if names else [()] * len(rows)
-        separator = "\t" if self._tabs else " "
-        return "".join([f"{separator.join(line)}\n" for line in lines])
-
     def header(self, names: Sequence[str]) -> str:
-        return self._line(names, [self._fields[name].header for name in names])
+        return self._lines([[self._padded(name, self._fields[name].header) for name in names]])
 
-    def row(self, names: Sequence[str], row: ScoreRow, prefix: str) -> str:
-        """One row with `prefix` before its first cell, in the widths found so far."""
-        first, *rest = (_cell(self._values(name, [row])[0]) if name in self._widths else "" for name in names)
-        return self._line(names, [prefix + first, *rest])
+    def table(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
+        """The lines of some rows; those with a `prefix` before the first cell in the widths found so far."""
+        columns = [self._column(name, rows, "" if at else prefix, bool(prefix)) for at, name in enumerate(names)]
+        return self._lines(zip(*columns) if columns else [()] * len(rows))
 
-    def _values(self, name: str, rows: Sequence[ScoreRow]) -> list[object]:
+    def _column(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
+        if name not in self._widths:
+            return [prefix] * len(rows)
         field = self._fields[name]
-        if field.attribute == "run_id":
-            return [self._run_id] * len(rows)
         value_of = attrgetter(field.attribute)
-        if field.is_count:  # four blanks where a row is a mean
-            return ["    " if row.counts is None else value_of(row.counts) for row in rows]
-        values = list(map(value_of, rows))
-        if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
-            values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
-        return values
+        values: list[object]
+        if field.attribute == "run_id":
+            values = [self._run_id] * len(rows)
+        elif field.is_count:  # four blanks where a row is a mean
+            values = ["    " if row.counts is None else value_of(row.counts) for row in rows]
+        else:
+            values = list(map(value_of, rows))
+            if 0.0 in values:  # -0.0 equals 0.0, but its cell has a sign
+                values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
+        # Most columns repeat few values; each value is formatted and padded once.
+        cells = {value: prefix + _cell(value) for value in set(values)}
+        if not keeps_width:
+            self._widths[name] = max([self._widths[name], *map(len, cells.values())])
+        cells = {value: self._padded(name, cell) for value, cell in cells.items()}
+        return [cells[value] for value in values]
 
-    def _line(self, names: Sequence[str], cells: Sequence[str]) -> str:
-        return ("\t" if self._tabs else " ").join(map(self._padded, names, cells)) + "\n"
+    def _lines(self, rows: Iterable[Sequence[str]]) -> str:
+        separator = "\t" if self._tabs else " "
+        return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
     def _padded(self, name: str, cell: str) -> str:
         if self._tabs:
@@ -176,18 +173,15 @@ def _table_texts(run: RunResult, of: Layout) -> Iterator[tuple[str, str]]:
     ):
         text = "" if table is None else layout.table(names, table.rows + table.averages) + FOOT
         yield ending, layout.header(names) + text if table is not None and table.rows else text
-    summary = [
-        layout.row(SUMMARY_FIELDS, row, f"{variant}-") for variant, table in tables.variants for row in table.averages
-    ]
+    summary = [layout.table(SUMMARY_FIELDS, table.averages, f"{variant}-") for variant, table in tables.variants]
     yield "summary", layout.header(SUMMARY_FIELDS) + "".join(summary) + FOOT
 
 
 def averages_text(run: RunResult) -> str:
     """The rows of the summary that hold all queries, as a table for people."""
     layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False)
-    rows = [
-        row._replace(name=f"{variant}-{row.name}") for variant, table in run.tables.variants for row in table.averages
-    ]
+    variants = run.tables.variants
+    rows = [row._replace(name=f"{variant}-{row.name}") for variant, table in variants for row in table.averages]
     lines = layout.table(SUMMARY_FIELDS, rows)
     return layout.header(SUMMARY_FIELDS) + lines
 
@@ -196,13 +190,11 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bo
     """The AP report of one run; only that of the run whose id the rows bear has macro averages."""
     fields = tuple(AP_FIELDS)
     layout = TableLayout(AP_FIELDS, fields, scores.run_id, tabs)
-    tables: list[tuple[str, Table, tuple[ScoreRow, ...]]] = [
-        (variant, table, table.macro if is_primary else ()) for variant, table in scores.variants
-    ]
-    for variant, table, macro in tables:
-        lines = layout.table(fields, table.rows + macro)
-        yield f"{AP_TITLES[variant]}\n\n{layout.header(fields) if table.rows else ''}{lines}\n"
-    summary = [layout.row(fields, row, f"{variant}-") for variant, _, macro in tables for row in macro]
+    tables = [(variant, table.rows, table.macro if is_primary else ()) for variant, table in scores.variants]
+    for variant, rows, macro in tables:
+        lines = layout.table(fields, rows + macro)
+        yield f"{AP_TITLES[variant]}\n\n{layout.header(fields) if rows else ''}{lines}\n"
+    summary = [layout.table(fields, macro, f"{variant}-") for variant, _, macro in tables]
     yield f"{AP_SUMMARY}\n\n{layout.header(fields)}{''.join(summary)}{AP_FOOT}"
 
 
@@ -228,20 +220,18 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
 def closing_line(errors: int, warnings: int) -> str:
     """The last line of the report: errors if there are any, else warnings."""
-    if errors:
-        return f"{errors} error{'s' if errors > 1 else ''} encountered\n"
-    if warnings:
-        return f"{warnings} warning{'s' if warnings > 1 else ''} encountered\n"
-    return "No warnings encountered\n"
+    number, what = (errors, "error") if errors else (warnings, "warning")
+    return f"{number} {what}{'s' if number > 1 else ''} encountered\n" if number else "No warnings encountered\n"
 
 
-def whole_report(problems: Iterable[Problem], errors: int, warnings: int, edition: Edition = LATEST) -> str:
+def whole_report(result: Result) -> str:
     """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line.
 
     Once and without that line where it is written before anything is scored.
     """
-    text = "".join(report_text(problems, edition))
-    return text if edition.reports_first else text * 2 + closing_line(errors, warnings)
+    text = "".join(report_text(result.problems, result.options.edition))
+    closing = closing_line(result.error_count, result.warning_count)
+    return text if result.options.edition.reports_first else text * 2 + closing
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
@@ -296,7 +286,7 @@ def responses_text(
             if shown is None:
                 continue
             node, target = "", ""
-            if edition.shows_nodes:
+            if edition.has_nodes:
                 node = f"\tFQNODEID:\t{response.node or '-'}\n"
                 target = f"\tTARGET_QID:\t{response.target_full_id}\n"
             yield (
@@ -343,11 +333,10 @@ def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 
 def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, list[str]]]:
-    drawn = [
-        sample.label + "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in sample.draws]) + "\n"
-        for sample in bootstrap.samples
-    ]
-    yield "sample", drawn
+    drawn = (
+        "".join([f" {draw.ldc_id}:{''.join(draw.written[:1])}" for draw in one.draws]) for one in bootstrap.samples
+    )
+    yield "sample", [f"{sample.label}{draws}\n" for sample, draws in zip(bootstrap.samples, drawn)]
     scores = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
         cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
@@ -372,14 +361,25 @@ class Invocation(Record):
     policies: Mapping[str, str]
     has_samples: bool
 
+    def text(self) -> str:
+        """The content of `.params`."""
+        policies = "".join(f"  {side} => {text}\n" for side, text in sorted(self.policies.items()))
+        return (
+            f"#At: {time.asctime(self.at)}\n\n"
+            f"#Invoked as:\n{self.folder}$ {' '.join(self.words)}\n\n"
+            f"#Policy Selected:\n{policies}" + ("\nSAMPLE => BOOTSTRAP RESAMPLE" if self.has_samples else "")
+        )
 
-def _params_text(invocation: Invocation) -> str:
-    policies = "".join(f"  {side} => {text}\n" for side, text in sorted(invocation.policies.items()))
-    return (
-        f"#At: {time.asctime(invocation.at)}\n\n"
-        f"#Invoked as:\n{invocation.folder}$ {' '.join(invocation.words)}\n\n"
-        f"#Policy Selected:\n{policies}" + ("\nSAMPLE => BOOTSTRAP RESAMPLE" if invocation.has_samples else "")
-    )
+
+def invocation(
+    options: Options, switches: Iterable[str], rest: Iterable[str], folder: str, texts: Mapping[str, str] | None = None
+) -> Invocation:
+    """The call that scores with these options: `switches`, limits and policy (as typed: `texts`), and the `rest`."""
+    texts = options.policy.texts() if texts is None else texts
+    limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
+    sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))
+    command = ["cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest))]
+    return Invocation(time.localtime(), folder, command, texts, options.samples is not None)
 
 
 class Output(Record):
@@ -465,7 +465,7 @@ def stream_blocks(
     result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """All texts one after the other: those of the call, of each run, and the intervals of all runs."""
-    yield encoded([_params_text(invocation)])
+    yield encoded([invocation.text()])
     for number, run in enumerate(result.runs):
         yield from (text for _, text in _texts_of(run, layout, result.options.edition, number == 0))
     for run, of_run in zip(result.runs, intervals):
@@ -478,7 +478,7 @@ def file_blocks(
     invocation: Invocation,
     intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
-) -> Iterator[tuple[str, Iterator[bytes]]]:
+) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file's ending with its whole content; of a stopped scoring only the files that every run came to."""
     options = result.options
     given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
@@ -490,6 +490,6 @@ def file_blocks(
     for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
         of_runs = [[text for ending, text in of_run if ending == output.ending] for of_run in texts]
         if output.ending == "params":
-            yield output.ending, encoded([_params_text(invocation)])
+            yield output.ending, encoded([invocation.text()])
         elif not was_stopped or (of_runs and all(of_runs)):
             yield output.ending, chain.from_iterable(chain.from_iterable(of_runs))

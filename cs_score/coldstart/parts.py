@@ -1,9 +1,8 @@
 """Scoring a large run part by part, in several processes, with little in memory at a time.
 
-A part holds some of the queries and, of every file, the lines about them. Nothing that is scored looks beyond a query,
-the answers to it and the queries that ask about those, so parts can be scored one by one or side by side. The files
-written are those of `score_runs`. What only a scoring in one piece can find out is left to it: which of several fatal
-conditions is the first, how several runs mix.
+A part holds some of the queries and, of every file, the lines about them: nothing that is scored looks beyond a query
+and what follows on it. The files written are those of `score_runs`. What only a scoring in one piece can find out is
+left to it: which of several fatal conditions is the first, how several runs mix.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -24,16 +24,7 @@ from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import (
-    Alternatives,
-    DebugText,
-    Result,
-    ScoreRow,
-    averaged_rankings,
-    averaged_table,
-    ranked_rows,
-    tallies_of,
-)
+from cs_score.coldstart.result import Alternatives, DebugText, Result, ScoreRow, ranked_rows, tallies_of
 from cs_score.coldstart.scorer import Combining, alternatives_of, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
@@ -57,9 +48,8 @@ class DividedFile(Record):
 
 
 class Cut(Record):
-    """How queries fall to parts: the queries of each part, and the part of each query by full id in UTF-8.
-
-    `lengths` are those of the ids, the longest first.
+    """How queries fall to parts: those of each, and the part of each by full id in UTF-8, with the lengths of these
+    ids, the longest first.
     """
 
     queries: Sequence[Mapping[str, Query]]
@@ -67,9 +57,8 @@ class Cut(Record):
     lengths: Sequence[int]
 
     def family(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """The query that a line names, or the first one in the chain of answers that led to that; and its part.
-
-        A line that names no query goes to the first part, where its fault is found.
+        """The first query in the chain of answers that a line hangs on, and its part; the first part finds faults of
+        names.
         """
         # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
         for length in self.lengths:
@@ -82,9 +71,8 @@ class Cut(Record):
 
 
 def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
-    """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next.
-
-    None where the ids that lines bear do not distinguish queries.
+    """Spread queries over at most `parts` parts, so that names in one part sort before all names in the next. None
+    where the ids that lines bear do not distinguish queries.
     """
     ordered = sorted(queries.by_id.values(), key=lambda query: query.full_id)
     if len({query.base_id for query in ordered}) < len(ordered):
@@ -109,10 +97,9 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Read files, and spread their lines over the parts.
-
-    Layouts, remarks and digests are added to `loading`, which gets no lines. Raises InputError where a file
-    cannot be read or its layout is unknown; what is wrong with single lines is found when their part is scored.
+    """Read files, and spread their lines over the parts; layouts, remarks and digests are added to `loading`. Raises
+    InputError where a file cannot be read or its layout is unknown; faults of lines are found when their part is
+    scored.
     """
     divided: list[DividedFile] = []
     for member in (member for given in files for member in members(given)):
@@ -155,11 +142,69 @@ class NeedsWholeError(Exception):
     """This input cannot be divided: it must be worked on whole."""
 
 
-def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list[_PartScore]:
-    """What `work` returns for each part from 0 on, in order; at most `jobs` parts are worked on at a time.
+class _Task(Record):
+    """What all parts have in common; each writes its texts of the debug file into `folder`."""
 
-    Parts are begun in order. Raises what `work` raises, and NeedsWholeError where a worker died or none can begin;
-    what others work on is given up then.
+    gold: Gold
+    files: Sequence[DividedFile]
+    cut: Cut
+    folder: str
+
+    def texts_of(self, part: int) -> tuple[str, str]:
+        return os.path.join(self.folder, f"{part}.responses"), os.path.join(self.folder, f"{part}.rankings")
+
+
+class _PartScore(Record):
+    """What scoring one part gave: the run ids, the number of accepted lines, the rows of the SF tables."""
+
+    run_ids: frozenset[str]
+    lines: int
+    has_met: bool
+    rows: Sequence[ScoreRow]
+    ap_rows: Sequence[ScoreRow]
+    alternatives: Alternatives
+    problems: ProblemLog
+
+
+def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
+    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time, over gold without pool. The text
+    of the debug file is written into files in `folder`, to which the result refers. None: the files must be scored in
+    one piece. Raises OutputError where the text cannot be written.
+    """
+    cut = cut_queries(gold.table, parts)
+    # Reports that come first hold the errors of all lines before anything is scored.
+    if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
+        return None
+    limits = gold.options.justifications
+    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links)
+    try:
+        divided = divide_files(loading, files, cut)
+        if any(file.schema is RUN_2014 for file in divided):
+            return None
+        task = _Task(gold, divided, cut, folder)
+        scores = _map_parts(partial(_score_part, task), len(cut.queries), jobs)
+        run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
+        if len(run_ids) != 1:
+            return None
+        (run_id,) = run_ids
+        for score in scores:
+            loading.problems.take_over(score.problems)
+        combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
+        lines = sum(score.lines for score in scores)
+        combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
+        alternatives = Alternatives.joined(score.alternatives for score in scores)
+        rows = chain.from_iterable(score.rows for score in scores)
+        ap_rows = chain.from_iterable(score.ap_rows for score in scores)
+        *_, run = combining.stages(run_id, rows, alternatives, ap_rows=ap_rows)
+        texts = DebugText(*zip(*map(task.texts_of, range(len(scores)))))
+        return combining.result([replace(run, debug_text=texts)])
+    except (NeedsWholeError, InputError):
+        return None
+
+
+def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list[_PartScore]:
+    """What `work` returns for each part, in order. Raises what `work` raises, and NeedsWholeError where a worker died
+    or none can begin; what others work on is given up then.
     """
     from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
@@ -179,75 +224,9 @@ def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list
         raise NeedsWholeError from None
 
 
-class _Task(Record):
-    """What all parts have in common; each writes its texts of the debug file into `folder`."""
-
-    gold: Gold
-    files: Sequence[DividedFile]
-    cut: Cut
-    folder: str
-
-
-class _PartScore(Record):
-    """What scoring one part gave: the run ids, the number of accepted lines, the rows of the SF tables."""
-
-    run_ids: frozenset[str]
-    lines: int
-    has_met: bool
-    rows: Sequence[ScoreRow]
-    ap_rows: Sequence[ScoreRow]
-    alternatives: Alternatives
-    problems: ProblemLog
-
-
-def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time.
-
-    `gold` has its queries and no pool yet. The text of the debug file is written into files in `folder`, to which the
-    result refers. None: the files must be scored in one piece. Raises OutputError where the text cannot be written.
-    """
-    cut = cut_queries(gold.table, parts)
-    # Reports that come first hold the errors of all lines before anything is scored.
-    if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
-        return None
-    limits = gold.options.justifications
-    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links)
-    try:
-        divided = divide_files(loading, files, cut)
-        if any(file.schema is RUN_2014 for file in divided):
-            return None
-        scores = _map_parts(partial(_score_part, _Task(gold, divided, cut, folder)), len(cut.queries), jobs)
-        run_ids = frozenset[str]().union(*(score.run_ids for score in scores))
-        if len(run_ids) != 1:
-            return None
-        (run_id,) = run_ids
-        for score in scores:
-            loading.problems.take_over(score.problems)
-        combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
-        lines = sum(score.lines for score in scores)
-        combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
-        alternatives = Alternatives.joined(score.alternatives for score in scores)
-        rows = (row for score in scores for row in score.rows)
-        run = combining.projected(run_id, averaged_table(rows), alternatives)
-        combining.check_something_scored(run)
-        ranked = averaged_rankings(run_id, (row for score in scores for row in score.ap_rows), gold.table)
-        texts = [_texts_of(folder, part) for part in range(len(scores))]
-        run = replace(run, average_precision=ranked, debug_text=DebugText(*zip(*texts)))
-        if gold.options.samples is not None:
-            run = combining.with_bootstrap(run, gold.options.samples)
-        return combining.result([run])
-    except (NeedsWholeError, InputError):
-        return None
-
-
-def _texts_of(folder: str, part: int) -> tuple[str, str]:
-    return os.path.join(folder, f"{part}.responses"), os.path.join(folder, f"{part}.rankings")
-
-
 def _score_part(task: _Task, part: int) -> _PartScore:
-    """Link, match, count and rank the lines of one part, and write its texts of the debug file.
-
-    Raises NeedsWholeError, also for what is fatal: another part may hold an earlier line that is.
+    """Link, match, count and rank the lines of one part, and write its texts of the debug file. Raises NeedsWholeError,
+    also for what is fatal: another part may hold an earlier line that is.
     """
     whole, queries = task.gold, task.cut.queries[part]
     hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}
@@ -260,9 +239,8 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     try:
         with paused_collector():
             for file in task.files:
-                texts = _numbered(file.blocks[part], file.name)
-                width, edition = len(file.schema.columns), table.edition
-                lines = accepted_lines(texts, file.name, width, loading.problems, [], edition)
+                texts, width = _numbered(file.blocks[part], file.name), len(file.schema.columns)
+                lines = accepted_lines(texts, file.name, width, loading.problems, [], table.edition)
                 loading.load_lines(TabFile(file.name, file.schema, lines))
             run = run_of(gold, loading, gold.options.justifications)
             run_ids = frozenset(run.lines)
@@ -274,7 +252,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     except InputError:
         raise NeedsWholeError from None
     debug = responses_text(tallies_of(units)), rankings_text(rankings)
-    for path, text in zip(_texts_of(task.folder, part), debug):
+    for path, text in zip(task.texts_of(part), debug):
         write_whole(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),

@@ -44,10 +44,8 @@ _JSON_ESCAPES: Final = {
 
 
 class QueryId(NamedTuple):
-    """The parts of a query id.
-
-    `base` names the query that the first hop answers; `short` is the last component, the key of the query table;
-    `level` is 0 or 1; `expanded` is true for ids of the ten-digit form.
+    """The parts of a query id: `base` names the query of the first hop, `short` is the last component, the key of the
+    query table; `level` is 0 or 1; `expanded` is true for ids of the ten-digit form.
     """
 
     prefix: str | None
@@ -75,9 +73,7 @@ def slot_filling_id(docid: str, start: str, end: str, slots: tuple[str, ...]) ->
 
 
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
-    """The twelve-digit id of the query that asks about an answer (rule follow-on-queries).
-
-    `query_id` is the full id of the query that was answered, `value` the answer, `provenance` the canonical value
+    """The twelve-digit id of the query about an answer to a query (rule follow-on-queries), by its canonical
     provenance. Non-ASCII text is hashed in a double UTF-8 encoding, as the ids published since 2017 were.
     """
     text = f"{query_id}:{value}:{provenance}"
@@ -121,10 +117,8 @@ NODE_TYPES: Final = ENTITY_TYPES | frozenset(
 
 
 class Predicate(Record):
-    """One slot: `name` for entities of the types in `domain`, filled by the types in `range`.
-
-    `single` is true for slots that take one value; `inverse` is the name of the inverse slot, or None. `usual` is the
-    first of the types in `range` as the inventory has them; empty for predicates of users.
+    """One slot: its name for entities of the types in `domain`, filled by those in `range`, of which `usual` is the
+    first in the inventory (empty for predicates of users); `single`: it takes one value.
     """
 
     name: str
@@ -192,11 +186,10 @@ class EntryPoint(Record):
 
 
 class Query(Record):
-    """A query from a file, or one made from an entry point of such a query.
-
-    `short_id` is its key in the query table, `base_id` the id of the query it starts from; `slots` are the slot texts
-    by hop, empty also for the `absent_slots` before the last one; `expansions` are the short ids of the queries made
-    from its entry points, in their order, or None where the query was not expanded.
+    """A query from a file, or one made from an entry point of such a query. `short_id` is its key in the query table,
+    `base_id` the id of the query it starts from; `slots` are the slot texts by hop, empty also for the `absent_slots`
+    before the last; `expansions` are the short ids of the queries made of its entry points, None where it was not
+    expanded.
     """
 
     prefix: str | None
@@ -221,10 +214,8 @@ class Query(Record):
 
 
 class QuerySet(Record):
-    """The query table.
-
-    `by_id` holds every query by short id, expanded ones included; `ldc_of` maps the short id of a slot-filling query to
-    that of the LDC query it was made from and is empty where nothing was expanded.
+    """The query table: every query by short id, and the short id of the LDC query that a slot-filling query was made
+    from.
     """
 
     by_id: Mapping[str, Query]
@@ -262,9 +253,8 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Ed
 def build_query_set(
     loaded: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """Put the queries of all files into one table and, with `base`, split them by entry point.
-
-    A later query replaces an earlier one with the same short id. `base` is the first part of the new queries' names.
+    """Put the queries of all files into one table, later ones in the place of earlier ones with the same short id; with
+    `base`, the first part of the new names, split them by entry point.
     """
     by_id = {query.short_id: query for query in loaded}
     if base is None:
@@ -320,9 +310,8 @@ def _not_well_formed(data: bytes, name: str) -> str | None:
 
 
 def _is_usual_xml(data: bytes) -> bool:
-    """Whether a file is surely well-formed; False where that is for lxml to say, which takes long to import.
-
-    Expat may judge in another way what the first condition excludes.
+    """Whether a file is surely well-formed; False where lxml has to say that, which takes long to import: expat may
+    judge in another way what the first condition excludes.
     """
     from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -458,10 +447,8 @@ def load_queries(
     documents: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> QueryFiles:
-    """Read query files and expand the queries where a `base` of the new names is given.
-
-    Spans are checked against `documents` where those are given. Raises InputError where a file cannot be read or is not
-    UTF-8, or an id cannot be parsed; other faults become problems.
+    """Read query files, expanded where a `base` of the new names is given, with spans checked against `documents` if
+    given. Raises InputError for a file that cannot be read or is not UTF-8, and for an id that cannot be parsed.
     """
     loaded: list[Query] = []
     names: list[str] = []
@@ -487,9 +474,8 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):
-    """Short id of each query to score -> the highest hop that is scored, and -> the LDC id that a file lists it under.
-
-    The last LDC id counts where a file has several, as in the program that draws resamples.
+    """The highest hop that is scored of each query to score, and the last LDC id that a file lists it under, by short
+    id.
     """
 
     hop_limits: dict[str, int]
@@ -497,10 +483,8 @@ class Selection(NamedTuple):
 
 
 def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) -> Selection:
-    """The queries to score.
-
-    `choice` is the value of `-queries`: None for all queries, the name of a file, or a colon-separated list of ids.
-    Raises InputError for ids that cannot be parsed and for impossible hop limits.
+    """The queries to score: all, those that the file `choice` lists, or those of a colon-separated list of ids. Raises
+    InputError for ids that cannot be parsed and for impossible hop limits.
     """
     if choice is None:
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})

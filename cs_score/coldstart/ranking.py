@@ -6,7 +6,6 @@ justifications that it gives, instead of 0 or 1.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections import defaultdict
@@ -18,7 +17,7 @@ from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import MOST_TRIED, REDUNDANT, Choice, Labels, Matched
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, node_confidence
 from cs_score.coldstart.options import IGNORE, WRONG
-from cs_score.coldstart.queries import Query
+from cs_score.coldstart.queries import Query, find_predicate
 from cs_score.measures.registry import ALL_HOPS, RANKED, divide
 
 
@@ -40,19 +39,16 @@ class AssessedClasses:
 
     def documents(self, name: str) -> int:
         """In how many documents a class was found."""
-        found = self._documents.get(name)
-        if found is None:
-            found = self._documents[name] = len({assessment.docid for assessment in self._members[name]})
-        return found
+        if name not in self._documents:
+            self._documents[name] = len({assessment.docid for assessment in self._members[name]})
+        return self._documents[name]
 
     def of_level(self, level: str) -> tuple[str, ...]:
         return self._by_level[level]
 
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
-        """The number of answers to be found by level (rule average-precision).
-
+        """The number of answers to be found by level (rule average-precision); below the second hop not for `ALL`.
         `single`: for each hop, whether its slot takes one value; None: the slot is unknown, and so is the number.
-        Below the second hop each class counts, but not for `ALL`.
         """
         if self.edition.ranks_all_levels:
             return self._ground_truth_by_slot(single)
@@ -76,9 +72,8 @@ class AssessedClasses:
 
 
 class Node(Record):
-    """A node before it is ranked: its level (0 or 1), the node above it, its lines in load order, and its first line.
-
-    At level 0 `parent` is the node itself. `own_confidence` does not have the parent's in it yet.
+    """A node before it is ranked: its level (0 or 1), the node above it (itself at level 0), its lines in load order,
+    its confidence without the parent's, and its first line.
     """
 
     name: str
@@ -127,10 +122,8 @@ class Nodes:
 
 
 class RankedNode(Record):
-    """A node in the ranking of one query.
-
-    `value` (V) is the share of the class's justifications, at least 0; it exceeds 1 where the node has several lines
-    from one document. `mapped_class` is None where no class was free. `first` is the node's first line.
+    """A node in the ranking of one query. `value` (V) is the share of the class's justifications, at least 0; it
+    exceeds 1 where several lines come from one document. `mapped_class` is None where no class was free.
     """
 
     name: str
@@ -142,11 +135,9 @@ class RankedNode(Record):
 
 
 class Ranking(Record):
-    """Average precision of one query at one level (a hop, or `ALL`).
-
-    `scores` are those of the ranking's measures, in the order of their table; they are divided by `ground_truth`, None
-    where the slot is unknown, which differs from the number of `classes` for single-valued slots. `nodes` are in rank
-    order.
+    """Average precision of one query at one level (a hop, or `ALL`): `scores` by the ranking's measures, in the order
+    of their table, divided by `ground_truth`, which differs from the number of `classes` for single-valued slots and is
+    None for unknown ones; `nodes` in rank order.
     """
 
     query: str
@@ -162,25 +153,19 @@ class Ranking(Record):
 
 
 class Ranker:
-    """Ranks the nodes of one query.
-
-    `matched`, `labels`: assessment and labels of each response by index; `most`: how many justifications of a node
-    count, None for all.
-    """
+    """Ranks the nodes of one query by assessment and labels of each response; `most` justifications of a node count."""
 
     def __init__(
         self, classes: AssessedClasses, matched: Matched, labels: Mapping[int, Labels], most: int | None
     ) -> None:
         self._classes, self._matched, self._labels, self._most = classes, matched, labels, most
 
-    def rankings(self, query: Query, single: Sequence[bool | None], of_query: Mapping[str, Node]) -> list[Ranking]:
-        """The rankings of level 0, level 1 where there is one, deeper ones that have a class, and `ALL`.
-
-        Nodes are of level 0 or 1, so that deeper levels rank none (rule nodes). `single`: per hop, whether the
-        slot takes one value, None where it is unknown.
+    def rankings(self, query: Query, of_query: Mapping[str, Node]) -> list[Ranking]:
+        """The rankings of level 0, level 1 where there is one, deeper ones that have a class and never a node, and
+        `ALL`.
         """
-        classes = self._classes
-        ranked = self._ranked_nodes(of_query)
+        classes, ranked = self._classes, self._ranked_nodes(of_query)
+        single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         truth = classes.ground_truth(single)
         of_level: dict[str, tuple[RankedNode, ...]] = {
             "0": tuple(node for node in ranked if node.level == 0),
@@ -211,31 +196,22 @@ class Ranker:
         by_rank.sort(key=lambda item: (-item[0], item[1].first.number, item[1].first.index))
         taken: set[str] = set()
         ranked_of: dict[str, RankedNode] = {}
-        for level in (0, 1):
-            for confidence, node in by_rank:
-                if node.level != level:
-                    continue
-                free = [candidate for candidate in self._candidates(node.lines) if candidate[2] not in taken]
-                value, _, mapped_class = max(free) if free else (0.0, 0, None)
-                if mapped_class is not None:
-                    taken.add(mapped_class)
-                if level and not ranked_of[node.parent].value:
-                    value = 0.0  # below a node without value it has none, but it keeps its class
-                ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, level)
+        for confidence, node in sorted(by_rank, key=lambda item: item[1].level):  # those of a level stay in order
+            free = [candidate for candidate in self._candidates(node.lines) if candidate[2] not in taken]
+            value, _, mapped_class = max(free) if free else (0.0, 0, None)
+            if mapped_class is not None:
+                taken.add(mapped_class)
+            if node.level and not ranked_of[node.parent].value:
+                value = 0.0  # below a node without value it has none, but it keeps its class
+            ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, node.level)
         return tuple(ranked_of[node.name] for _, node in by_rank)
 
     def _candidates(self, lines: Iterable[Response]) -> list[tuple[float, int, str]]:
-        """What a node with these lines may be mapped to: V, smallest number of a line, and name of each class.
-
-        The greatest of them is the best one (rule node-classes).
-        """
+        """V, smallest number of a line, name of each class that a node may be mapped to; the best is the greatest."""
+        classes = self._classes
         return [
-            (
-                divide(*self.share(of_class, self._classes.documents(name))),
-                min([line.number for line in of_class]),
-                name,
-            )
-            for name, of_class in self.useful(lines).items()
+            (divide(*self.share(found, classes.documents(name))), min([line.number for line in found]), name)
+            for name, found in self.useful(lines).items()
         ]
 
     def useful(self, lines: Iterable[Response]) -> dict[str, list[Response]]:
@@ -264,15 +240,14 @@ def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:
     """Whether a line with this assessment and these labels can find a class (rule node-classes)."""
     if edition.ranks_correct_lines:
         return assessment.judgment == CORRECT
-    return assessment.is_accepted and _is_useful(labels)
+    return assessment.is_accepted and WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)
 
 
 def outcomes_of_labels(
     choices: Sequence[Choice], matched: Matched, labels: Mapping[int, Labels], edition: Edition, nodes: int
 ) -> list[dict[int, Labels]] | None:
-    """Other labels that hash order may give responses, as far as they change which of them can find a class.
-
-    None where so many rankings of `nodes` are too many to be made.
+    """Other labels that hash order may give responses, as far as they change which of them can find a class. None where
+    so many rankings of `nodes` are too many to be made.
     """
     by_row: list[list[Mapping[int, Labels]]] = []
     for choice in choices:
@@ -298,8 +273,3 @@ def outcomes_of_labels(
                 changed.update(option)
         outcomes.append(changed)
     return outcomes
-
-
-@functools.cache
-def _is_useful(labels: Labels) -> bool:
-    return WRONG not in labels and (IGNORE not in labels or REDUNDANT in labels)

@@ -13,6 +13,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
@@ -20,7 +21,7 @@ from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import MOST_TRIED
 from cs_score.coldstart.result import (
     ALL_LEVELS,
-    OfLdcQuery,
+    EntryPoints,
     RunResult,
     ScoreRow,
     Table,
@@ -60,9 +61,8 @@ class _TooManyOutcomesError(Exception):
 
 
 def reference_range(run: RunResult, edition: Edition) -> dict[str, Range] | None:
-    """The range of each measure of a run that the reference could print differently, by name; ours lies within.
-
-    None where the outcomes of single-valued slots are too many to be worked out.
+    """The range of each measure of a run that the reference could print differently, by name; ours lies within. None
+    where the outcomes of single-valued slots are too many to be worked out.
     """
     counts, of_rankings = run.alternatives.counts, run.alternatives.rankings
     if not all((*counts.values(), *of_rankings.values())):
@@ -100,7 +100,7 @@ def _replaced(rows: Iterable[ScoreRow], others: Others) -> Iterator[Group]:
     return ([of_name, *others[name]] for name, of_name in ours.items())
 
 
-def _represented(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]], others: Others) -> Group:
+def _represented(entry_points: EntryPoints, others: Others) -> Group:
     """The rows of each entry point that may stand for its LDC query: those that no other is sure to be better than."""
     if len(entry_points) == 1:
         return _outcomes(entry_points[0][1], others)
@@ -124,11 +124,9 @@ def _outcomes(rows: Sequence[ScoreRow], others: Others) -> Group:
     return [rows, *(list(itertools.chain.from_iterable(chosen)) for chosen in further)]
 
 
-def _averaged(by_ldc: Iterable[OfLdcQuery[ScoreRow]], others: Others, *, has_choice: bool) -> Iterator[Group]:
-    """What rows of LDC-MEAN may be: in the divisor or not, and means of other rows of their entry points.
-
-    `has_choice`: their ground truth is that of any member; otherwise the largest. A row of an entry point adds its
-    share of the mean and nothing to the divisor.
+def _averaged(by_ldc: Iterable[tuple[str, EntryPoints]], others: Others, *, has_choice: bool) -> Iterator[Group]:
+    """What rows of LDC-MEAN may be: in the divisor or not, and means of other rows of their entry points, each of which
+    adds its share of the mean. `has_choice`: their ground truth is that of any member; otherwise the largest.
     """
     for full_id, entry_points in by_ldc if has_choice or others else ():
         if len(entry_points) == 1 and not others:
@@ -141,14 +139,16 @@ def _averaged(by_ldc: Iterable[OfLdcQuery[ScoreRow]], others: Others, *, has_cho
                 nothing = (0.0,) * len(members[0].scores)
                 yield [[ScoreRow(name, level, None, nothing, truth)] for truth in (1, 0)]
         for group in _replaced((row for _, rows in entry_points for row in rows), others):
-            yield [[_share(row, *mean_of[row.name, row.level]) for row in option] for option in group]
-
-
-def _share(row: ScoreRow, level: str, members: int) -> ScoreRow:
-    return ScoreRow(row.name, level, None, tuple(score / members for score in row.scores), 0)
-
-
-# ---- Extremes of ratios
+            shares: Group = []
+            for option in group:
+                placed = ((row, *mean_of[row.name, row.level]) for row in option)
+                shares.append(
+                    [
+                        ScoreRow(row.name, level, None, tuple(score / members for score in row.scores), 0)
+                        for row, level, members in placed
+                    ]
+                )
+            yield shares
 
 
 class _Sums(NamedTuple):
@@ -183,16 +183,15 @@ _MICRO: Final[dict[str, Callable[[_Sums], _Ratio]]] = {
 }
 
 
-def _mean(at: int) -> Callable[[_Sums], _Ratio]:
-    return lambda of: _Ratio(of.scores[at], of.to_find, of.rows)
+def _mean(at: int, of: _Sums) -> _Ratio:
+    return _Ratio(of.scores[at], of.to_find, of.rows)
 
 
 def _ranges(
     variant: str, table: Table, groups: Iterable[Group], each_for_all: bool | None = None
 ) -> dict[Measure, Range]:
-    """The range of each average of a table that differs.
-
-    `each_for_all`: rankings have rows of level ALL; whether the average of ALL counts the rows of all levels, too.
+    """The range of each average of a table that differs. `each_for_all`: rankings have rows of level ALL; whether the
+    average of ALL counts the rows of all levels, too.
     """
     options = [[_by_level(rows, each_for_all) for rows in group] for group in groups if len(group) > 1]
     if not options:
@@ -205,7 +204,7 @@ def _ranges(
         of_level = [group for group in of_level if any(option != group[0] for option in group)]
         for at, name in enumerate(names):
             mean = Measure(name, variant, MACRO if each_for_all is None else "").at(level)
-            found[mean] = _range(sums, of_level, _mean(at))
+            found[mean] = _range(sums, of_level, partial(_mean, at))
             if table.micro and all(each.answered or not each.right for group in of_level for each in group):
                 found[Measure(name, variant, MICRO).at(level)] = _range(sums, of_level, _MICRO[name])
     return {measure: each for measure, each in found.items() if each and each.high - each.low > _NEGLIGIBLE}
@@ -217,22 +216,23 @@ def _by_level(rows: Iterable[ScoreRow], each_for_all: bool | None) -> dict[str, 
         members[row.level].append(row)
         if each_for_all is not False:
             members[ALL_LEVELS].append(row)
-    return {level: _summed(of_level) for level, of_level in members.items()}
-
-
-def _summed(rows: Sequence[ScoreRow]) -> _Sums:
-    counts = [row.counts for row in rows if row.counts is not None]
-    right, truth = sum(each.right for each in counts), sum(each.ground_truth for each in counts)
-    answered = sum(each.submitted - each.ignored for each in counts)
-    scores = tuple(map(math.fsum, zip(*(row.scores for row in rows))))
-    to_find = sum(row.ground_truth > 0 for row in rows)
-    return _Sums(right, answered, truth, to_find, len(rows), scores)
+    found: dict[str, _Sums] = {}
+    for level, of_level in members.items():
+        counts = [row.counts for row in of_level if row.counts is not None]
+        found[level] = _Sums(
+            sum(each.right for each in counts),
+            sum(each.answered for each in counts),
+            sum(each.ground_truth for each in counts),
+            sum(row.ground_truth > 0 for row in of_level),
+            len(of_level),
+            tuple(map(math.fsum, zip(*(row.scores for row in of_level)))),
+        )
+    return found
 
 
 def _range(whole: _Sums, groups: Sequence[Sequence[_Sums]], ratio: Callable[[_Sums], _Ratio]) -> Range | None:
-    """The extremes of a ratio, `whole` being that of our own options, the first of each group.
-
-    None where nothing varies, or a policy that names a category twice makes a denominator negative.
+    """The extremes of a ratio, `whole` being that of our own options, the first of each group. None where nothing
+    varies, or a policy that names a category twice makes a denominator negative.
     """
     base, varying = ratio(whole), Counter[tuple[_Ratio, ...]]()
     for group in groups:
@@ -246,10 +246,9 @@ def _range(whole: _Sums, groups: Sequence[Sequence[_Sums]], ratio: Callable[[_Su
 
 
 def _extreme(base: _Ratio, groups: Mapping[tuple[_Ratio, ...], int], sign: int) -> float:
-    """The highest ratio (`sign` 1) or the lowest (-1) over all choices of one option a group, each so many times.
-
-    A ratio without denominator is 0. Of all others that one is extreme from which no choice has a greater numerator
-    less (or a smaller one than) the ratio times its denominator.
+    """The highest ratio (`sign` 1) or the lowest (-1) over all choices of one option a group, each so many times. A
+    ratio without denominator is 0. Of all others that one is extreme from which no choice has a greater numerator less
+    (or a smaller one than) the ratio times its denominator.
     """
     has_none = not base.denominator and all(any(not each.denominator for each in group) for group in groups)
     rows = (each.rows for group in groups for each in group if not each.denominator)

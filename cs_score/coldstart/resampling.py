@@ -40,9 +40,8 @@ CONFIDENCES: Final = ("99", "95", "90")
 def bootstrap(
     tables: PrecisionRecall, own: Mapping[Measure, float], samples: Sequence[Sample], metrics: Iterable[str] = METRICS
 ) -> Bootstrap:
-    """Score every sample from the rows of one run's tables; `own` are the averages of the run itself.
-
-    `metrics`: those of P, R and F that the tables show so that they can be read; others have no value.
+    """Score every sample from the rows of one run's tables; `own` are the averages of the run itself. `metrics`: those
+    of P, R and F that the tables show so that they can be read; others have no value.
     """
     shown = frozenset(metrics)
     columns: dict[ValueCode, list[str]] = {}

@@ -11,12 +11,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
@@ -35,14 +34,6 @@ MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
 MACRO: Final = f"{ALL_LEVELS}-{measure.MACRO}"
 
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
-
-OfQuery = TypeVar("OfQuery")
-
-OfLdcQuery: TypeAlias = tuple[str, list[tuple[str, Sequence[OfQuery]]]]
-"""Full id of an LDC query; the short ids of its slot-filling queries, in query-file order, with their rows."""
-
-MeanMembers: TypeAlias = "dict[tuple[str, str], list[ScoreRow]]"
-"""The rows behind each row of LDC-MEAN, by its name and level."""
 
 
 class ScoreRow(NamedTuple):
@@ -74,6 +65,13 @@ class ScoreRow(NamedTuple):
     def score(self) -> float:
         """The first measure of rankings."""
         return self.scores[0]
+
+
+EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
+"""The short ids of the slot-filling queries of an LDC query, in query-file order, with their rows."""
+
+MeanMembers: TypeAlias = "dict[tuple[str, str], list[ScoreRow]]"
+"""The rows behind each row of LDC-MEAN, by its name and level."""
 
 
 class Table(Record):
@@ -112,7 +110,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     return _by_name_and_level(
-        ScoreRow(ranking.query, ranking.level, None, ranking.scores, ranking.ground_truth or 0) for ranking in rankings
+        ScoreRow(one.query, one.level, None, one.scores, one.ground_truth or 0) for one in rankings
     )
 
 
@@ -120,40 +118,25 @@ def _by_name_and_level(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     return sorted(rows, key=lambda row: (row_order(row.name), row.level))
 
 
-def averaged_table(ordered: Iterable[ScoreRow]) -> Table:
-    """Rows with counts, in printing order, with their averages: one row a level, `ALL` last."""
-    rows = tuple(ordered)
-    by_level = _by_level(rows)
-    counts = {level: sum_counts(row.counts for row in members if row.counts) for level, members in by_level}
-    micro = tuple(counted_row(MICRO, of_level, level) for level, of_level in counts.items())
-    return Table(rows, micro, tuple(_macro_row(level, members) for level, members in by_level))
+def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
+    """Rows in printing order with their averages: one row a level, `ALL` last; micro averages of those with counts.
 
-
-def averaged_ap_table(ordered: Iterable[ScoreRow], edition: Edition) -> Table:
-    """Rows of rankings in printing order with their macro averages.
-
-    Where an edition ranks all levels, the rows of each count for ALL as well, those of ALL twice.
+    `all_count_for_all`: the average of `ALL` is that of the rows of all levels, those of `ALL` (rankings) twice.
     """
     rows = tuple(ordered)
-    macro: list[ScoreRow] = []
-    for level in sorted({row.level for row in rows}):
-        members = [row for row in rows if row.level == level]
-        if edition.ranks_all_levels and level == ALL_LEVELS:
-            members = [row for row in rows for _ in range(1 + (row.level == ALL_LEVELS))]
-        macro.append(_macro_row(level, members))
-    return Table(rows, (), tuple(macro))
-
-
-def _by_level(rows: Sequence[ScoreRow]) -> list[tuple[str, Sequence[ScoreRow]]]:
     by_level: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
         by_level[row.level].append(row)
-    return [*sorted(by_level.items()), (ALL_LEVELS, rows)] if rows else []
-
-
-def _macro_row(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
-    """Sums of the scores of all rows, divided by the number of rows that have something to find."""
-    return ScoreRow(MACRO, level, None, _means(rows, sum(row.ground_truth > 0 for row in rows)), 0)
+        if all_count_for_all:
+            by_level[ALL_LEVELS].append(row)
+    micro: list[ScoreRow] = []
+    macro: list[ScoreRow] = []
+    for level, members in sorted(by_level.items()):
+        if members[0].counts is not None:
+            micro.append(counted_row(MICRO, sum_counts(row.counts for row in members if row.counts), level))
+        # The sums of all rows, divided by the number of rows that have something to find.
+        macro.append(ScoreRow(MACRO, level, None, _means(members, sum(row.ground_truth > 0 for row in members)), 0))
+    return Table(rows, tuple(micro), tuple(macro))
 
 
 def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
@@ -179,25 +162,20 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
     return float(f1(divide(right, answered), divide(right, to_find)))
 
 
-def by_ldc_query(rows_of: Mapping[str, Sequence[OfQuery]], queries: QuerySet) -> Iterator[OfLdcQuery[OfQuery]]:
-    """Each LDC query with the rows of its slot-filling queries, which `rows_of` has by short id, as far as it has."""
-    ldc_of = queries.ldc_of
-    for ldc_id in dict.fromkeys(ldc_of.values()):
+def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[tuple[str, EntryPoints]]:
+    """Each LDC query that has rows, by full id, with those of its entry points."""
+    rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
+    for row in table.rows:
+        rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
+    for ldc_id in dict.fromkeys(queries.ldc_of.values()):
         query = queries.by_id[ldc_id]
         entry_points = [
             (short_id, rows_of[short_id])
             for short_id in dict.fromkeys(query.expansions or ())
-            if short_id in rows_of and ldc_of[short_id] == ldc_id
+            if short_id in rows_of and queries.ldc_of[short_id] == ldc_id
         ]
         if entry_points:
             yield query.full_id, entry_points
-
-
-def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[OfLdcQuery[ScoreRow]]:
-    rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
-    for row in table.rows:
-        rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
-    return by_ldc_query(rows_of, queries)
 
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
@@ -206,12 +184,11 @@ def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
         return PrecisionRecall(sf, None, None)
     by_ldc = tuple(_by_ldc_query(sf, queries))
     best = [row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1])]
-    means = tuple(in_printing_order(_ldc_means(by_ldc)))
-    macro = tuple(_macro_row(level, members) for level, members in _by_level(means))
-    return PrecisionRecall(sf, averaged_table(in_printing_order(best)), Table(means, (), macro), by_ldc)
+    means = averaged_table(in_printing_order(_ldc_means(by_ldc)))
+    return PrecisionRecall(sf, averaged_table(in_printing_order(best)), means, by_ldc)
 
 
-def representing(entry_points: Sequence[tuple[str, Sequence[ScoreRow]]]) -> tuple[str, Sequence[ScoreRow]]:
+def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
     """The entry point with the highest F1 over all hops, the first in query-file order where equal (14, rule 1)."""
     return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
 
@@ -225,10 +202,12 @@ def averaged_rankings(
     run_id: str, ordered: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
     """The AP report with these SF rows; `run_id` is the run that its rows name."""
-    edition, sf = queries.edition, averaged_ap_table(ordered, queries.edition)
-    by_ldc = tuple(_by_ldc_query(sf, queries))
-    means = averaged_ap_table(_by_name_and_level(_ldc_means(by_ldc)), edition) if queries.ldc_of else None
-    return AveragePrecision(run_id, sf, means, tuple(rankings), edition.ranks_all_levels, by_ldc)
+    for_all = queries.edition.ranks_all_levels
+    sf = averaged_table(ordered, all_count_for_all=for_all)
+    by_ldc, means = tuple(_by_ldc_query(sf, queries)), None
+    if queries.ldc_of:
+        means = averaged_table(_by_name_and_level(_ldc_means(by_ldc)), all_count_for_all=for_all)
+    return AveragePrecision(run_id, sf, means, tuple(rankings), for_all, by_ldc)
 
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
@@ -245,7 +224,7 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
 
 
-def mean_members(full_id: str, entry_points: Iterable[tuple[str, Sequence[ScoreRow]]]) -> MeanMembers:
+def mean_members(full_id: str, entry_points: EntryPoints) -> MeanMembers:
     """The rows that LDC-MEAN averages in one: those of the same first class component, or rankings of one level."""
     members: MeanMembers = {}
     for _, rows in sorted(entry_points):
@@ -257,7 +236,7 @@ def mean_members(full_id: str, entry_points: Iterable[tuple[str, Sequence[ScoreR
     return members
 
 
-def _ldc_means(by_ldc: Iterable[OfLdcQuery[ScoreRow]]) -> Iterator[ScoreRow]:
+def _ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
     for full_id, entry_points in by_ldc:
         for (name, level), of_name in mean_members(full_id, entry_points).items():
             # A mean of one is what it is, negative zero too.
@@ -323,24 +302,21 @@ def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
     return sorted(of_units, key=lambda item: item[0].name)
 
 
-def _existing(*variants: tuple[str, Table | None]) -> list[tuple[str, Table]]:
-    return [(name, table) for name, table in variants if table is not None]
-
-
 class PrecisionRecall(Record):
     """The tables of one run; the LDC variants are None where no LDC query was expanded.
 
-    `by_ldc` are the rows of `sf` by LDC query and entry point.
+    `by_ldc` are the rows of `sf` by the full id of the LDC query, and by entry point.
     """
 
     sf: Table
     ldc_max: Table | None
     ldc_mean: Table | None
-    by_ldc: tuple[OfLdcQuery[ScoreRow], ...] = ()
+    by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        return _existing((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
+        tables = ((SF, self.sf), (LDC_MAX, self.ldc_max), (LDC_MEAN, self.ldc_mean))
+        return [(name, table) for name, table in tables if table is not None]
 
     @property
     def measures(self) -> dict[Measure, float]:
@@ -364,11 +340,11 @@ class AveragePrecision(Record):
     ldc_mean: Table | None
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
-    by_ldc: tuple[OfLdcQuery[ScoreRow], ...] = ()
+    by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
-        return _existing((SF, self.sf), (LDC_MEAN, self.ldc_mean))
+        return [(SF, self.sf), *([] if self.ldc_mean is None else [(LDC_MEAN, self.ldc_mean)])]
 
     @property
     def measures(self) -> dict[Measure, float]:
@@ -424,18 +400,7 @@ class RunResult(Record):
         """Every average by the name of its measure: `LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`."""
         return {str(measure): score for measure, score in self.measures.items()}
 
-    def __repr__(self) -> str:
-        parts = [
-            f"{name} {row.name} {'/'.join(f'{score:.4f}' for score in row.scores)}"
-            for name, table in self.tables.variants
-            for row in table.averages
-            if row.level == ALL_LEVELS
-        ]
-        variants = [] if self.average_precision is None else self.average_precision.variants
-        parts += [
-            f"{name} AP {row.score:.4f}" for name, table in variants for row in table.macro if row.level == ALL_LEVELS
-        ]
-        return f"<run {self.run_id}: {', '.join(parts) or 'nothing to score'}>"
+    __repr__ = object.__repr__
 
 
 class Result(Record):
@@ -463,10 +428,6 @@ class Result(Record):
     @property
     def warning_count(self) -> int:
         return sum(problem.occurrences for problem in self.problems if problem.severity == "WARNING")
-
-    def __repr__(self) -> str:
-        counts = f"{self.error_count} errors, {self.warning_count} warnings"
-        return "\n".join((f"<Cold Start result: {len(self.runs)} run(s), {counts}", *map(repr, self.runs))) + ">"
 
 
 class ScoringStopped(InputError):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE
-from cs_score.coldstart.queries import parse_query_id
+from cs_score.coldstart.queries import QuerySet, parse_query_id
 from cs_score.measures import registry
 from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
 
@@ -43,23 +44,37 @@ class Sample(Record):
 
 
 class SampleFile(Record):
-    """The samples of a file by ascending number, and what the reference passes over in silence.
-
-    `exists`: there is such a file. `blank` are the numbers of its blank lines, `repeated` those of lines whose sample
-    replaces an earlier one.
+    """The samples of a file by ascending number; whether it exists, the numbers of its blank lines, and of those whose
+    sample replaces an earlier one.
     """
 
-    samples: tuple[Sample, ...]
-    exists: bool
-    blank: tuple[int, ...]
-    repeated: tuple[int, ...]
+    samples: tuple[Sample, ...] = ()
+    exists: bool = False
+    blank: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+
+    def remarks(self, name: str, queries: QuerySet) -> Iterator[str]:
+        """What the scorer takes from the file `name` without a word although it is hardly meant."""
+        if not self.samples:
+            yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
+        if self.blank:
+            lines = some(self.blank)
+            yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
+        if self.repeated:
+            lines = some(self.repeated)
+            yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
+        drawn = {short_id: None for one in self.samples for draw in one.draws for short_id in draw.short_ids}
+        unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
+        if unknown:
+            yield (
+                f"{name} draws {len(unknown)} of {len(drawn)} queries that are not in the query files "
+                f"({some(unknown)}); they add nothing to any sample"
+            )
 
 
 def read_samples(name: str) -> SampleFile:
-    """Read a file of samples; one that does not exist has none.
-
-    Of several samples with one number the last counts. Raises InputError for an id that cannot be parsed and for a file
-    that cannot be read.
+    """Read a file of samples; one that does not exist has none; of several with one number the last counts. Raises
+    InputError for an id that cannot be parsed and for a file that cannot be read.
     """
     samples: dict[str, Sample] = {}
     blank: list[int] = []
@@ -83,7 +98,7 @@ def read_samples(name: str) -> SampleFile:
                 draws = tuple(map(known.__getitem__, groups))
                 samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
     except FileNotFoundError:
-        return SampleFile((), False, (), ())
+        return SampleFile()
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
     except OSError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
@@ -24,9 +25,8 @@ from cs_score.coldstart.judging import (
     match,
     place_responses,
 )
-from cs_score.coldstart.lines import Assessment, LinkedQuery, Response
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Options, Policy, origin_of
-from cs_score.coldstart.queries import QuerySet, find_predicate
 from cs_score.coldstart.ranking import Ranker, Ranking, outcomes_of_labels
 from cs_score.coldstart.result import (
     ALL_LEVELS,
@@ -36,7 +36,6 @@ from cs_score.coldstart.result import (
     RunResult,
     ScoreRow,
     ScoringStopped,
-    Table,
     UnitResult,
     averaged_rankings,
     averaged_table,
@@ -45,25 +44,21 @@ from cs_score.coldstart.result import (
     projected,
     ranked_rows,
 )
-from cs_score.coldstart.samples import SampleFile
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 
 if TYPE_CHECKING:
+    import shlex
+
     from cs_score.coldstart import resampling
 else:
     resampling = Late("cs_score.coldstart.resampling")
-
-_SHOWN = 3
-
-
-def _some(texts: Iterable[object]) -> str:
-    shown = [str(text) for text in texts]
-    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")
+    shlex = Late("shlex")
 
 
-def _remarks_on_policy(policy: Policy) -> Iterator[str]:
+def _remarks(run: Run, policy: Policy) -> Iterator[str]:
+    """What is hardly meant: an item of the policy on several sides, several runs, lines before their parent line."""
     named = [(item, side) for side in SIDES for item in policy.items(side)]
     for item in dict.fromkeys(item for item, _ in named):
         sides = [side for other, side in named if other == item]
@@ -72,13 +67,10 @@ def _remarks_on_policy(policy: Policy) -> Iterator[str]:
             yield f"DUPLICATE is in {switches}: duplicates count as {policy.duplicate_side} only, the last of these"
         elif len(sides) > 1:
             yield f"{item} is in {switches}: such responses count {len(sides)} times; name it once"
-
-
-def _remarks_on_runs(run: Run) -> Iterator[str]:
     run_ids, without_parent = run.run_ids, run.links.without_parent
     if len(run_ids) > 1:
         yield (
-            f"{len(run_ids)} runs are scored in one invocation ({_some(run_ids)}): average precision pools the nodes "
+            f"{len(run_ids)} runs are scored in one invocation ({some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
         if run.gold.options.samples is not None:
@@ -87,7 +79,7 @@ def _remarks_on_runs(run: Run) -> Iterator[str]:
                 "whose scores are then wrong; score each run by itself"
             )
     if without_parent:
-        lines = _some(response.place for response in without_parent)
+        lines = some(response.place for response in without_parent)
         yield (
             f"{len(without_parent)} second-hop line(s) come before their parent line or have none ({lines}): their "
             f"nodes, such as {without_parent[0].node}, are missing from average precision; put parent lines first"
@@ -97,59 +89,31 @@ def _remarks_on_runs(run: Run) -> Iterator[str]:
 def _remark_on_no_run(run: Run) -> str:
     runs = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
     if runs:
-        return f"nothing was scored: no line of {_some(runs)} was accepted"
-    found = f" ({_some(run.layouts)}: assessments)" if run.layouts else ""
+        return f"nothing was scored: no line of {some(runs)} was accepted"
+    found = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
     return f"nothing was scored: none of the files is a run with lines{found}; name the run, too"
 
 
-def _remarks_on_samples(name: str, file: SampleFile, queries: QuerySet) -> Iterator[str]:
-    """What the scorer takes without a word although it is hardly meant."""
-    if not file.exists:
-        yield f"{name} does not exist, so nothing is resampled"
-    elif not file.samples:
-        yield f"{name} is empty, so nothing is resampled"
-    if file.blank:
-        lines = _some(file.blank)
-        yield f"{name}: blank line(s) {lines} count as one more sample, which draws no query; remove them"
-    if file.repeated:
-        lines = _some(file.repeated)
-        yield f"{name}: line(s) {lines} replace an earlier sample of the same number; number the samples through"
-    drawn = dict.fromkeys(short_id for sample in file.samples for draw in sample.draws for short_id in draw.short_ids)
-    unknown = [short_id for short_id in drawn if short_id not in queries.by_id]
-    if unknown:
-        yield (
-            f"{name} draws {len(unknown)} of {len(drawn)} queries that are not in the query files ({_some(unknown)}); "
-            "they add nothing to any sample"
-        )
-
-
-def _above_one(
-    ranking: Ranking, query: LinkedQuery, lines_of: Mapping[str, Sequence[Response]], most: int | None
-) -> InputError:
+def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
     """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
-    from shlex import quote
-
-    nodes, reason = (
-        [node for node in ranking.nodes if node.value > 1],
-        "several lines of one node come from one document",
-    )
+    reason = "several lines of one node come from one document"
+    nodes = [node for node in ranking.nodes if node.value > 1]
     if not nodes:
-        nodes = [node for node in ranking.nodes if node.value > 0]
         reason = "more than one node of a single-valued slot is right"
+        nodes = [node for node in ranking.nodes if node.value > 0]
     shown = []
-    for node in nodes[:_SHOWN]:
+    for node in nodes:
         lines = lines_of.get(node.name, [node.first])
         files = " and ".join(dict.fromkeys(line.file for line in lines))
-        shown.append(f"node {node.name}, {files} line {_some(line.number for line in lines)}, V = {node.value:.4f}")
-    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+        shown.append(f"node {node.name}, {files} line {some(line.number for line in lines)}, V = {node.value:.4f}")
     run = nodes[0].first.file if nodes else "RUN"
     return InputError(
-        f"AP is greater than 1.0: {ranking.score:.4f} for query {query.full_id}, level {ranking.level}, "
-        f"because {reason} ({'; '.join(shown)}{more})",
+        f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
+        f"because {reason} ({some(shown, separator='; ')})",
         file=nodes[0].first.file if nodes else None,
         remedy="a run must be validated before it is scored: cs-score validate-run -justifications "
-        f"1:{MANY if most is None else most} -output_file {quote(f'{run}.valid')} QUERIES.xml "
-        f"{quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
+        f"1:{MANY if most is None else most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
+        f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
         "others), or score with --validate",
         code="AP_ABOVE_ONE",
     )
@@ -187,14 +151,13 @@ class Combining:
         """`problems` is added to; `before`: results of the same runs under another policy."""
         self._run, self._gold, self._problems = run, run.gold, problems
         self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
+        self.edition = run.gold.table.edition
+        self.remarks = [*run.remarks, *_remarks(run, policy)]
         self._hop_limits = run.gold.hop_limits
         self._units_so_far: dict[str, UnitResult] = {}
         self._units_before = {result.run_id: {unit.id: unit for unit in result.units} for result in before}
         self._has_resampled = False
-        self.run_ids = run.run_ids
-        self.edition = run.gold.table.edition
         self._reported = tuple(problems) if self.edition.reports_first else None
-        self.remarks = [*run.remarks, *_remarks_on_policy(policy), *_remarks_on_runs(run)]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score every unit of a run. Raises InputError where matching or counting has to stop."""
@@ -207,7 +170,7 @@ class Combining:
         before = self._units_before.get(run_id)
         of_run = units_of(self._run, run_id, self._hop_limits, self._units_so_far, before)
         units = [score_unit(unit, self.options.policy) for unit in of_run]
-        if len(self.run_ids) > 1:
+        if len(self._run.run_ids) > 1:
             self._units_so_far.update((unit.id, unit) for unit in units)
         for unit in units:
             self._problems.take_over(unit.problems)
@@ -238,30 +201,50 @@ class Combining:
                 f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
             )
 
-    def projected(self, run_id: str, sf: Table, alternatives: Alternatives) -> RunResult:
-        """The tables of a run with this SF table (rule averages)."""
-        unit_of = {query.full_id: self._gold.cluster_of(query) for query in self._gold.selected(self._hop_limits)}
-        return RunResult(run_id, projected(sf, self._gold.table), alternatives=alternatives, unit_of=unit_of)
+    def stages(
+        self,
+        run_id: str,
+        rows: Iterable[ScoreRow],
+        alternatives: Alternatives,
+        units: Sequence[UnitResult] = (),
+        ap_rows: Iterable[ScoreRow] | None = None,
+    ) -> Iterator[RunResult]:
+        """The result of a run as far as it is computed: tables (rule averages), average precision, resamples.
 
-    def check_something_scored(self, run: RunResult) -> None:
-        """Raises InputError where no query is scored, or none has a row to project to LDC queries."""
-        if not run.unit_of or (self._gold.table.ldc_of and not run.tables.sf.rows):
+        `rows` are those of SF in printing order; `ap_rows` those of rankings where there are no units to take them
+        from. Raises InputError where no query is scored, or none has a row to project to LDC queries, where average
+        precision exceeds 1, and where there are no LDC queries to resample.
+        """
+        gold, table = self._gold, self._gold.table
+        unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
+        tables = projected(averaged_table(rows), table)
+        run = RunResult(run_id, tables, tuple(units), alternatives, unit_of=unit_of)
+        yield run
+        if not unit_of or (table.ldc_of and not tables.sf.rows):
             raise InputError(
-                "nothing to score: " + (f"run {run.run_id} has no row" if run.unit_of else "no query was chosen"),
+                "nothing to score: " + (f"run {run_id} has no row" if unit_of else "no query was chosen"),
                 remedy="-queries must name queries of the query files, and run or assessments must answer them",
             )
+        if self.edition.has_rankings:
+            rankings = rankings_of(units)
+            ordered = ranked_rows(rankings) if ap_rows is None else ap_rows
+            # The rows of the report bear the id of the first run line of the input (rule average-precision).
+            first = next((line.run_id for line in self._run.links.responses), run_id)
+            run = replace(run, average_precision=averaged_rankings(first, ordered, table, rankings))
+            yield run
+        if self.options.samples is not None:
+            yield self._with_bootstrap(run, self.options.samples)
 
-    def with_bootstrap(self, run: RunResult, samples_file: str) -> RunResult:
-        """The run with the scores of its resamples. Raises InputError without LDC queries to resample."""
+    def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
         table = self._gold.table
         if not table.ldc_of:
             raise InputError(
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        file = self._gold.samples_of(samples_file)
+        file = self._gold.samples_of(name)
         if not self._has_resampled:
-            self.remarks += _remarks_on_samples(samples_file, file, table)
+            self.remarks += file.remarks(name, table)
             self._has_resampled = True
         drawn = resampling.bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
         last = max(file.samples, key=lambda sample: sample.label, default=None)
@@ -302,29 +285,21 @@ def score_runs(
     under another policy or other limits; what they met is taken over. Raises ScoringStopped as `score` does.
     """
     combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
-    responses = run.links.responses
     runs: list[RunResult] = []
     try:
-        if run.layouts and not responses and not run.gold.links.assessments:  # files of size zero are only warned of
-            problem = f"nothing was loaded: no line of {_some(run.layouts)} was accepted"
+        if (
+            run.layouts and not run.links.responses and not run.gold.links.assessments
+        ):  # files of size zero are only warned of
+            problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
             raise InputError(problem, remedy="the problems reported say why")
         if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
             raise InputError(f"{errors} error{'s' if errors > 1 else ''} encountered")
-        if not combining.run_ids:
+        if not run.run_ids:
             combining.remarks.append(_remark_on_no_run(run))
-        for run_id in combining.run_ids:
+        for at, run_id in enumerate(run.run_ids):
             units = combining.score_units(run_id)
-            projected = combining.projected(run_id, averaged_table(score_rows(units)), alternatives_of(units))
-            runs.append(replace(projected, units=tuple(units)))
-            combining.check_something_scored(runs[-1])
-            if combining.edition.has_rankings:
-                rankings = rankings_of(units)
-                # The rows of the report bear the id of the first run line of the input (rule average-precision).
-                first = responses[0].run_id if responses else run_id
-                ranked = averaged_rankings(first, ranked_rows(rankings), run.gold.table, rankings)
-                runs[-1] = replace(runs[-1], average_precision=ranked)
-            if combining.options.samples is not None:
-                runs[-1] = combining.with_bootstrap(runs[-1], combining.options.samples)
+            for stage in combining.stages(run_id, score_rows(units), alternatives_of(units), units):
+                runs[at:] = [stage]
     except InputError as stop:
         raise ScoringStopped(stop, combining.result(runs)) from None
     return combining.result(runs)
@@ -391,13 +366,11 @@ def _rank(
     choices: Iterable[Choice],
 ) -> QueryResult:
     query, classes, most = gold.query, gold.classes, unit.run.limits.most
-    single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
     nodes = unit.nodes.of_query(query.full_id)
-    rankings = Ranker(classes, matched, labels, most).rankings(query, single, nodes)
+    rankings = Ranker(classes, matched, labels, most).rankings(query, nodes)
     for ranking in rankings:
         if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
-            links = unit.run.links
-            return replace(counted, unranked=_above_one(ranking, links.root(query), links.nodes, most))
+            return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
     kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
     if classes.edition.ranks_all_levels:
         kept.update(ranking.level for ranking in rankings)
@@ -405,7 +378,7 @@ def _rank(
     of_query = [each for each in choices if each.name.partition(":")[0] == query.full_id]
     if of_query:
         others = outcomes_of_labels(of_query, matched, labels, classes.edition, len(nodes))
-        ranked = (Ranker(classes, matched, other, most).rankings(query, single, nodes) for other in others or ())
+        ranked = (Ranker(classes, matched, other, most).rankings(query, nodes) for other in others or ())
         rows = [
             ranked_rows(ranking for ranking in other if ranking.level in kept)
             for other in ranked

@@ -37,10 +37,7 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """The runs and the assessments among files, recognised by their first line; a folder stands for its members.
-
-    `known` are runs whatever they look like. Files are read again when they are scored, so that they have to be paths
-    or lie in memory.
+    """The runs and the assessments among files, which are paths or in memory; `known` are runs whatever they look like.
     Raises InputError for a file that is neither, and for an empty one.
     """
     runs: list[Input] = []
@@ -58,9 +55,8 @@ def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[li
 
 
 def runs_of(files: Iterable[Input], known: Collection[Input] = (), wanted: Sequence[str] | None = None) -> list[OneRun]:
-    """The runs of run files, of a file with several each of them; with `wanted` those of these ids, in their order.
-
-    `known` are knowledge bases, whose first line is the id. Raises UsageError for an id that no file has.
+    """The runs of run files, each of those in a file; with `wanted` those of these ids, in their order. `known` are
+    knowledge bases, whose first line is the id. Raises UsageError for an id that no file has.
     """
     runs: list[OneRun] = []
     for file in files:
@@ -110,10 +106,7 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
 def score_apart(
     gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, *, validated: bool = False
 ) -> Result:
-    """One result of runs that are scored each by itself.
-
-    What is found goes into `problems`, a branch of those of gold. Raises InputError.
-    """
+    """One result of runs that are scored each by itself; `problems` is a branch of those of gold. Raises InputError."""
     results = [_score_alone(gold, run, problems, load) for run in runs]
     if validated:
         results = [replace(result, origin=as_validated(result.origin)) for result in results]

@@ -182,11 +182,9 @@ def read_tab_file(
     source: Source, problems: ProblemLog, *, allow_comments: bool = False, edition: Edition = LATEST,
     alone: str | None = None,
 ) -> TabFile | None:  # fmt: skip
-    """Open the lines of a tab file; None for a file of size zero, which is only warned of.
-
-    `allow_comments`: a comment at the end of a line is cut off first; `alone`: lines of a run that bear another id are
-    left out. Raises InputError where the layout is unknown,
-    no line counts, or the bytes are not UTF-8 (also while the lines are read).
+    """Open the lines of a tab file; None for a file of size zero, which is only warned of. `allow_comments`: a comment
+    at the end of a line is cut off first; `alone`: the run whose lines are read. Raises InputError where the layout is
+    unknown, no line counts, or the bytes are not UTF-8 (also while the lines are read).
     """
     counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source))
     if allow_comments:
@@ -247,9 +245,8 @@ def accepted_lines(
     unread: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """The lines that count, of the numbered lines of a file with `width` columns.
-
-    The others are added to `unread`, and reported where they are not blank or comments.
+    """The lines that count, of numbered ones; the others are `unread`, and reported where they are not blank or
+    comments.
     """
     seen: set[str] = set()
     for number, text in lines:
@@ -273,9 +270,8 @@ def accepted_lines(
 
 
 def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
-    """The lines with their numbers, block by block.
-
-    Only a line feed ends a line: U+0085, U+2028 and form feeds are data.
+    """The lines with their numbers, block by block. Only a line feed ends a line: U+0085, U+2028 and form feeds are
+    data.
     """
     number = 0
     for block in line_blocks(source, _BLOCK):
@@ -286,10 +282,7 @@ def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
 
 
 def line_blocks(source: Source, size: int) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, without the line feed at the end of a block.
-
-    A block has about `size` bytes, in so far as no line is longer.
-    """
+    """The bytes of a file in blocks of whole lines, of about `size` bytes, without the line feed at their end."""
     pending: list[bytes] = []
     try:
         while block := source.binary.read(size):
@@ -390,10 +383,8 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as read.
-
-    `canonical` is the text used for matching and hashing, `docid` the document, `spans` the valid spans in the order
-    written, cut to their legal length. Without a valid span they are empty, and `docid` is `NO_DOCUMENT`.
+    """A provenance as read: the text used for matching and hashing, the document, the valid spans in the order written,
+    cut to their legal length. Without a valid span they are empty, and `docid` is `NO_DOCUMENT`.
     """
 
     canonical: str
@@ -476,10 +467,8 @@ def document_of(canonical: str) -> str:
 def read_provenance(
     text: str, most: int, documents: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> Provenance:
-    """Read a column of at most `most` spans, which are checked against `documents` where those are given.
-
-    Never raises. A span in an unknown document, which is fatal, is kept, so that what follows from it is not reported
-    as well.
+    """Read a column of at most `most` spans, which are checked against `documents` where those are given. Never raises.
+    A span in an unknown document, which is fatal, is kept, so that what follows from it is not reported as well.
     """
     problems: list[SpanProblem] = []
     if ";" in text and edition.reads_semicolons:

@@ -1,18 +1,11 @@
 """A run reduced to one row of sufficient statistics per unit of resampling, of which its averages are made.
 
-The unit is the LDC query, with all its entry points, hops and answers: the one that was expanded, or that the
-file of `-queries` lists a slot-filling query under; otherwise the slot-filling query. Every unit that is
-scored has a row, one of zeros where the run and the pool say nothing about it, so that the runs of one evaluation have
-the same units.
+The unit is the LDC query, with all its entry points, hops and answers, that was expanded or that the file of `-queries`
+lists a query under; otherwise the slot-filling query. Every unit that is scored has a row, if need be of zeros.
 
-A row holds what the averages are made of: the counts behind the micro averages, and the sums of P, R, F1 and AP with
-the number of rows that they are divided by (those that have something to find) behind the macro averages. The rows are
-read off the projected tables. LDC-MAX has chosen an entry point and LDC-MEAN has averaged over the entry points of each
-LDC query by then; neither is linear, but both look at nothing outside their LDC query. A resample that contains the
-query - once or several times - contains the same entry points, so the choice and the means come out the same: reducing
-first and resampling afterwards is exact.
-
-Source: docs/background/scoring.md.
+A row holds counts, and sums of P, R, F1 and AP with the number of rows that they are divided by. LDC-MAX has chosen an
+entry point and LDC-MEAN has averaged by then; both look at nothing outside their LDC query, of which a resample has all
+entry points, so that reducing first and resampling afterwards is exact. Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -71,9 +64,8 @@ def resampled_unit(has_clusters: bool) -> str:
 
 
 def summary_scores(run: RunResult) -> dict[Measure, float]:
-    """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`.
-
-    The AP report has averages for the run only whose id its rows bear (rule average-precision).
+    """The numbers that the run's summaries show, in their order: those of `.summary`, then those of `.ap`, which has
+    averages for the run only whose id its rows bear (rule average-precision).
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.measures
@@ -122,9 +114,8 @@ def answered_units(run: RunResult) -> list[str]:
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
-    """The intervals of every run of `result`, from resamples of its LDC queries (SF queries where none are known).
-
-    The name of the unit in `resampling` is set here.
+    """The intervals of every run, from resamples of its LDC queries (SF queries where none are known), whatever `unit`
+    says.
     """
     settings = replace(resampling or Resampling(), unit=unit_name(result))
     return tuple(intervals_of_run(run, settings) for run in result.runs)
