@@ -57,24 +57,28 @@ def result(call: Call, run_id: str) -> RunResult:
         return found
 
 
-def check(call: Call, has_all: bool = True) -> None:
+def check(call: Call) -> None:
     """Hold the explanations of all runs of a call against the scorer."""
     for run_id in call.run_ids():
         whole = explain(call, "--run", run_id)
-        if whole.get("fatal") is not None or not whole:
+        if not whole or whole["fatal"] is not None:
             continue
         found = result(call, run_id)
         assert whole["scores"] == found.scores
         summaries = whole["overview"]["lines"]
         check_every_line_once(call, run_id, summaries)
         check_counts(found, summaries)
-        own = [summary for summary in summaries if summary["status"] != "unread"]
-        if has_all and len(own) <= MOST_LINES and own:
+        if 0 < sum(summary["status"] != "unread" for summary in summaries) <= MOST_LINES:
             words = [word for summary in summaries for word in ("--line", f"{summary['file']}:{summary['line']}")]
             explained = explain(call, "--run", run_id, *words)["lines"]
             explained = [line for line in explained if line["summary"] in summaries]
             check_lines(found, explained, summaries)
-            check_costs(whole, explained)
+            # The costs of the overview are the effects of the lines themselves.
+            effects = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in explained}
+            for cost in whole["overview"]["costs"]:
+                if cost["kind"] == "line":
+                    effect = effects[cost["file"], cost["line"]]["effects"][whole["measure"]]
+                    assert effect == pytest.approx(cost["gain"], abs=1e-12)
 
 
 def check_every_line_once(call: Call, run_id: str, summaries: Iterable[Mapping[str, Any]]) -> None:
@@ -115,32 +119,18 @@ def check_lines(
     rankings = found.average_precision.rankings if found.average_precision is not None else ()
     nodes = {node.name: node for ranking in rankings for node in ranking.nodes}
     for line in explained:
-        summary = line["summary"]
+        summary, ranked = line["summary"], line["ranked"]
         if summary["status"] == "counted":
             check_judged(line, by_place)
             row, own = rows[summary["row"]], line["rows"][0]
-            assert (own["row"], own["precision"], own["recall"], own["f1"]) == (
-                row.name, row.precision, row.recall, row.f1,
-            )  # fmt: skip
-        if (ranked := line["ranked"]) is not None and ranked["node"] in nodes:
-            node = nodes[ranked["node"]]
-            assert (ranked["confidence"], ranked["mapped_class"], ranked["value"]) == (
-                node.confidence, node.mapped_class, node.value,
-            )  # fmt: skip
+            assert [own[key] for key in ("row", "precision", "recall", "f1")] == [row.name, *row.scores]
+        if ranked is not None and (node := nodes.get(ranked["node"])) is not None:
+            shown = [ranked[key] for key in ("confidence", "mapped_class", "value")]
+            assert shown == [node.confidence, node.mapped_class, node.value]
             assert ranked["confidence_arithmetic"].endswith(f" = {node.confidence:.4f}")
-            value = (
-                0 if "V = 0" in ranked["value_arithmetic"] else float(ranked["value_arithmetic"].split(" = ")[2][:6])
-            )
+            text = ranked["value_arithmetic"]
+            value = 0 if "V = 0" in text else float(text.split(" = ")[2][:6])
             assert value == pytest.approx(node.value, abs=1e-4)
-
-
-def check_costs(whole: Mapping[str, Any], explained: Iterable[Mapping[str, Any]]) -> None:
-    """The costs of the overview are the effects of the lines themselves."""
-    effects = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in explained}
-    for cost in whole["overview"]["costs"]:
-        if cost["kind"] == "line":
-            effect = effects[cost["file"], cost["line"]]["effects"][whole["measure"]]
-            assert effect == pytest.approx(cost["gain"], abs=1e-12)
 
 
 def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
@@ -164,22 +154,15 @@ def check_judged(line: Mapping[str, Any], by_place: Mapping[tuple[str, int], Map
         assert line["kept"]["in_favour_of"] or "its query asks about" in line["kept"]["limit"]
 
 
-def _name(case: Case) -> str:
-    return case.folder.name
-
-
-@pytest.mark.parametrize("case", thinned(committed_cases()))
-def test_a_committed_case(case: Case, tmp_path: Path) -> None:
-    call = call_of(case, tmp_path)
-    if call is not None:
-        check(call)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", shared_cases(), ids=_name)
-def test_a_shared_case(case: Case, tmp_path: Path) -> None:
-    call = call_of(case, tmp_path)
-    if call is not None:
+@pytest.mark.parametrize(
+    "case",
+    [
+        *thinned(committed_cases()),
+        *(pytest.param(case, id=case.folder.name, marks=pytest.mark.slow) for case in shared_cases()),
+    ],
+)
+def test_a_recorded_case(case: Case, tmp_path: Path) -> None:
+    if (call := call_of(case, tmp_path)) is not None:
         check(call)
 
 
