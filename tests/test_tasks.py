@@ -13,18 +13,16 @@ from typing import Any, ClassVar
 import pytest
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.base.signature import RUN
+from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.result import InputSummary, Mode, ReportRow, Result, means, scores_of
+from cs_score.evidence.result import Mode, ReportRow, Result, means
 from cs_score.statistics.units import UnitTable
 from cs_score.tasks import TASKS
 from cs_score.tasks.task import Examiner, Fault, Part
 from tests.evidence.command import cs_score
 from tests.freeze.calls import REPOSITORY
 
-MODE = Mode(
-    "exact", "item", ("items", "accuracy"), ("accuracy",), means, ("accuracy",), (ReportRow("all", ("accuracy",)),)
-)
+MODE = Mode("exact", "item", ("items", "accuracy"), means, ("accuracy",), (ReportRow("all", ("accuracy",)),))
 
 
 class Exact(Result):
@@ -36,19 +34,20 @@ class Exact(Result):
         return ["gold {1}, predicted {2}".format(*self.items[position])]
 
 
+def answers(source: Source) -> Mapping[str, Any]:
+    return reading.as_object(reading.json_document(source), "the file")
+
+
 def read_gold(gold: Any) -> reading.Gold[Mapping[str, Any]]:
-    with reading.open_document(gold, "gold") as source:
-        return reading.signed(source, reading.as_object(reading.json_document(source), "the file"))
+    return reading.read(gold, "gold", answers)
 
 
 def score(gold: Any, predictions: Any) -> Exact:
     known = gold if isinstance(gold, reading.Gold) else read_gold(gold)
-    with reading.open_document(predictions, "predictions") as source:
-        given = reading.signed(source, reading.as_object(reading.json_document(source), "the file"), RUN)
+    given = reading.read(predictions, "predictions", answers)
     items = [(item, answer, given.content.get(item)) for item, answer in known.content.items()]
     table = UnitTable(tuple(known.content), MODE.columns, [(1, float(one == other)) for _, one, other in items])
-    read = tuple(InputSummary(role, each.name, ()) for role, each in (("gold", known), ("predictions", given)))
-    return Exact(table, scores_of(MODE, table), MODE.origin({}, known.digest, given.digest), read, (), items)
+    return Exact.of(table, known, given, items=items)
 
 
 class ExactExaminer(Examiner[Exact]):
@@ -63,16 +62,13 @@ class ExactExaminer(Examiner[Exact]):
     def row(self, position: int, prediction: Any) -> tuple[float, ...]:
         return 1, float(prediction == self.result.items[position][1])
 
-    def faults(self, position: int, prediction: Any) -> Sequence[Fault]:
+    def parts(self, position: int, prediction: Any) -> Iterator[Part]:
         gold = self.result.items[position][1]
-        return [] if prediction == gold else [Fault("wrong", None, prediction, gold)]
+        faults = () if prediction == gold else (Fault("wrong", None, prediction, gold),)
+        yield Part("answer", gold, not faults, None if prediction is None else str(prediction), faults)
 
     def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> Any:
         return next((fault.gold for fault in faults), prediction)
-
-    def parts(self, position: int) -> Iterator[Part]:
-        _, gold, given = self.result.items[position]
-        yield Part("answer", gold, gold == given, None if given is None else str(given))
 
 
 TASK = EvidenceTask(MODE, read_gold, score, ExactExaminer, "Score exact matches", "Objects from item to answer.")

@@ -62,7 +62,7 @@ def score_evidence(task: EvidenceTask, gold: str, predictions: str, own: Mapping
     try:
         result = task.score(gold, predictions, **own, **progress)
     except InputError as error:
-        from cs_score.evidence.forms import advice
+        from cs_score.evidence.reading import advice
 
         if (text := advice(task.name, gold, predictions)) is not None:
             raise UsageError(text) from None

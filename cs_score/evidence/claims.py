@@ -10,22 +10,14 @@ import functools
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
+from msgspec import UNSET
+
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, as_key, key_set, plain
-from cs_score.evidence.result import (
-    InputSummary,
-    Mode,
-    ReportRow,
-    Result,
-    counted,
-    report_rows,
-    right_or_wrong,
-    scores_of,
-)
+from cs_score.evidence.result import Mode, ReportRow, Result, counted, report_rows
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -39,8 +31,6 @@ COLUMNS: Final = (
     "labelled",
     "label_correct",
 )
-
-MEASURES: Final = names("claims")
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
@@ -60,25 +50,20 @@ MODE: Final = Mode(
     name="claims",
     unit="claim",
     columns=COLUMNS,
-    measures=MEASURES,
     formula=measures,
     headings=("precision", "recall", "f1", "tp", "fp", "fn"),
     rows=(
-        *report_rows(("abstract", "sentence"), MEASURES[:6], (COLUMNS[:3], COLUMNS[3:6])),
-        ReportRow("label_accuracy", MEASURES[6:]),
+        *report_rows(("abstract", "sentence"), names("claims")[:6], (COLUMNS[:3], COLUMNS[3:6])),
+        ReportRow("label_accuracy", names("claims")[6:]),
     ),
 )
 
 
-class Absent:
-    """Stands for a key that a claim does not have, which null is not."""
-
-
-ABSENT: Final = Absent()
-
-
 class Claim(NamedTuple):
-    """A claim of either file, its values as read: the official scorer looks at them only as far as it needs to."""
+    """A claim of either file, its values as read: the official scorer looks at them only as far as it needs to.
+
+    UNSET stands for a key that the claim does not have, which null is not.
+    """
 
     id: Hashable
     label: object
@@ -117,16 +102,15 @@ class ClaimsResult(Result):
 
     def explained(self, position: int) -> list[str]:
         gold, predicted = self.claims[position]
-        names = [source.name for source in self.inputs]
-        return list(explain(gold, predicted, judge(gold, predicted, *names) if predicted else ()))
+        return list(explain(gold, predicted, judge(gold, predicted, self.names) if predicted else ()))
 
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with paused_collector(), reading.open_lines(gold, "gold") as source:
-        return reading.signed(source, _read(source))
+    return reading.read(gold, "gold", _claims, has_lines=True)
 
 
+@paused_collector()
 def score(
     gold: Input | Iterable[object] | Gold[dict[Hashable, Claim]], predictions: Input | Iterable[object]
 ) -> ClaimsResult:
@@ -135,39 +119,28 @@ def score(
     Claims are matched by id, in any order; the last line with an id counts, predictions for other claims are ignored.
     Raises InputError for what cannot be scored.
     """
-    with paused_collector():
-        known = gold if isinstance(gold, Gold) else read_gold(gold)
-        with reading.open_lines(predictions, "predictions") as source:
-            given = reading.signed(source, _read(source), RUN)
-        claims = [(claim, given.content.get(key)) for key, claim in known.content.items()]
-        table = UnitTable(
-            ids=tuple(reading.text_of(claim.id) for claim, _ in claims),
-            columns=COLUMNS,
-            rows=[count(claim, predicted, known.name, given.name) for claim, predicted in claims],
-        )
+    known = gold if isinstance(gold, Gold) else read_gold(gold)
+    given = reading.read(predictions, "predictions", _claims, has_lines=True)
+    claims = [(claim, given.content.get(key)) for key, claim in known.content.items()]
+    rows = [count(claim, predicted, (known.name, given.name)) for claim, predicted in claims]
     unpredicted = sum(predicted is None for _, predicted in claims)
     notice = f"{given.name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
-    return ClaimsResult(
-        table=table,
-        scores=scores_of(MODE, table),
-        origin=MODE.origin({}, known.digest, given.digest),
-        inputs=(
-            InputSummary("gold", known.name, ((len(known.content), "claim"),)),
-            InputSummary("predictions", given.name, ((len(given.content), "claim"),)),
-        ),
+    return ClaimsResult.of(
+        UnitTable(tuple(reading.text_of(claim.id) for claim, _ in claims), COLUMNS, rows),
+        known,
+        given,
+        read=(((len(known.content), "claim"),), ((len(given.content), "claim"),)),
         notices=(notice,) if unpredicted else (),
         claims=claims,
     )
 
 
-def _read(source: Source) -> dict[Hashable, Claim]:
+def _claims(source: Source) -> dict[Hashable, Claim]:
     """The claims by the keys of their ids; of an id the first spelling (1 or 1.0), at the place of its first line."""
     claims: dict[Hashable, Claim] = {}
     for number, value in reading.json_lines(source, skipped_marks=SKIPPED_MARKS):
-        try:
+        with reading.located(line=number):
             claim = claim_of(value)
-        except InputError as error:
-            raise reading.located(error, source.name, f"line {number}") from None
         key = as_key(claim.id)
         claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
     return claims
@@ -177,29 +150,24 @@ def claim_of(value: object) -> Claim:
     """A line of either file as a claim. Raises InputError for what is no object with an id."""
     fields = reading.as_object(value, "the line")
     return Claim(
-        reading.identifier(fields, "id"),
-        fields.get("label", ABSENT),
-        fields.get("evidence", ABSENT),
-        fields.get("cited_doc_ids", ABSENT),
+        reading.identifier(fields, "id"), *(fields.get(key, UNSET) for key in ("label", "evidence", "cited_doc_ids"))
     )
 
 
-def count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_name: str) -> tuple[int, ...]:
-    """The row of one gold claim; the names are for the InputError raised where what is looked at is malformed."""
-    looked_at = gold_name
-    try:
+def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple[int, ...]:
+    """The row of one gold claim; `files` are named in the InputError raised where what is looked at is malformed."""
+    is_labelled = gold.label is not UNSET
+    with reading.located(files[0], claim=gold.id):
         documents = gold_documents(gold)
         cited = cited_documents(gold)
         if predicted is None:
             lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
-            return 0, 0, len(cited), 0, 0, lost, int(gold.label is not ABSENT), 0
+            return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
         document_numbers(cited)
         document_numbers(documents)
-        looked_at = predictions_name
+    with reading.located(files[1], claim=gold.id):
         right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=has_sets(documents)))
-    except InputError as error:
-        raise reading.located(error, looked_at, f"claim {plain(gold.id)}") from None
-    verdicts = judge(gold, predicted, gold_name, predictions_name)
+    verdicts = judge(gold, predicted, files)
     return (
         len(right),
         len(wrong),
@@ -207,34 +175,22 @@ def count(gold: Claim, predicted: Claim | None, gold_name: str, predictions_name
         sum(verdict.tp for verdict in verdicts),
         sum(verdict.fp for verdict in verdicts),
         sum(verdict.fn for verdict in verdicts),
-        int(gold.label is not ABSENT),
-        int(gold.label is not ABSENT and predicted.label is not ABSENT and gold.label == predicted.label),
+        int(is_labelled),
+        int(is_labelled and predicted.label is not UNSET and gold.label == predicted.label),
     )
 
 
-def judge(gold: Claim, predicted: Claim, gold_name: str, predictions_name: str) -> list[SetVerdict]:
-    """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order.
-
-    The names are for the InputError raised where something that is looked at is malformed.
-    """
+def judge(gold: Claim, predicted: Claim, files: tuple[str, str]) -> list[SetVerdict]:
+    """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order; as `count`."""
     documents = gold_documents(gold)
     given = predicted_documents(predicted, needed=has_sets(documents))
     verdicts = []
     for document, sets in documents.items():
-        looked_at = gold_name
-        try:
+        with reading.located(files[0], claim=gold.id, document=document):
             listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
-            looked_at = predictions_name
+        with reading.located(files[1], claim=gold.id, document=document):
             entries = _Entries(given[document]) if listed and document in given else None
-            for label, sentences in listed:
-                if entries is not None:
-                    verdicts.append(_judge_set(document, label, sentences, entries))
-                else:
-                    missed = len(sentences)
-                    verdicts.append(SetVerdict(document, label, sentences, False, None, frozenset(), 0, 0, missed))
-        except InputError as error:
-            place = f"claim {plain(gold.id)}, document {plain(document)}"
-            raise reading.located(error, looked_at, place) from None
+            verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
     return verdicts
 
 
@@ -252,15 +208,15 @@ class _Entries:
         self._first: dict[Hashable, tuple[int, reading.Object]] = {}
         self._sentences: dict[int, frozenset[Hashable]] = {}
 
-    def first(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
-        """The position and the sentences of the first entry with this label."""
+    def first(self, label: object) -> tuple[int | None, frozenset[Hashable]]:
+        """The position and the sentences of the first entry with this label; None and no sentences without any."""
         if label != label:
-            return None  # NaN, which equals nothing
+            return None, frozenset()  # NaN, which equals nothing
         key = as_key(label)
         while key not in self._first:
             unread = next(self._unread, None)
             if unread is None:
-                return None
+                return None, frozenset()
             self._first.setdefault(as_key(reading.member(unread[1], "label")), unread)
         position, entry = self._first[key]
         if position not in self._sentences:
@@ -273,25 +229,22 @@ class _Entries:
         return sum(len(listed_sentences(entry)) for entry in entries_of(self._value))
 
 
-def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries: _Entries) -> SetVerdict:
-    found = entries.first(label)
-    if found is None:
-        return SetVerdict(document, label, gold, True, None, frozenset(), 0, entries.listed, len(gold))
-    position, predicted = found
+def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries: _Entries | None) -> SetVerdict:
+    position, predicted = (None, frozenset[Hashable]()) if entries is None else entries.first(label)
     right = len(gold & predicted)
-    return SetVerdict(
-        document, label, gold, True, position, predicted, right, len(predicted) - right, len(gold) - right
-    )
+    wrong = len(predicted) - right if entries is None or position is not None else entries.listed
+    missed = len(gold) - right
+    return SetVerdict(document, label, gold, entries is not None, position, predicted, right, wrong, missed)
 
 
 def cited_documents(gold: Claim) -> list[object]:
     """The documents that gold cites, as listed; absent is empty."""
-    return [] if gold.cited is ABSENT else reading.as_list(gold.cited, "'cited_doc_ids'")
+    return [] if gold.cited is UNSET else reading.as_list(gold.cited, "'cited_doc_ids'")
 
 
 def gold_documents(gold: Claim) -> Mapping[str, object]:
     """Gold evidence by document id as text; absent, null and empty are the same."""
-    return reading.as_object(gold.evidence, "'evidence'") if gold.evidence and gold.evidence is not ABSENT else {}
+    return reading.as_object(gold.evidence or {}, "'evidence'")
 
 
 def has_sets(documents: Mapping[str, object]) -> bool:
@@ -301,7 +254,7 @@ def has_sets(documents: Mapping[str, object]) -> bool:
 
 def predicted_documents(predicted: Claim, *, needed: bool) -> Mapping[str, object]:
     """Predicted evidence by document id as text; null is as good as absent unless gold has sets (`needed`)."""
-    if predicted.evidence is ABSENT or (predicted.evidence is None and not needed):
+    if predicted.evidence is UNSET or (predicted.evidence is None and not needed):
         return {}
     return reading.as_object(predicted.evidence, "'evidence'")
 
@@ -343,8 +296,7 @@ def _sentence_set(entry: reading.Object) -> frozenset[Hashable]:
 
 def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]) -> Iterator[str]:
     """How a claim was scored: documents, each gold evidence set and what it was compared with, the verdict."""
-    cited = cited_documents(gold)
-    wanted = gold_documents(gold)
+    cited, wanted = cited_documents(gold), gold_documents(gold)
     yield f"claim {plain(gold.id)}"
     yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(wanted)}"
     if predicted is None:
@@ -352,33 +304,25 @@ def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]
     else:
         given = predicted_documents(predicted, needed=has_sets(wanted))
         yield f"  predicted  documents {reading.listed(given)}"
-        documents = compare_documents(cited, given)
-        for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), documents):
+        for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), compare_documents(cited, given)):
             in_order = sorted(numbers, key=lambda number: int(number))
             yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
-        for verdict in verdicts:
-            yield from _explained_set(verdict)
+    for verdict in verdicts:
+        if not verdict.retrieved:
+            compared = "the document is not predicted"
+        elif verdict.entry is None:
+            compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+        else:
+            compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
+        yield ""
+        yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
+        yield f"  predicted  {compared}"
+        yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
     yield ""
-    yield f"label: {_explained_label(gold, predicted)}"
-
-
-def _explained_set(verdict: SetVerdict) -> Iterator[str]:
-    if not verdict.retrieved:
-        compared = "the document is not predicted"
-    elif verdict.entry is None:
-        compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+    if gold.label is UNSET:
+        yield "label: not counted, gold has none"
+    elif predicted is None or predicted.label is UNSET:
+        yield f"label: wrong, gold {plain(gold.label)} and nothing predicted"
     else:
-        compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
-    yield ""
-    yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
-    yield f"  predicted  {compared}"
-    yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
-
-
-def _explained_label(gold: Claim, predicted: Claim | None) -> str:
-    if gold.label is ABSENT:
-        return "not counted, gold has none"
-    if predicted is None or predicted.label is ABSENT:
-        return f"wrong, gold {plain(gold.label)} and nothing predicted"
-    outcome = right_or_wrong(gold.label == predicted.label)
-    return f"{outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+        outcome = "correct" if gold.label == predicted.label else "wrong"
+        yield f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"

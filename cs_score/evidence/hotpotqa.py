@@ -10,23 +10,20 @@ import re
 import string
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain, quoted
 from cs_score.evidence.report import aligned
-from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
+from cs_score.evidence.result import Mode, Result, counted, means, report_rows
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
-MEASURES: Final = names("hotpotqa")
-
-COLUMNS: Final = ("questions", *MEASURES)
+COLUMNS: Final = ("questions", *names("hotpotqa"))
 
 SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole."""
@@ -42,10 +39,9 @@ MODE: Final = Mode(
     name="hotpotqa",
     unit="question",
     columns=COLUMNS,
-    measures=MEASURES,
     formula=means,
     headings=("em", "f1", "prec", "recall"),
-    rows=report_rows(("answer", "sp", "joint"), MEASURES),
+    rows=report_rows(("answer", "sp", "joint"), COLUMNS[1:]),
 )
 
 FactKey: TypeAlias = tuple[Hashable, ...]
@@ -78,8 +74,8 @@ class HotpotQAResult(Result):
     mode: ClassVar[Mode] = MODE
 
     questions: Sequence[Question]
-    answers: Mapping[Hashable, object]
-    facts: Mapping[Hashable, object]
+    answers: Mapping[Any, object]
+    facts: Mapping[Any, object]
 
     def answered(self) -> tuple[str, ...]:
         predicted = {*self.answers, *self.facts}
@@ -93,10 +89,10 @@ class HotpotQAResult(Result):
 
 def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with paused_collector(), reading.open_document(gold, "gold") as source:
-        return reading.signed(source, _read_gold(source))
+    return reading.read(gold, "gold", _questions)
 
 
+@paused_collector()
 def score(
     gold: Input | Sequence[object] | Gold[list[Question]], predictions: Input | Mapping[str, object]
 ) -> HotpotQAResult:
@@ -104,95 +100,65 @@ def score(
 
     What is not predicted counts as 0 and stands in the result's notices. Raises InputError for what cannot be scored.
     """
-    with paused_collector():
-        known = gold if isinstance(gold, Gold) else read_gold(gold)
-        questions = known.content
-        with reading.open_document(predictions, "predictions") as source:
-            given = reading.signed(source, _read_predictions(source), RUN)
-        answers, facts = given.content
-        rows = [count(question, answers, facts, known.name, given.name) for question in questions]
-        table = UnitTable(ids=tuple(reading.text_of(question.id) for question in questions), columns=COLUMNS, rows=rows)
-    notices = (_missing("answer", questions, answers), _missing("supporting facts", questions, facts))
-    return HotpotQAResult(
-        table=table,
-        scores=scores_of(MODE, table),
-        origin=MODE.origin({}, known.digest, given.digest),
-        inputs=(
-            InputSummary("gold", known.name, ((len(questions), "question"),)),
-            InputSummary("predictions", given.name, ((len(answers), "answer"), (len(facts), "fact list"))),
-        ),
-        notices=tuple(f"{given.name}: {notice}" for notice in notices if notice),
+    known = gold if isinstance(gold, Gold) else read_gold(gold)
+    given = reading.read(predictions, "predictions", _predictions)
+    questions, (answers, facts) = known.content, given.content
+    rows = [count(question, answers, facts, (known.name, given.name)) for question in questions]
+    notices = []
+    for what, predicted in (("answer", answers), ("supporting facts", facts)):
+        if missing := [plain(question.id) for question in questions if question.id not in predicted]:
+            shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
+            number = f"{len(missing)} of {counted(len(questions), 'question')}"
+            notices.append(f"{given.name}: no {what} for {number}: {shown}")
+    return HotpotQAResult.of(
+        UnitTable(tuple(reading.text_of(question.id) for question in questions), COLUMNS, rows),
+        known,
+        given,
+        read=(((len(questions), "question"),), ((len(answers), "answer"), (len(facts), "fact list"))),
+        notices=tuple(notices),
         questions=questions,
         answers=answers,
         facts=facts,
     )
 
 
-def _read_gold(source: Source) -> list[Question]:
-    try:
-        values = reading.as_list(reading.json_document(source, json.JSONDecoder(object_pairs_hook=_scored)), "the file")
-    except InputError as error:
-        raise reading.located(error, source.name) from None
+def _questions(source: Source) -> list[Question]:
+    # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
+    decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS})
     questions = []
-    for number, value in enumerate(values, start=1):
-        try:
+    for number, value in enumerate(reading.as_list(reading.json_document(source, decoder), "the file"), start=1):
+        with reading.located(question_number=number):
             fields = reading.as_object(value, "the question")
             questions.append(Question(reading.identifier(fields, "_id"), fields))
-        except InputError as error:
-            raise reading.located(error, source.name, f"question number {number}") from None
     if not questions:
-        raise InputError("no questions, so there is nothing to score", file=source.name)
+        raise InputError("no questions, so there is nothing to score")
     return questions
 
 
-def _scored(members: list[tuple[str, object]]) -> reading.Object:
-    """The members that are scored or grouped by; contexts, nine tenths of the file, are dropped as they are read."""
-    return {key: value for key, value in members if key in _GOLD_KEYS}
-
-
-def _read_predictions(source: Source) -> tuple[Mapping[Hashable, object], Mapping[Hashable, object]]:
-    try:
-        fields = reading.as_object(reading.json_document(source), "the file")
-        answers = reading.as_object(reading.member(fields, "answer"), "'answer'")
-        facts = reading.as_object(reading.member(fields, "sp"), "'sp'")
-    except InputError as error:
-        raise reading.located(error, source.name) from None
-    return dict(answers.items()), dict(facts.items())
-
-
-def _missing(what: str, questions: Sequence[Question], predicted: Mapping[Hashable, object]) -> str:
-    """Which questions have no prediction; empty where all have one."""
-    missing = [plain(question.id) for question in questions if question.id not in predicted]
-    if not missing:
-        return ""
-    named = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
-    return f"no {what} for {len(missing)} of {counted(len(questions), 'question')}: {named}"
+def _predictions(source: Source) -> tuple[reading.Object, reading.Object]:
+    fields = reading.as_object(reading.json_document(source), "the file")
+    answers = reading.as_object(reading.member(fields, "answer"), "'answer'")
+    return answers, reading.as_object(reading.member(fields, "sp"), "'sp'")
 
 
 def count(
-    question: Question,
-    answers: Mapping[Hashable, object],
-    facts: Mapping[Hashable, object],
-    gold_name: str,
-    predictions_name: str,
+    question: Question, answers: Mapping[Any, object], facts: Mapping[Any, object], files: tuple[str, str]
 ) -> tuple[float, ...]:
-    """The row of one question; the names are for the InputError raised where what is compared is malformed."""
+    """The row of one question; `files` are named in the InputError raised where what is compared is malformed."""
     answer = supported = joint = NOTHING
-    looked_at = predictions_name
-    try:
-        if has_answer := question.id in answers:
+    in_gold, in_predictions = (reading.located(file, question=question.id) for file in files)
+    if has_answer := question.id in answers:
+        with in_predictions:
             predicted_answer = answer_text(answers[question.id])
-            looked_at = gold_name
+        with in_gold:
             gold_answer = answer_text(reading.member(question.fields, "answer"))
-            answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
-        looked_at = predictions_name
-        if has_facts := question.id in facts:
+        answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
+    if has_facts := question.id in facts:
+        with in_predictions:
             predicted = fact_set(facts[question.id])
-            looked_at = gold_name
+        with in_gold:
             gold = fact_set(reading.member(question.fields, "supporting_facts"))
-            supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
-    except InputError as error:
-        raise reading.located(error, looked_at, f"question {plain(question.id)}") from None
+        supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
     if has_answer and has_facts:
         joint = combine(answer, supported)
     return 1, *answer, *supported, *joint

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import mmap
+import operator
 import os
 import random
 import sys
@@ -20,13 +21,12 @@ from msgspec import Meta
 
 from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
-from cs_score.base.records import Record, field
-from cs_score.base.signature import RUN
+from cs_score.base.records import Record
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain
 from cs_score.evidence.report import aligned
-from cs_score.evidence.result import InputSummary, Mode, Result, counted, means, report_rows, scores_of
+from cs_score.evidence.result import Mode, Result, counted, means, report_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -45,54 +45,13 @@ _ROOM: Final = 224 << 20
 
 _THREADS: Final = "OPENBLAS_NUM_THREADS"
 
-
-class Fact(NamedTuple):
-    """A relational fact."""
-
-    head: str
-    relation: str
-    tail: str
-
-
-class Similarities(NamedTuple):
-    """Similarities of the parts of predicted facts (rows) with those of gold facts (columns).
-
-    Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both strings are empty.
-    """
-
-    head: Matrix
-    relation: Matrix
-    tail: Matrix
-
-
-class Pair(NamedTuple):
-    """Positions of a predicted and a gold fact that are aligned, and the weight of the pair (above 0)."""
-
-    predicted: int
-    gold: int
-    weight: float
-
-
-Weight: TypeAlias = "Callable[[Similarities], Matrix]"
-
-
-def entity_weight(similarities: Similarities) -> Matrix:
-    """Mode `e`: head and tail."""
-    return (similarities.head + similarities.tail) / 2
-
-
-def relation_weight(similarities: Similarities) -> Matrix:
-    """Mode `r`: the relation."""
-    return similarities.relation
-
-
-def full_weight(similarities: Similarities) -> Matrix:
-    """Mode `er`: head, tail and relation alike, added in this order; not the mean of the other two."""
-    return (similarities.head + similarities.tail + similarities.relation) / 3
-
-
-WEIGHTS: Final[dict[str, Weight]] = {"e": entity_weight, "r": relation_weight, "er": full_weight}
-"""The three evaluations, in the order in which they draw from the random stream: entities, relation, both."""
+WEIGHTS: Final[dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]]] = {
+    "e": lambda head, relation, tail: (head + tail) / 2,
+    "r": lambda head, relation, tail: relation,
+    "er": lambda head, relation, tail: (head + tail + relation) / 3,  # in this order; not the mean of the other two
+}
+"""The weight of pairs of facts by the similarities of their parts, for entities, relation and both: the three
+evaluations, in the order in which they draw from the random stream."""
 
 REFERENCE_POSITIONS: Final = 3
 """Reference derivations of an instance that may be drawn; a fourth is never used."""
@@ -102,9 +61,7 @@ SEED: Final = 3
 
 ASPECTS: Final = ("prec", "recall", "f1")
 
-MEASURES: Final = names("r4c")
-
-COLUMNS: Final = ("instances", *MEASURES)
+COLUMNS: Final = ("instances", *names("r4c"))
 
 
 class Options(Record):
@@ -122,22 +79,34 @@ MODE: Final = Mode(
     name="r4c",
     unit="instance",
     columns=COLUMNS,
-    measures=MEASURES,
     formula=means,
     headings=("precision", "recall", "f1"),
-    rows=report_rows(tuple(WEIGHTS), MEASURES),
+    rows=report_rows(tuple(WEIGHTS), COLUMNS[1:]),
     options=Options,
     fixed={"seed": SEED},
 )
 
+Order: TypeAlias = tuple[int, ...]
+"""Reference positions in the order in which they are tried."""
 
-Progress: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
-"""Hands back the instance ids it is given one after the other, and may show how far the work has come."""
+
+class Fact(NamedTuple):
+    """A relational fact."""
+
+    head: str
+    relation: str
+    tail: str
+
 
 Derivation: TypeAlias = tuple[Fact, ...]
 
-Order: TypeAlias = tuple[int, ...]
-"""Reference positions in the order in which they are tried."""
+
+class Pair(NamedTuple):
+    """Positions of a predicted and a gold fact that are aligned, and the weight of the pair (above 0)."""
+
+    predicted: int
+    gold: int
+    weight: float
 
 
 class Choice(NamedTuple):
@@ -170,6 +139,10 @@ class ScoredInstance(NamedTuple):
             for choice in self.choices
         ]
 
+    def row(self) -> tuple[float, ...]:
+        """The statistics of the instance in the order of COLUMNS."""
+        return 1.0, *chain.from_iterable(self.scores())
+
 
 class Instance(NamedTuple):
     """One scored instance as read, with the order in which each evaluation tries its references."""
@@ -191,17 +164,12 @@ class R4CResult(Result):
         return {level: {aspect: self.scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
 
     def explained(self, position: int) -> list[str]:
-        gold, predictions = self.inputs
-        instance = self.instances[position]
-        return list(explain(instance.id, Scorer(gold.name, predictions.name).evaluate(instance)))
-
-    __repr__ = object.__repr__
+        return list(explain(self.instances[position], Scorer(), self.names))
 
 
 def read_gold(gold: Input | Mapping[str, object]) -> Gold[reading.Object]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with reading.open_document(gold, "gold") as source:
-        return reading.signed(source, _read_gold(source))
+    return reading.read(gold, "gold", _object)
 
 
 def score(
@@ -210,90 +178,73 @@ def score(
     *,
     references: int = REFERENCE_POSITIONS,
     ignore_missing: bool = False,
-    progress: Progress = iter,
+    progress: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> R4CResult:
     """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
 
     `references` (1 to 3) is how many reference derivations are drawn for each evaluation of an instance. With
-    `ignore_missing`, instances without prediction are left out instead of being an error.
+    `ignore_missing`, instances without prediction are left out instead of being an error. `progress` hands back the
+    instance ids it is given one after the other, and may show how far the work has come.
 
     Raises InputError for what cannot be scored, UsageError for another number of references, MissingExtraError where
     scipy or rapidfuzz is not installed.
     """
-    check_references(references)
-    comparer, aligner = Comparer(), Aligner()  # before any reading: what is not installed is said at once
+    if references not in range(1, REFERENCE_POSITIONS + 1):
+        raise UsageError(f"references is {references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}")
+    scorer = Scorer()  # before any reading: what is not installed is said at once
     known = gold if isinstance(gold, Gold) else read_gold(gold)
-    with reading.open_document(predictions, "predictions") as source:
-        given = reading.signed(source, _read_predictions(source), RUN)
-    ids = _predicted_ids(known.content, given.content, given.name, ignore_missing)
+    given = reading.read(
+        predictions, "predictions", lambda source: reading.as_object(reading.member(_object(source), "re"), "'re'")
+    )
+    ids = [instance for instance in known.content if instance in given.content]
+    missing = len(known.content) - len(ids)
+    all_instances = counted(len(known.content), "instance")
+    if missing and not ignore_missing:
+        first = next(instance for instance in known.content if instance not in given.content)
+        raise InputError(
+            f"no derivation for it ({missing} of {all_instances} have none)",
+            file=given.name,
+            place=f"instance {plain(first)}",
+            remedy="--ignore-missing leaves such instances out",
+        )
+    if not ids:
+        raise InputError("no instance has a prediction, so there is nothing to score", file=given.name)
     orders = drawn_orders(len(ids), references)
     instances = [Instance(each, given.content[each], known.content[each], drawn) for each, drawn in zip(ids, orders)]
-    scorer = Scorer(known.name, given.name, comparer, aligner)
-    rows = [row(scorer.evaluate(instance)) for _, instance in zip(progress(ids), instances)]
-    table = UnitTable(ids=tuple(ids), columns=COLUMNS, rows=rows)
-    options = {"references": references, "ignore_missing": ignore_missing}
-    read = ((len(given.content), "derivation"), (len(ids), "scored instance"))
-    return R4CResult(
-        table=table,
-        scores=scores_of(MODE, table),
-        origin=MODE.origin(options, known.digest, given.digest),
-        inputs=(
-            InputSummary("gold", known.name, ((len(known.content), "instance"),)),
-            InputSummary("predictions", given.name, read),
-        ),
-        notices=_left_out(len(known.content) - len(ids), len(known.content), given.name),
+    files = (known.name, given.name)
+    rows = [scorer.evaluate(instance, files).row() for _, instance in zip(progress(ids), instances)]
+    notice = f"{given.name}: {missing} of {all_instances} left out, without prediction"
+    return R4CResult.of(
+        UnitTable(tuple(ids), COLUMNS, rows),
+        known,
+        given,
+        options={"references": references, "ignore_missing": ignore_missing},
+        read=(((len(known.content), "instance"),), ((len(given.content), "derivation"), (len(ids), "scored instance"))),
+        notices=(notice,) if missing else (),
         instances=instances,
     )
 
 
-def _left_out(missing: int, instances: int, name: str) -> tuple[str, ...]:
-    """The notice that instances have no prediction, if any has none."""
-    return (f"{name}: {missing} of {counted(instances, 'instance')} left out, without prediction",) if missing else ()
+def _object(source: Source) -> reading.Object:
+    return reading.as_object(reading.json_document(source), "the file")
 
 
-def row(scored: ScoredInstance) -> tuple[float, ...]:
-    """The statistics of one instance in the order of COLUMNS."""
-    return 1.0, *chain.from_iterable(scored.scores())
+def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
+    """For each instance the reference positions that `e`, `r` and `er` try, in order (section 4).
 
-
-def _predicted_ids(known: reading.Object, predicted: reading.Object, name: str, ignore_missing: bool) -> list[str]:
-    """The instances that have a prediction. Raises InputError where there is none, and where one may not lack it."""
-    ids = [instance for instance in known if instance in predicted]
-    if len(ids) < len(known) and not ignore_missing:
-        missing = next(instance for instance in known if instance not in predicted)
-        raise InputError(
-            f"no derivation for it ({len(known) - len(ids)} of {counted(len(known), 'instance')} have none)",
-            file=name,
-            place=f"instance {plain(missing)}",
-            remedy="--ignore-missing leaves such instances out",
-        )
-    if not ids:
-        raise InputError("no instance has a prediction, so there is nothing to score", file=name)
-    return ids
-
-
-def _read_gold(source: Source) -> reading.Object:
-    try:
-        return reading.as_object(reading.json_document(source), "the file")
-    except InputError as error:
-        raise reading.located(error, source.name) from None
-
-
-def _read_predictions(source: Source) -> reading.Object:
-    try:
-        fields = reading.as_object(reading.json_document(source), "the file")
-        return reading.as_object(reading.member(fields, "re"), "'re'")
-    except InputError as error:
-        raise reading.located(error, source.name) from None
-
-
-class Comparer:
-    """Compares facts, all of a prediction with all of a reference: of equal pairs of strings only the first.
-
-    Raises MissingExtraError where rapidfuzz is not installed.
+    One stream serves the whole run: first a draw for `e` of every instance, then for `r`, then for `er`.
     """
+    stream = random.Random(SEED)
+    positions = range(REFERENCE_POSITIONS)
+    by_level = [[tuple(stream.sample(positions, references)) for _ in range(instances)] for _ in WEIGHTS]
+    return list(zip(*by_level))
 
-    __slots__ = ("_distances",)
+
+class Scorer:
+    """Compares facts, aligns them and chooses among references.
+
+    Raises MissingExtraError where rapidfuzz or scipy is not installed, CsScoreError where scipy has too little memory.
+    """
 
     def __init__(self) -> None:
         try:
@@ -302,24 +253,55 @@ class Comparer:
         except ModuleNotFoundError:
             raise MissingExtraError("rapidfuzz", EXTRA) from None
         self._distances = functools.partial(cdist, scorer=distance)
+        self._solve = _solver()
 
-    def compare(self, predicted: Sequence[Fact], gold: Sequence[Fact]) -> Similarities:
-        """The similarities of facts."""
-        return Similarities(
-            *(
-                self.similarities([fact[part] for fact in predicted], [fact[part] for fact in gold])
-                for part in range(len(Fact._fields))
-            )
+    def evaluate(self, instance: Instance, files: tuple[str, str]) -> ScoredInstance:
+        """Align the instance's derivation with its drawn references, and choose among them, three times.
+
+        Raises InputError, which names one of `files`, for a malformed derivation, a drawn reference that the instance
+        lacks, and empty strings that would have to be compared.
+        """
+        with reading.located(files[1], instance=instance.id):
+            predicted = _facts(instance.predicted)
+        with reading.located(files[0], instance=instance.id):
+            derivations = reading.as_list(instance.references, "its list of references")
+            references: dict[int, Derivation] = {}
+            facts: list[Fact] = []
+            columns: dict[int, slice] = {}
+            for position in sorted({position for order in instance.orders for position in order}):
+                if position >= len(derivations):
+                    has = counted(len(derivations), "reference")
+                    raise InputError(f"reference {position + 1} was drawn, but the instance has only {has}")
+                with reading.located(reference=position + 1):
+                    references[position] = _facts(derivations[position])
+                columns[position] = slice(len(facts), len(facts) + len(references[position]))
+                facts += references[position]
+            similarities = self.compare(predicted, facts)
+            choices = []
+            for order, weight in zip(instance.orders, WEIGHTS.values()):
+                weights = weight(*similarities)
+                alignments = [self.align(weights[:, columns[position]]) for position in order]
+                totals = tuple(map(total_weight, alignments))
+                best = totals.index(max(totals))  # the one drawn first among equals
+                choices.append(Choice(order, totals, order[best], alignments[best]))
+        return ScoredInstance(predicted, references, tuple(choices))
+
+    def compare(self, predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
+        """Similarities of heads, relations and tails of predicted facts (rows) with those of gold facts (columns)."""
+        head, relation, tail = (
+            self.similarities([fact[part] for fact in predicted], [fact[part] for fact in gold]) for part in range(3)
         )
+        return head, relation, tail
 
     def similarities(self, ones: Sequence[str], others: Sequence[str]) -> Matrix:
         """1 - Levenshtein distance of the lower-cased strings / length of the longer string as given.
 
-        Not a number where both are empty: an error only if an evaluation uses it.
+        Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both are empty, which is an
+        error only if an evaluation uses it. Of equal pairs only the first is compared.
         """
         import numpy as np
 
-        rows, columns = _numbered(ones), _numbered(others)
+        rows, columns = ({text: number for number, text in enumerate(dict.fromkeys(side))} for side in (ones, others))
         if not rows or not columns:
             return np.zeros((len(ones), len(others)))
         distances = self._distances([text.lower() for text in rows], [text.lower() for text in columns])
@@ -331,25 +313,8 @@ class Comparer:
             return known
         return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
 
-
-def _numbered(texts: Iterable[str]) -> dict[str, int]:
-    """Different texts in their order, with their numbers from 0."""
-    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
-
-
-class Aligner:
-    """Finds one-to-one alignments of greatest total weight.
-
-    Raises MissingExtraError where scipy is not installed, and CsScoreError where memory is too limited for it.
-    """
-
-    __slots__ = ("_solve",)
-
-    def __init__(self) -> None:
-        self._solve = _solver()
-
     def align(self, weights: ArrayLike) -> list[Pair]:
-        """The aligned pairs, in the order of the predicted facts.
+        """The one-to-one alignment of greatest total weight, in the order of the predicted facts.
 
         `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
         made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
@@ -391,94 +356,13 @@ def _solver() -> Solve:
     return solve
 
 
-def total_weight(pairs: Sequence[Pair]) -> float:
+def total_weight(pairs: Iterable[Pair]) -> float:
     """The weights of the pairs, added in their order starting at 0.0."""
-    total = 0.0
-    for pair in pairs:
-        total += pair.weight
-    return total
-
-
-def check_references(references: int) -> None:
-    """Raises UsageError for a number of references that cannot be drawn."""
-    if references not in range(1, REFERENCE_POSITIONS + 1):
-        raise UsageError(f"references is {references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}")
-
-
-def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
-    """For each instance the reference positions that `e`, `r` and `er` try, in order (section 4).
-
-    One stream serves the whole run: first a draw for `e` of every instance, then for `r`, then for `er`.
-    """
-    stream = random.Random(SEED)
-    positions = range(REFERENCE_POSITIONS)
-    by_level = [[tuple(stream.sample(positions, references)) for _ in range(instances)] for _ in WEIGHTS]
-    return list(zip(*by_level))
-
-
-class Scorer(Record):
-    """Evaluates instances; the names are those of the files, for messages."""
-
-    gold_name: str
-    predictions_name: str
-    comparer: Comparer = field(default_factory=Comparer)
-    aligner: Aligner = field(default_factory=Aligner)
-
-    def evaluate(self, instance: Instance) -> ScoredInstance:
-        """Align the instance's derivation with its drawn references, and choose among them, three times.
-
-        Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
-        would have to be compared.
-        """
-        place = f"instance {plain(instance.id)}"
-        try:
-            predicted = _facts(instance.predicted)
-        except InputError as error:
-            raise reading.located(error, self.predictions_name, place) from None
-        positions = {position for order in instance.orders for position in order}
-        try:
-            references = {position: _reference(instance.references, position) for position in positions}
-            choices = tuple(self._choices(predicted, references, instance.orders))
-        except InputError as error:
-            raise reading.located(error, self.gold_name, place) from None
-        return ScoredInstance(predicted, references, choices)
-
-    def _choices(
-        self, predicted: Derivation, references: Mapping[int, Derivation], orders: Iterable[Order]
-    ) -> Iterator[Choice]:
-        """What each evaluation chooses among the references that it draws."""
-        facts: list[Fact] = []
-        columns: dict[int, slice] = {}
-        for position, gold in references.items():
-            columns[position] = slice(len(facts), len(facts) + len(gold))
-            facts += gold
-        similarities = self.comparer.compare(predicted, facts)
-        for order, weight in zip(orders, WEIGHTS.values()):
-            weights = weight(similarities)
-            yield _choose(order, [self.aligner.align(weights[:, columns[position]]) for position in order])
-
-
-def _choose(order: Order, alignments: Sequence[list[Pair]]) -> Choice:
-    """The reference of the largest total weight, the one drawn first among equals."""
-    totals = tuple(map(total_weight, alignments))
-    best = totals.index(max(totals))
-    return Choice(order, totals, order[best], alignments[best])
-
-
-def _reference(references: object, position: int) -> Derivation:
-    derivations = reading.as_list(references, "its list of references")
-    if position >= len(derivations):
-        raise InputError(
-            f"reference {position + 1} was drawn, but the instance has only {counted(len(derivations), 'reference')}"
-        )
-    try:
-        return _facts(derivations[position])
-    except InputError as error:
-        raise InputError(error.problem, place=f"reference {position + 1}") from None
+    return functools.reduce(operator.add, (pair.weight for pair in pairs), 0.0)
 
 
 def _facts(derivation: object) -> Derivation:
-    return tuple(_fact(step) for step in reading.as_list(derivation, "the derivation"))
+    return tuple(map(_fact, reading.as_list(derivation, "the derivation")))
 
 
 def _fact(step: object) -> Fact:
@@ -494,9 +378,10 @@ def _fact(step: object) -> Fact:
     return Fact(*map(str, texts))
 
 
-def explain(instance: str, scored: ScoredInstance) -> Iterator[str]:
+def explain(instance: Instance, scorer: Scorer, files: tuple[str, str]) -> Iterator[str]:
     """How an instance was scored: for each evaluation the references tried, the one chosen, and the alignment."""
-    yield f"instance {plain(instance)}"
+    scored = scorer.evaluate(instance, files)
+    yield f"instance {plain(instance.id)}"
     for level, choice, scores in zip(WEIGHTS, scored.choices, scored.scores()):
         tried = ", ".join(
             f"reference {position + 1} total {total:.4f}" for position, total in zip(choice.order, choice.totals)
@@ -505,21 +390,20 @@ def explain(instance: str, scored: ScoredInstance) -> Iterator[str]:
         yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, scores))}"
         yield f"  tried in this order: {tried}"
         yield f"  chosen: reference {choice.reference + 1}"
-        yield from (f"  {line}" for line in _explained_alignment(scored, choice))
+        yield from (f"  {line}" for line in _explained_alignment(scored, choice, scorer))
 
 
-def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
+def _explained_alignment(scored: ScoredInstance, choice: Choice, scorer: Scorer) -> list[str]:
     """Each aligned pair with the similarities of its parts, then the facts that stay alone on either side.
 
     As a table where a screen is wide enough, else each on lines of its own.
     """
     gold = scored.references[choice.reference]
-    comparer = Comparer()
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
     for pair in choice.pairs:
-        facts = scored.predicted[pair.predicted], gold[pair.gold]
-        parts = (f"{part.item():.4f}" for part in comparer.compare(*([fact] for fact in facts)))
-        rows.append((*map(_shown, facts), *parts, f"{pair.weight:.4f}"))
+        fact, wanted = scored.predicted[pair.predicted], gold[pair.gold]
+        parts = (f"{part.item():.4f}" for part in scorer.compare([fact], [wanted]))
+        rows.append((_shown(fact), _shown(wanted), *parts, f"{pair.weight:.4f}"))
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]
     rows += [("-", _shown(fact)) for position, fact in enumerate(gold) if position not in found]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.signature import GOLD
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import GOLD, RUN
 from cs_score.base.sources import READING_ERRORS, Input, InputDigest, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
@@ -40,40 +41,59 @@ class Gold(Record, Generic[Content]):
     digest: InputDigest
 
 
-def signed(source: Source, content: Content, role: str = GOLD) -> Gold[Content]:
-    """What has been read of a source, for `role`."""
-    return Gold(source.name, content, source.digest(role))
+@paused_collector()
+def read(
+    given: Input | object, role: str, content: Callable[[Source], Content], *, has_lines: bool = False
+) -> Gold[Content]:
+    """What `content` makes of `gold` or `predictions` (`role`): a path, an open file, or the JSON value itself.
+
+    With lines the value is an iterable of what stands in each. Raises InputError for what cannot be read, and gives the
+    file to those that `content` raises.
+    """
+    with opened(given, role, has_lines=has_lines) as source, located(source.name):
+        return Gold(source.name, content(source), source.digest(GOLD if role == "gold" else RUN))
 
 
-def open_lines(given: Input | Iterable[object], role: str) -> Source:
-    """Open JSON lines: a path, an open file, or the values themselves.
+def opened(given: Input | object, role: str, *, has_lines: bool = False) -> Source:
+    """Open what `read` takes.
 
     Values from memory are written as JSON and read back like a file named `<role>`: the same rules hold for both,
     the digest is that of the text, and nothing the caller changes later reaches the result.
     """
     if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
         return open_source(given)  # type: ignore[arg-type]  # what has a method `read` is a file
-    if not isinstance(given, Iterable):
+    if has_lines and not isinstance(given, Iterable):
         raise InputError(f"neither a file nor a sequence of claims: {type(given).__name__}", file=f"<{role}>")
-    return _in_memory((f"{_json_text(value, role)}\n" for value in given), role)
-
-
-def open_document(given: Input | object, role: str) -> Source:
-    """Open one JSON document: a path, an open file, or the value itself (see open_lines)."""
-    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        return open_source(given)  # type: ignore[arg-type]  # what has a method `read` is a file
-    return _in_memory([_json_text(given, role)], role)
-
-
-def _in_memory(texts: Iterable[str], role: str) -> Source:
+    texts = []
+    for value in given if has_lines else [given]:  # type: ignore[attr-defined]  # it is iterable
+        try:
+            texts.append(json.dumps(value) + ("\n" if has_lines else ""))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"cannot be written as JSON: {error}", file=f"<{role}>") from None
     return Source(f"<{role}>", io.BytesIO("".join(texts).encode("ascii")))
 
 
-def _json_text(value: object, role: str) -> str:
-    try:
-        return json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot be written as JSON: {error}", file=f"<{role}>") from None
+class located:  # noqa: N801  # a context, read as `with located(name, claim=5):`
+    """Where an InputError that is raised within gets its file and place, in front of the place that it has.
+
+    What is a list or an object names no place.
+    """
+
+    __slots__ = ("_file", "_place")
+
+    def __init__(self, file: str | None = None, **place: object) -> None:
+        self._file, self._place = file, place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, InputError):
+            known = {what: value for what, value in self._place.items() if not isinstance(value, (dict, list))}
+            places = [f"{what.replace('_', ' ')} {plain(value)}" for what, value in known.items()]
+            place = ", ".join((*places, *([error.place] if error.place else [])))
+            file = self._file or error.file
+            raise InputError(error.problem, file=file, place=place or None, remedy=error.remedy) from None
 
 
 def json_lines(source: Source, *, skipped_marks: str = "") -> Iterator[tuple[int, object]]:
@@ -137,18 +157,6 @@ def _decoding_problem(error: ValueError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return "not usable JSON: lists or objects nested too deeply"
     return "not usable JSON: a whole number with too many digits"  # the interpreter's limit, 4300 unless changed
-
-
-def located(error: InputError, file: str, place: str | None = None) -> InputError:
-    """`error` with the file, and the place in it, that the raising function did not know."""
-    places = ", ".join(part for part in (place, error.place) if part)
-    return InputError(error.problem, file=file, place=places or None, remedy=error.remedy)
-
-
-def line_place(number: int, value: object, unit: str = "claim") -> str:
-    """Where a line's value stands: `line 2`, or `line 2, claim 52` if it has an id."""
-    unit_id = value.get("id", []) if isinstance(value, dict) else []
-    return f"line {number}" if isinstance(unit_id, (dict, list)) else f"line {number}, {unit} {plain(unit_id)}"
 
 
 def as_object(value: object, what: str) -> Object:
@@ -259,3 +267,45 @@ def listed(values: Iterable[object]) -> str:
 def key_set(keys: Iterable[Hashable]) -> str:
     """Keys between braces, small numbers first."""
     return f"{{{', '.join(sorted(map(plain, keys), key=lambda shown: (len(shown), shown)))}}}"
+
+
+HAVE_LINES: Final = ("scifact", "claims")
+
+
+def advice(task: str, gold: str, predictions: str) -> str | None:
+    """What is wrong with files that cannot be scored as a whole: they are swapped, or of another form of JSON."""
+    if "-" in (gold, predictions):
+        return None
+    looks = [_looks_like(task, file) for file in (gold, predictions)]
+    if looks == ["predictions", "gold"]:
+        return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
+    for file, look in zip((gold, predictions), looks):
+        if look == "list":
+            return (
+                f"{file} is a JSON list, where one object a line is expected; convert it: jq -c '.[]' {file} > {file}l"
+            )
+        if look == "lines":
+            return f"{file} has one JSON object a line, where a single value is expected; convert it: jq -s . {file}"
+    return None
+
+
+def _looks_like(task: str, file: str) -> str | None:
+    """What a file seems to be, by its beginning: gold, predictions, or another form of JSON; None if uncertain."""
+    try:
+        with open_source(file) as source:
+            text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
+        if task in HAVE_LINES and text.startswith("["):  # a line of another file may begin so, too
+            json.loads(text)
+            return "list"
+        first = json.loads(text.partition("\n")[0] if task in HAVE_LINES else text)
+    except InputError:
+        return None
+    except (ValueError, RecursionError):
+        lines = text.splitlines()
+        is_of_lines = len(lines) > 1 and all(line[:1] == "{" and line[-1:] == "}" for line in lines[:2])
+        return "lines" if is_of_lines and task not in HAVE_LINES else None
+    if task == "hotpotqa":
+        return "gold" if isinstance(first, list) else "predictions"
+    if not isinstance(first, dict):
+        return None
+    return "predictions" if ("re" in first if task == "r4c" else "claim" not in first) else "gold"

@@ -16,7 +16,7 @@ from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
-from cs_score.evidence.result import Mode, Result, UnitExplanation, counted
+from cs_score.evidence.result import Mode, Result, counted
 from cs_score.measures.registry import chosen
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
@@ -80,14 +80,14 @@ def table_text(result: Result) -> str:
     """What was read, and the measures."""
     mode = result.mode
     read = [
-        (source.role, source.name, ", ".join(counted(number, noun) for number, noun in source.contents))
-        for source in result.inputs
+        (role, name, ", ".join(counted(*each) for each in contents))
+        for role, name, contents in zip(("gold", "predictions"), result.names, result.read)
     ]
     scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
     lines = [f"{mode.name}: {counted(len(result.table.ids), mode.unit)}", *aligned(read)]
     if max(map(len, lines)) > SCREEN:
         lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
-    return "\n".join((*lines, "", *scores, "", f"signature  {result.signature}"))
+    return "\n".join((*lines, "", *scores, "", f"signature  {result.origin.signature}"))
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
@@ -146,12 +146,7 @@ def printed(
         return "\n\n".join([table_text(result), *([] if intervals is None else [intervals_text(intervals)])])
     if is_bare and len(names) == 1:
         return f"{scores.scores[names[0]]:.4f}"
-    return "\n".join((*list(text(table, None))[1:], "", f"signature  {result.signature}")).lstrip("\n")
-
-
-def explanation_text(explanation: UnitExplanation) -> str:
-    """An explanation with each of its lines safe to print."""
-    return "\n".join(map(one_line, explanation.lines))
+    return "\n".join((*list(text(table, None))[1:], "", f"signature  {result.origin.signature}")).lstrip("\n")
 
 
 def unit_blocks(result: Result) -> Iterator[bytes]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from functools import cached_property, partial
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
-from cs_score.measures.registry import Divide, Number, divide, enter, headline
+from cs_score.evidence.reading import Gold
+from cs_score.measures.registry import Divide, Number, SumsFormula, divide, enter, headline
 from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
-
-if TYPE_CHECKING:
-    from cs_score.base.signature import Signature
 
 
 class Formula(Protocol):
     """From the sums of a table's columns, in column order, to the measures in official order."""
 
     def __call__(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]: ...
+
+
+def means(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    """Every column but the first, divided by the first: means over all units, where that counts them."""
+    units, *totals = sums
+    return tuple(divide(total, units) for total in totals)
 
 
 class ReportRow(Record):
@@ -45,25 +50,18 @@ def report_rows(
     )
 
 
-def means(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
-    """Every column but the first, divided by the first: means over all units, where that counts them."""
-    units, *totals = sums
-    return tuple(divide(total, units) for total in totals)
-
-
-class Mode(Record):
+class Mode(Record, dict=True):
     """All that a mode declares about its numbers.
 
-    `unit` is what it scores (singular), `columns` the statistics per unit, `measures` the official names in official
-    order, `formula` computes the latter from sums of the former. `headings` and `rows` say how people are shown the
-    result; `options` has a field for each option, with its description and what holds where nothing else is asked for,
-    `fixed` is what nobody chooses, but numbers depend on.
+    `unit` is what it scores (singular), `columns` the statistics per unit, `formula` computes the measures from their
+    sums. `headings` and `rows`, which name the measures in official order, say how people are shown the result;
+    `options` has a field for each option, with its description and what holds where nothing else is asked for, `fixed`
+    is what nobody chooses, but numbers depend on.
     """
 
     name: str
     unit: str
     columns: tuple[str, ...]
-    measures: tuple[str, ...]
     formula: Formula
     headings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
@@ -73,37 +71,32 @@ class Mode(Record):
     def __post_init__(self) -> None:
         enter(self.name, self.measures)
 
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The official names in official order."""
+        return tuple(measure for row in self.rows for measure in row.measures)
+
+    def formula_of(self, measures: Sequence[str]) -> SumsFormula:
+        """The formula of some of the measures; it can be sent to another process."""
+        return partial(scores_at, self.formula, tuple(map(self.measures.index, measures)))
+
     def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
         """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        shown = (f"{name}={_plain(value)}" for name, value in chosen.items() if usual.get(name) != value)
+        shown = (f"{name}={str(value).lower()}" for name, value in chosen.items() if usual.get(name) != value)
         return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
 
 
-class InputSummary(Record):
-    """What was read from one input: its role (gold, predictions), its name, and how much of what it held."""
-
-    role: str
-    name: str
-    contents: tuple[tuple[int, str], ...]
-
-
-class UnitExplanation(Record):
-    """How one unit was scored, as lines of text. Text from the inputs stands in it as it was read."""
-
-    unit: str
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
+Contents: TypeAlias = tuple[tuple[int, str], ...]
+"""How much an input held of what."""
 
 
 class Result(Record):
     """The scores of one run, what they were computed from, and why each unit counted as it did.
 
     `table` holds the statistics of each unit, `scores` the official measures (each 0..1), `origin` identifies the
-    computation, `inputs` says what was read and `notices` what the user should know about it.
+    computation, `read` says what gold and predictions held and `notices` what the user should know about it.
     """
 
     mode: ClassVar[Mode]
@@ -111,28 +104,26 @@ class Result(Record):
     table: UnitTable
     scores: Mapping[str, float]
     origin: Origin
-    inputs: tuple[InputSummary, ...]
+    read: tuple[Contents, Contents]
     notices: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={self.scores[name]:.4f}" for name in headline(self.mode.name))
-        return f"<{self.mode.name} result: {counted(len(self.table.ids), self.mode.unit)}, {shown}>"
+    @classmethod
+    def of(
+        cls, table: UnitTable, gold: Gold[Any], predictions: Gold[Any], *, options: Mapping[str, object] | None = None,
+        read: tuple[Contents, Contents] = ((), ()), notices: tuple[str, ...] = (), **own: Any,
+    ) -> Self:  # fmt: skip
+        """The result whose statistics are `table`; `options` were asked for, `own` are the fields of the mode."""
+        origin = cls.mode.origin(options or {}, gold.digest, predictions.digest)
+        return cls(table, scores_of(cls.mode, table), origin, read, notices, **own)
 
     @property
-    def signature(self) -> Signature:
-        """The citable line."""
-        return self.origin.signature
-
-    def explain(self, unit_id: str | int) -> UnitExplanation:
-        """How the unit (each unit, where an id occurs more than once) called `unit_id` was scored.
-
-        Raises InputError as `positions_of`.
-        """
-        lines = tuple(line for position in self.positions_of(unit_id) for line in self.explained(position))
-        return UnitExplanation(f"{self.mode.unit} {unit_id}", lines)
+    def names(self) -> tuple[str, str]:
+        """What messages call gold and predictions."""
+        gold, predictions = self.origin.inputs
+        return gold.name, predictions.name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
-        """The positions in the table of the units called `unit_id`.
+        """The positions in the table of the units called `unit_id`: several where gold repeats the id.
 
         Raises InputError, which names the nearest ids, where nothing in gold is called so.
         """
@@ -140,7 +131,7 @@ class Result(Record):
         positions = [position for position, known in enumerate(self.table.ids) if known == wanted]
         if not positions:
             meant = nearest(wanted, self.table.ids, cutoff=0.5)
-            raise InputError(f"no {self.mode.unit} {wanted} was scored{meant}", file=self.inputs[0].name)
+            raise InputError(f"no {self.mode.unit} {wanted} was scored{meant}", file=self.names[0])
         return positions
 
     def official(self) -> dict[str, object]:
@@ -153,7 +144,7 @@ class Result(Record):
 
     @abstractmethod
     def explained(self, position: int) -> list[str]:
-        """The lines of the explanation of the unit at `position` of the table."""
+        """How the unit at `position` of the table was scored, in lines; text from the inputs is as it was read."""
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:
@@ -177,15 +168,6 @@ def scores_at(
     """Some of a formula's measures, by their positions; as a `partial` of the first two it is a formula itself."""
     scores = formula(sums, divide)
     return [scores[position] for position in positions]
-
-
-def _plain(value: object) -> str:
-    """The value of an option in a signature: `true`, `2`."""
-    return str(value).lower()
-
-
-def right_or_wrong(right: bool) -> str:
-    return "correct" if right else "wrong"
 
 
 def counted(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Meta
@@ -15,11 +16,10 @@ from msgspec import Meta
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, as_key, key_set, plain, quoted
-from cs_score.evidence.result import InputSummary, Mode, Result, counted, report_rows, right_or_wrong, scores_of
+from cs_score.evidence.result import Mode, Result, counted, report_rows
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -39,26 +39,20 @@ COLUMNS: Final = (
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
-MEASURES: Final = names("scifact")
-
 SENTENCE_CAP: Final = 3
 """Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
 # What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
-_OTHER_SPELLINGS: Final = {
-    "SUPPORT": "SUPPORT",
-    "SUPPORTS": "SUPPORT",
-    "SUPPORTED": "SUPPORT",
-    "CONTRADICT": "CONTRADICT",
-    "CONTRADICTS": "CONTRADICT",
-    "CONTRADICTED": "CONTRADICT",
-    "REFUTE": "CONTRADICT",
-    "REFUTES": "CONTRADICT",
-    "REFUTED": "CONTRADICT",
+_REMEDIES: Final = {
+    **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
+    **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "write CONTRADICT"),
+    **dict.fromkeys(
+        ("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"),
+        "leave out abstracts without a verdict",
+    ),
 }
-_NO_VERDICT: Final = frozenset({"NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"})
 
 
 def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
@@ -84,12 +78,11 @@ MODE: Final = Mode(
     name="scifact",
     unit="claim",
     columns=COLUMNS,
-    measures=MEASURES,
     formula=measures,
     headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
     rows=report_rows(
         GROUPS,
-        MEASURES,
+        names("scifact"),
         [
             (correct, f"retrieved_{unit}", f"relevant_{unit}")
             for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
@@ -97,7 +90,6 @@ MODE: Final = Mode(
     ),
     options=Options,
 )
-
 
 Sentences: TypeAlias = tuple[object, ...]
 """Sentence numbers as listed, repeats included; compared by value."""
@@ -108,11 +100,6 @@ class GoldAbstract(NamedTuple):
 
     label: object
     sets: tuple[Sentences, ...]
-
-    @property
-    def cap(self) -> int:
-        """How many leading predicted sentences count (section 4.1)."""
-        return max(SENTENCE_CAP, min(len(set(map(as_key, listed))) for listed in self.sets))
 
 
 class PredictedAbstract(NamedTuple):
@@ -170,10 +157,10 @@ class SciFactResult(Result):
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    with paused_collector(), reading.open_lines(gold, "gold") as source:
-        return reading.signed(source, _claims(source, gold_claim))
+    return reading.read(gold, "gold", partial(_claims, gold_claim), has_lines=True)
 
 
+@paused_collector()
 def score(
     gold: Input | Iterable[object] | Gold[list[GoldClaim]],
     predictions: Input | Iterable[object],
@@ -185,40 +172,39 @@ def score(
     Predictions must list the same claims in the same order, as the official evaluator demands; with `any_order` they
     are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
     """
-    with paused_collector():
-        known = gold if isinstance(gold, Gold) else read_gold(gold)
-        with reading.open_lines(predictions, "predictions") as source:
-            given = reading.signed(source, _claims(source, predicted_claim), RUN)
-        _check_claims(known, given, any_order)
-        predicted = _in_gold_order(known.content, given.content) if any_order else given.content
-        claims = list(zip(known.content, predicted))
-        table = UnitTable(
-            ids=tuple(reading.text_of(claim.id) for claim, _ in claims),
-            columns=COLUMNS,
-            rows=_count(claims, known.name),
-        )
-    abstracts, retrieved_abstracts, sentences, retrieved_sentences, *_ = map(int, table.sums())
-    read = {
-        ("gold", known.name): ((abstracts, "abstract"), (sentences, "evidence sentence")),
-        ("predictions", given.name): ((retrieved_abstracts, "abstract"), (retrieved_sentences, "evidence sentence")),
-    }
-    return SciFactResult(
-        table=table,
-        scores=scores_of(MODE, table),
-        origin=MODE.origin({"any_order": any_order}, known.digest, given.digest),
-        inputs=tuple(InputSummary(*role, ((len(claims), "claim"), *contents)) for role, contents in read.items()),
-        notices=(),
+    known = gold if isinstance(gold, Gold) else read_gold(gold)
+    given = reading.read(predictions, "predictions", partial(_claims, predicted_claim), has_lines=True)
+    _check_claims(known, given, any_order)
+    predicted = given.content
+    if any_order:
+        waiting: defaultdict[Hashable, deque[PredictedClaim]] = defaultdict(deque)
+        for claim in predicted:
+            waiting[as_key(claim.id)].append(claim)
+        predicted = [waiting[as_key(claim.id)].popleft() for claim in known.content]
+    claims, rows = list(zip(known.content, predicted)), []
+    for number, pair in enumerate(claims, start=1):
+        with reading.located(known.name, line=number, claim=pair[0].id):
+            rows.append(count(*pair))
+    table = UnitTable(tuple(reading.text_of(claim.id) for claim in known.content), COLUMNS, rows)
+    contents = [
+        (len(claims), "claim"),
+        *zip(map(int, table.sums()), ("abstract", "abstract", *["evidence sentence"] * 2)),
+    ]
+    return SciFactResult.of(
+        table,
+        known,
+        given,
+        options={"any_order": any_order},
+        read=(tuple(contents[at] for at in (0, 1, 3)), tuple(contents[at] for at in (0, 2, 4))),
         claims=claims,
     )
 
 
-def _claims(source: Source, read_claim: Callable[[object], Claim]) -> list[Claim]:
+def _claims(read_claim: Callable[[object], Claim], source: Source) -> list[Claim]:
     claims = []
     for number, value in reading.json_lines(source):
-        try:
+        with reading.located(line=number, claim=value.get("id", []) if isinstance(value, dict) else []):
             claims.append(read_claim(value))
-        except InputError as error:
-            raise reading.located(error, source.name, reading.line_place(number, value)) from None
     return claims
 
 
@@ -239,10 +225,8 @@ def _claim(value: object, read_abstract: Callable[[object], Abstract]) -> tuple[
     claim = reading.identifier(fields, "id")
     abstracts = {}
     for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
-        try:
+        with reading.located(abstract=abstract):
             abstracts[abstract] = read_abstract(given)
-        except InputError as error:
-            raise InputError(error.problem, place=f"abstract {plain(abstract)}", remedy=error.remedy) from None
     return claim, abstracts
 
 
@@ -255,7 +239,7 @@ def _gold_abstract(value: object) -> GoldAbstract:
         other = reading.member(each, "label")
         if other != label:
             raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return GoldAbstract(label, tuple(_sentences(each) for each in sets))
+    return GoldAbstract(label, tuple(tuple(reading.sentences_of(each)) for each in sets))
 
 
 def _predicted_abstract(value: object) -> PredictedAbstract:
@@ -268,65 +252,42 @@ def _predicted_abstract(value: object) -> PredictedAbstract:
     label = reading.member(fields, "label")
     if not isinstance(label, str) or label not in LABELS:
         spelled = label.strip().upper() if isinstance(label, str) else ""
-        remedy = None
-        if spelled in _OTHER_SPELLINGS:
-            remedy = f"write {_OTHER_SPELLINGS[spelled]}"
-        elif spelled in _NO_VERDICT:
-            remedy = "leave out abstracts without a verdict"
+        remedy = _REMEDIES.get(spelled)
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
-    return PredictedAbstract(sys.intern(label), _sentences(fields))
-
-
-def _sentences(fields: reading.Object) -> Sentences:
-    return tuple(reading.sentences_of(fields))
+    return PredictedAbstract(sys.intern(label), tuple(reading.sentences_of(fields)))
 
 
 def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedClaim]], any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    gold_name, name = gold.name, predicted.name
-    gold_ids = [claim.id for claim in gold.content]
-    ids = [claim.id for claim in predicted.content]
-    if gold_ids == ids:
+    wanted_ids, ids = ([claim.id for claim in each.content] for each in (gold, predicted))
+    if wanted_ids == ids:
         return
-    wanted, found = Counter(map(as_key, gold_ids)), Counter(map(as_key, ids))
+    wanted, found = Counter(map(as_key, wanted_ids)), Counter(map(as_key, ids))
     missing, unknown = wanted - found, found - wanted
     if any_order and not missing and not unknown:
         return
     remedy = None
     if not missing and not unknown:
         remedy = "the claims are those of gold in another order: --any-order matches them by id"
-    elif Counter(map(str, gold_ids)) == Counter(map(str, ids)):
+    elif Counter(map(str, wanted_ids)) == Counter(map(str, ids)):
         remedy = "ids are text in one file and numbers in the other"
-    line = next((line for line, (one, other) in enumerate(zip(gold_ids, ids)) if one != other), len(gold_ids))
-    if any_order and unknown:
-        line = next(line for line, claim in enumerate(ids) if as_key(claim) in unknown)
-    if (any_order and not unknown) or line >= len(ids):
-        claim = next(claim for claim in gold_ids if as_key(claim) in missing)
-        raise InputError(f"no prediction for claim {quoted(claim)} of {gold_name}", file=name, remedy=remedy)
     if any_order:
-        problem = f"{gold_name} has no such claim (or fewer of them)"
-    elif line >= len(gold_ids):
-        problem = f"{gold_name} ends before this line"
+        line = next((line for line, claim in enumerate(ids) if as_key(claim) in unknown), len(ids))
     else:
-        problem = f"id {quoted(ids[line])} where {gold_name} has {quoted(gold_ids[line])}"
-    raise InputError(problem, file=name, place=f"line {line + 1}, claim {plain(ids[line])}", remedy=remedy)
-
-
-def _in_gold_order(gold: Sequence[GoldClaim], predicted: Sequence[PredictedClaim]) -> list[PredictedClaim]:
-    waiting: defaultdict[Hashable, deque[PredictedClaim]] = defaultdict(deque)
-    for claim in predicted:
-        waiting[as_key(claim.id)].append(claim)
-    return [waiting[as_key(claim.id)].popleft() for claim in gold]
-
-
-def _count(claims: Sequence[tuple[GoldClaim, PredictedClaim]], gold_name: str) -> list[tuple[int, ...]]:
-    rows = []
-    for number, (gold, predicted) in enumerate(claims, start=1):
-        try:
-            rows.append(count(gold, predicted))
-        except InputError as error:
-            raise reading.located(error, gold_name, f"line {number}, claim {plain(gold.id)}") from None
-    return rows
+        pairs = enumerate(zip(wanted_ids, ids))
+        line = next((line for line, (one, other) in pairs if one != other), min(len(wanted_ids), len(ids)))
+    if line == len(ids):
+        claim = next(claim for claim in wanted_ids if as_key(claim) in missing)
+        problem = f"no prediction for claim {quoted(claim)} of {gold.name}"
+        raise InputError(problem, file=predicted.name, remedy=remedy)
+    if any_order:
+        problem = f"{gold.name} has no such claim (or fewer of them)"
+    elif line >= len(wanted_ids):
+        problem = f"{gold.name} ends before this line"
+    else:
+        problem = f"id {quoted(ids[line])} where {gold.name} has {quoted(wanted_ids[line])}"
+    place = f"line {line + 1}, claim {plain(ids[line])}"
+    raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
 
 
 def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
@@ -336,10 +297,8 @@ def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
     """
     label_only = rationalized = selection = label = 0
     for abstract, given in predicted.abstracts.items():
-        try:
+        with reading.located(abstract=abstract):
             verdict = judge(gold.abstracts.get(abstract), given)
-        except InputError as error:
-            raise InputError(error.problem, place=f"abstract {plain(abstract)}") from None
         selection += len(verdict.correct)
         if verdict.label_right:
             label_only += 1
@@ -366,7 +325,7 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
         return Verdict(None, False, SENTENCE_CAP, None, frozenset())
     sets = [frozenset(map(as_key, listed)) for listed in gold.sets]
     sentences = list(map(as_key, predicted.sentences))
-    cap = gold.cap
+    cap = max(SENTENCE_CAP, min(map(len, sets)))
     leading, every = frozenset(sentences[:cap]), frozenset(sentences)
     claimed: set[Hashable] = set()
     correct: set[Hashable] = set()
@@ -411,13 +370,11 @@ def _explained_abstract(abstract: str, given: PredictedAbstract, verdict: Verdic
     if gold is None:
         yield f"  wrong      1 abstract, {counted(len(given.sentences), 'sentence')}"
         return
-    labels = "labels agree" if verdict.label_right else "labels differ"
+    label_only, labels = ("correct", "labels agree") if verdict.label_right else ("wrong", "labels differ")
+    rationalized = "correct" if verdict.rationalized else "wrong"
     contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
-    yield f"  label only       {right_or_wrong(verdict.label_right)}: {labels}"
-    yield (
-        f"  rationalized     {right_or_wrong(verdict.rationalized)}: {labels}, the first {verdict.cap} sentences "
-        f"contain {contained}"
-    )
+    yield f"  label only       {label_only}: {labels}"
+    yield f"  rationalized     {rationalized}: {labels}, the first {verdict.cap} sentences contain {contained}"
     every = frozenset(map(as_key, given.sentences))
     lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
     for listed in gold.sets:

@@ -27,7 +27,7 @@ class Statistics(Record):
     unit: str
     table: UnitTable
     answered: Sequence[str]
-    known: frozenset[str]
+    known: Sequence[str]
     origin: Origin
 
 
@@ -104,16 +104,8 @@ class Fault(Record):
     gold: Any
 
 
-class Confusion(Record):
-    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
-
-    of: str
-    gold: str
-    predicted: str
-
-
 class Part(Record):
-    """A part of gold or of a prediction, and how it was judged.
+    """A part of gold or of a prediction, how it was judged, and what is wrong in it.
 
     `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) identifies it
     within the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
@@ -123,12 +115,22 @@ class Part(Record):
     value: Any
     right: bool
     judgment: str | None
+    faults: tuple[Fault, ...] = ()
+
+
+class Confusion(Record):
+    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
+
+    of: str
+    gold: str
+    predicted: str
 
 
 class Examiner(Record, Generic[Examined]):
     """How the predictions of one result are taken apart, corrected and scored again.
 
-    `measure` is the one that is asked about. Units are named by their position in the result's table.
+    `measure` is the one that is asked about. Units are named by their position in the result's table, predictions are
+    JSON values.
     """
 
     result: Examined
@@ -147,23 +149,28 @@ class Examiner(Record, Generic[Examined]):
 
     @abstractmethod
     def written(self, position: int) -> Any:
-        """The unit's prediction as it can stand in the predictions file (a JSON value); None where there is none."""
+        """The unit's prediction as it can stand in the predictions file; None where there is none."""
 
     @abstractmethod
     def row(self, position: int, prediction: Any) -> Row:
         """The unit's statistics with this prediction. Raises InputError where the scorer would refuse the file."""
 
     @abstractmethod
-    def faults(self, position: int, prediction: Any) -> Sequence[Fault]:
-        """What is wrong in a prediction that `row` accepts, kind by kind in the order of `kinds`."""
+    def parts(self, position: int, prediction: Any) -> Iterable[Part]:
+        """All that gold wants of the unit, and all else that is predicted for it; `row` accepts the prediction."""
 
     @abstractmethod
     def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> Any:
         """The prediction without these faults, which `faults` has found in it."""
 
-    @abstractmethod
-    def parts(self, position: int) -> Iterable[Part]:
-        """All that gold wants of the unit, and all else that is predicted for it."""
+    def faults(self, position: int, prediction: Any) -> Sequence[Fault]:
+        """What is wrong in a prediction that `row` accepts, kind by kind in the order of `kinds`."""
+        return self.by_kind(fault for part in self.parts(position, prediction) for fault in part.faults)
+
+    def by_kind(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Faults in the order of the kinds, those of a kind by the number of what they are in, if it has one."""
+        rank = {kind: place for place, kind in enumerate(self.kinds)}
+        return sorted(faults, key=lambda each: (rank[each.kind], each.part if isinstance(each.part, int) else 0))
 
     def groups(self, position: int) -> Mapping[str, str]:
         """The group of the unit in each dimension; those of a run are those of any other, for gold alone decides."""

@@ -55,10 +55,8 @@ def problem(gold: object, prediction: object) -> str:
 def test_worked_example() -> None:
     result = claims.score(GOLD, PREDICTIONS)
     assert list(result.table.rows) == [(2, 1, 1, 3, 7, 1, 1, 1), (1, 0, 0, 0, 0, 0, 1, 0), (0, 0, 1, 0, 0, 1, 1, 0)]
-    assert list(result.scores) == list(claims.MEASURES)
     assert list(result.scores.values()) == [0.75, 0.6, 0.6666666666666665, 0.3, 0.6, 0.4, 1 / 3]
     assert result.notices == ("<predictions>: no prediction for 1 of 3 claims",)
-    assert repr(result) == "<claims result: 3 claims, abstract_f1=0.6667, sentence_f1=0.4000, label_accuracy=0.3333>"
 
 
 @pytest.mark.parametrize("cited", [[10], ["10"], ["010"], [" +10 "], [10.9], ["1_0"], ["١٠"]])
@@ -150,7 +148,7 @@ def test_bad_line(line: object) -> None:
 
 
 def test_explanation_of_a_claim() -> None:
-    assert list(claims.score(GOLD, PREDICTIONS).explain(1).lines) == [
+    assert claims.score(GOLD, PREDICTIONS).explained(0) == [
         "claim 1",
         "  gold       cited [10, 20, 30], evidence in [10, 20]",
         "  predicted  documents [10, 20, 60]",

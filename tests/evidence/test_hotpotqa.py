@@ -83,7 +83,7 @@ def test_repeated_question_counts_twice() -> None:
     result = hotpotqa.score(gold, PREDICTIONS)
     assert result.table.ids == ("q3", "q3", "q4")
     assert result.scores["em"] == 2 / 3
-    assert result.explain("q3").lines.count("question q3") == 2
+    assert result.positions_of("q3") == [0, 1]
 
 
 def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() -> None:

@@ -121,11 +121,11 @@ def test_reading_errors(read: Callable[[Source], object]) -> None:
 def test_compressed_files(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / f"file{ending}"
     path.write_bytes(pack(b"1\n2\n"))
-    with reader.open_lines(path, "gold") as opened:
+    with reader.opened(path, "gold", has_lines=True) as opened:
         assert list(reader.json_lines(opened)) == [(1, 1), (2, 2)]
     for damaged in (path.read_bytes()[:-6], b"xx" + path.read_bytes()):
         path.write_bytes(damaged)
-        with reader.open_lines(path, "gold") as opened, pytest.raises(InputError, match="cannot be read: "):
+        with reader.opened(path, "gold", has_lines=True) as opened, pytest.raises(InputError, match="cannot be read: "):
             list(reader.json_lines(opened))
 
 
@@ -136,12 +136,12 @@ def test_open_files(tmp_path: Path, mode: str) -> None:
     for opener in (gzip.open, open):
         if opener is open and mode == "rt":
             continue
-        with opener(path, mode) as file, reader.open_document(file, "gold") as opened:
+        with opener(path, mode) as file, reader.opened(file, "gold") as opened:
             assert reader.json_document(opened) == "é"
 
 
 def test_values_from_memory() -> None:
-    with reader.open_lines(iter([{1: (2, 3)}, "é\ud800"]), "gold") as opened:
+    with reader.opened(iter([{1: (2, 3)}, "é\ud800"]), "gold", has_lines=True) as opened:
         assert opened.name == "<gold>"
         assert list(reader.json_lines(opened)) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
 
@@ -150,4 +150,4 @@ def test_values_that_hold_themselves() -> None:
     circle: list[object] = []
     circle.append(circle)
     with pytest.raises(InputError, match="cannot be written as JSON: Circular reference"):
-        reader.open_document(circle, "gold")
+        reader.opened(circle, "gold")

@@ -81,7 +81,9 @@ class ColdStartTask:
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         run = _one(result)
         table = unit_table(run, self._parsed(measures))
-        return Statistics(unit_name(result), table, answered_units(run), frozenset(run.unit_of.values()), result.origin)
+        return Statistics(
+            unit_name(result), table, answered_units(run), tuple(dict.fromkeys(run.unit_of.values())), result.origin
+        )
 
     def formula(self, measures: Sequence[str]) -> ColumnMeasures:
         return formula_of(self._parsed(measures))

@@ -6,28 +6,17 @@ stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-from cs_score.analysis.evidence.scifact import (
-    EXTRA_ABSTRACT,
-    EXTRA_SENTENCE,
-    INCOMPLETE_RATIONALE,
-    MISSED_ABSTRACT,
-    WRONG_LABEL,
-    extra_sentences,
-    group_of_citations,
-    groups_of_sets,
-    lacking_sentences,
-    without_sentences,
-)
+from msgspec import UNSET
+
+from cs_score.analysis.evidence.scifact import MISSED_ABSTRACT, AbstractsExaminer, Entry, lacking_sentences, set_value
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.errors import InputError
 from cs_score.evidence.claims import (
-    ABSENT,
     MODE,
     Claim,
-    ClaimsResult,
     cited_documents,
     claim_of,
     count,
@@ -41,188 +30,114 @@ from cs_score.evidence.claims import (
     score,
 )
 from cs_score.evidence.reading import as_key, text_of
-from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
+from cs_score.tasks.task import NONE, Confusion, Fault, Part, Row
 
 WRONG_VERDICT = "wrong_verdict"
 
 
-class _Entry(NamedTuple):
-    """An evidence set of gold or a predicted entry; its label as `as_key` gives it, beside the label as read."""
+class ClaimsExaminer(AbstractsExaminer):
+    """The faults of claim verification predictions: a value is a list, whose sound entries are looked at."""
 
-    key: Hashable
-    label: object
-    sentences: list[object]
+    kinds: ClassVar[tuple[str, ...]] = (*AbstractsExaminer.kinds, WRONG_VERDICT)
 
+    def gold(self, position: int) -> dict[str, list[Entry]]:
+        return {
+            document: [{"label": each.get("label"), "sentences": listed_sentences(each)} for each in entries_of(sets)]
+            for document, sets in gold_documents(self.result.claims[position][0]).items()
+            if sets
+        }
 
-class ClaimsExaminer(Examiner[ClaimsResult]):
-    """The faults of claim verification predictions."""
+    def evidence(self, prediction: object) -> Mapping[str, Any]:
+        return {} if prediction is None else predicted_documents(claim_of(prediction), needed=False)
 
-    kinds: ClassVar[tuple[str, ...]] = (
-        EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT, WRONG_VERDICT,
-    )  # fmt: skip
+    def entries(self, value: Any) -> list[Entry]:
+        return list(filter(_is_entry, value)) if isinstance(value, list) else []
 
-    def unit(self, position: int) -> object:
-        return self.result.claims[position][0].id
+    def value(self, entry: Entry) -> list[Entry]:
+        return [entry]
+
+    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Entry | None:
+        """Each set is held against the first entry with its label."""
+        first = {as_key(entry["label"]): set(map(as_key, entry["sentences"])) for entry in reversed(entries)}
+        missing = [lacking_sentences(each, first.get(as_key(each["label"]), set())) for each in sets]
+        fewest = min(missing, key=len)
+        return {"label": sets[missing.index(fewest)]["label"], "sentences": fewest} if fewest else None
+
+    def complete(self, value: Any, lacking: Any) -> None:
+        key = as_key(lacking["label"])
+        first = next((each for each in self.entries(value) if as_key(each["label"]) == key), None)
+        if first is None:
+            value.append(dict(lacking))
+        else:
+            first["sentences"] = [*first["sentences"], *lacking["sentences"]]
+
+    def extra(self, position: int, abstracts: Iterable[str]) -> list[str]:
+        known = _numbers((*_cited(self.result.claims[position][0]), *self.gold(position)))
+        return [abstract for abstract in abstracts if _number(abstract) not in known]
 
     def written(self, position: int) -> object:
         predicted = self.result.claims[position][1]
         if predicted is None:
             return None
         fields = {"id": predicted.id, "label": predicted.label, "evidence": predicted.evidence}
-        return {key: value for key, value in fields.items() if value is not ABSENT}
+        return {key: value for key, value in fields.items() if value is not UNSET}
 
     def row(self, position: int, prediction: object) -> Row:
         predicted = None if prediction is None else claim_of(prediction)
-        gold_name, predictions_name = (source.name for source in self.result.inputs)
-        return count(self.result.claims[position][0], predicted, gold_name, predictions_name)
+        return count(self.result.claims[position][0], predicted, self.result.names)
 
-    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
+    def faults(self, position: int, prediction: object) -> list[Fault]:
         gold = self.result.claims[position][0]
-        wanted = _gold_sets(gold)
-        given = _predicted(prediction)
-        both = [(document, sets, _entries(given[document])) for document, sets in wanted.items() if document in given]
-        known = _numbers((*_cited(gold), *wanted))
-        there = {**_numbers(given), **_numbers(wanted)}
-        label = ABSENT if prediction is None else claim_of(prediction).label
+        there = {*_numbers(self.evidence(prediction)), *_numbers(self.gold(position))}
+        only_cited = [number for number in _numbers(_cited(gold)) if number not in there]
+        label = UNSET if prediction is None else claim_of(prediction).label
+        is_wrong = gold.label not in (UNSET, label)
         return [
-            *(
-                Fault(EXTRA_ABSTRACT, document, entries, None)
-                for document, entries in given.items()
-                if _number(document) not in known
-            ),
-            *(fault for document, sets, entries in both for fault in _wrong_label(document, sets, entries)),
-            *(
-                Fault(EXTRA_SENTENCE, document, sentence, None)
-                for document, sets, entries in both
-                for sentence in extra_sentences(
-                    (sentence for entry in entries for sentence in entry.sentences),
-                    (gold_set.sentences for gold_set in sets),
-                )
-            ),
-            *(fault for document, sets, entries in both for fault in _incomplete(document, sets, entries)),
-            *(
-                Fault(MISSED_ABSTRACT, document, None, [{"label": sets[0].label, "sentences": sets[0].sentences}])
-                for document, sets in wanted.items()
-                if document not in given
-            ),
-            *(  # documents that are only cited
-                Fault(MISSED_ABSTRACT, str(number), None, [])
-                for number in _numbers(_cited(gold))
-                if number not in there
-            ),
-            *(
-                [Fault(WRONG_VERDICT, None, None if label is ABSENT else label, gold.label)]
-                if gold.label not in (ABSENT, label)
-                else ()
-            ),
+            *super().faults(position, prediction),
+            *(Fault(MISSED_ABSTRACT, str(number), None, []) for number in only_cited),
+            *([Fault(WRONG_VERDICT, None, None if label is UNSET else label, gold.label)] if is_wrong else ()),
         ]
 
-    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
-        gold = self.result.claims[position][0]
-        claim: dict[str, Any] = dict(prediction) if isinstance(prediction, dict) else {"id": gold.id}
-        wanted = _gold_sets(gold)
-        evidence: dict[str, Any] = {
-            document: [dict(each) if _is_entry(each) else each for each in entries]
-            if isinstance(entries, list)
-            else entries
-            for document, entries in _predicted(prediction).items()
-        }
-        extra: dict[str, list[object]] = {}
+    def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> object:
+        of_evidence = []
+        claim = prediction or {"id": self.unit(position)}
         for fault in faults:
             if fault.kind == WRONG_VERDICT:
-                claim["label"] = fault.gold
-                continue
-            document = str(fault.part)
-            if fault.kind == EXTRA_ABSTRACT:
-                del evidence[document]
-            elif fault.kind == MISSED_ABSTRACT:
-                evidence[document] = fault.gold
-            elif fault.kind == EXTRA_SENTENCE:
-                extra.setdefault(document, []).append(fault.predicted)
+                claim = {**claim, "label": fault.gold}
             else:
-                _correct_entries(evidence[document], fault, wanted[document])
-            claim["evidence"] = evidence
-        for document, sentences in extra.items():
-            for entry in filter(_is_entry, evidence[document]):
-                entry["sentences"] = without_sentences(entry["sentences"], sentences)
-        return claim
-
-    def groups(self, position: int) -> Mapping[str, str]:
-        gold = self.result.claims[position][0]
-        sets = [(gold_set.label, gold_set.sentences) for sets in _gold_sets(gold).values() for gold_set in sets]
-        return {**groups_of_sets(sets), **group_of_citations(gold.cited)}
+                of_evidence.append(fault)
+        return super().corrected(position, claim, of_evidence) if of_evidence else claim
 
     def confusions(self, position: int) -> Iterator[Confusion]:
+        yield from super().confusions(position)
         gold, predicted = self.result.claims[position]
-        wanted, given = _gold_sets(gold), _predicted(self.written(position))
-        for document, sets in wanted.items():
-            entries = _entries(given.get(document))
-            found = {entry.key for entry in entries}
-            for gold_set in {each.key: each for each in sets}.values():
-                instead = text_of(entries[0].label) if entries else NONE
-                shown = text_of(gold_set.label)
-                yield Confusion("abstract", shown, shown if gold_set.key in found else instead)
-        for document, value in given.items():
-            if document not in wanted and (entries := _entries(value)):
-                yield Confusion("abstract", NONE, text_of(entries[0].label))
-        if gold.label is not ABSENT:
-            is_told = predicted is not None and predicted.label is not ABSENT
-            yield Confusion("claim", text_of(gold.label), text_of(predicted.label) if predicted and is_told else NONE)
+        if gold.label is not UNSET:
+            label = UNSET if predicted is None else predicted.label
+            yield Confusion("claim", text_of(gold.label), NONE if label is UNSET else text_of(label))
 
-    def parts(self, position: int) -> Iterator[Part]:
-        gold, predicted = self.result.claims[position]
-        found = _numbers(_predicted(self.written(position)))
-        cited = dict.fromkeys(map(_number, _cited(gold)))
+    def parts(self, position: int, prediction: object) -> Iterator[Part]:
+        gold, predicted = self.result.claims[position][0], None if prediction is None else claim_of(prediction)
+        found = _numbers(self.evidence(prediction))
+        cited = _numbers(_cited(gold))
         for number in cited:
             yield Part("abstract", str(number), number in found, "cited" if number in found else None)
         for number in found:
             if number not in cited:
                 yield Part("abstract", str(number), False, "not cited")
-        yield from self._set_parts(gold, predicted)
-        if gold.label is not ABSENT:
-            label = ABSENT if predicted is None else predicted.label
-            yield Part("label", gold.label, label == gold.label, None if label is ABSENT else text_of(label))
-
-    def _set_parts(self, gold: Claim, predicted: Claim | None) -> Iterator[Part]:
-        if predicted is None:
-            for document, sets in _gold_sets(gold).items():
-                for number, gold_set in enumerate(sets, start=1):
-                    yield Part("evidence set", _set_value(document, number, gold_set.sentences), False, None)
-            return
-        names = [source.name for source in self.result.inputs]
-        numbers: dict[str, int] = {}
-        listed = {document: [each.sentences for each in sets] for document, sets in _gold_sets(gold).items()}
-        for verdict in judge(gold, predicted, *names):
-            number = numbers[verdict.document] = numbers.get(verdict.document, 0) + 1
-            value = _set_value(verdict.document, number, listed[verdict.document][number - 1])
-            shown = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
-            yield Part("evidence set", value, not verdict.fn, shown if verdict.retrieved else None)
-
-
-def _set_value(document: str, number: int, sentences: Sequence[Hashable]) -> dict[str, object]:
-    return {"abstract": document, "set": number, "sentences": list(sentences)}
-
-
-def _gold_sets(gold: Claim) -> dict[str, list[_Entry]]:
-    return {
-        document: [
-            _Entry(as_key(each.get("label")), each.get("label"), listed_sentences(each)) for each in entries_of(sets)
+        sets = [
+            set_value(document, number, each["sentences"])
+            for document, sets in self.gold(position).items()
+            for number, each in enumerate(sets, start=1)
         ]
-        for document, sets in gold_documents(gold).items()
-        if sets
-    }
-
-
-def _predicted(prediction: object) -> Mapping[str, object]:
-    return {} if prediction is None else predicted_documents(claim_of(prediction), needed=False)
-
-
-def _entries(value: object) -> list[_Entry]:
-    return [
-        _Entry(as_key(each["label"]), each["label"], each["sentences"])
-        for each in (value if isinstance(value, list) else ())
-        if _is_entry(each)
-    ]
+        if predicted is None:
+            yield from (Part("evidence set", value, False, None) for value in sets)
+        else:
+            for value, verdict in zip(sets, judge(gold, predicted, self.result.names)):
+                shown = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                yield Part("evidence set", value, not verdict.fn, shown if verdict.retrieved else None)
+        if gold.label is not UNSET:
+            label = UNSET if predicted is None else predicted.label
+            yield Part("label", gold.label, label == gold.label, None if label is UNSET else text_of(label))
 
 
 def _is_entry(value: object) -> bool:
@@ -249,43 +164,6 @@ def _number(document: object) -> object:
 
 def _numbers(documents: Iterable[object]) -> dict[object, None]:
     return dict.fromkeys(map(_number, documents))
-
-
-def _wrong_label(document: str, sets: Sequence[_Entry], entries: Sequence[_Entry]) -> Iterator[Fault]:
-    """A label of gold that no entry has, if there are entries whose label is none of gold's for the document."""
-    wanted, found = {each.key for each in sets}, {each.key for each in entries}
-    lacking = [each.label for each in sets if each.key not in found]
-    wrong = [each.label for each in entries if each.key not in wanted]
-    if lacking and wrong:
-        yield Fault(WRONG_LABEL, document, wrong[0], lacking[0])
-
-
-def _incomplete(document: str, sets: Sequence[_Entry], entries: Sequence[_Entry]) -> Iterator[Fault]:
-    """What the set of the document that lacks the fewest sentences lacks in the entry that it is held against."""
-    first = {entry.key: frozenset(map(as_key, entry.sentences)) for entry in reversed(entries)}
-    held = [(each, first.get(each.key, frozenset())) for each in sets]
-    missing = lacking_sentences((each.sentences, predicted) for each, predicted in held)
-    if missing:
-        chosen = next(each for each, predicted in held if lacking_sentences([(each.sentences, predicted)]) == missing)
-        yield Fault(INCOMPLETE_RATIONALE, document, None, {"label": chosen.label, "sentences": missing})
-
-
-def _correct_entries(entries: Any, fault: Fault, sets: Sequence[_Entry]) -> None:
-    """Correct the entries of a document in their place."""
-    sound = [each for each in entries if _is_entry(each)]
-    gold: Any = fault.gold
-    if fault.kind == WRONG_LABEL:
-        labels = {each.key for each in sets}
-        for each in sound:
-            if as_key(each["label"]) not in labels:
-                each["label"] = gold
-    else:
-        key = as_key(gold["label"])
-        first = next((each for each in sound if as_key(each["label"]) == key), None)
-        if first is None:
-            entries.append(dict(gold))
-        else:
-            first["sentences"] = [*first["sentences"], *gold["sentences"]]
 
 
 TASK = EvidenceTask(

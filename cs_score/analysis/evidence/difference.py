@@ -6,7 +6,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TypeAlias
 
 from msgspec import UNSET
@@ -22,8 +21,7 @@ from cs_score.analysis.evidence.documents import (
 )
 from cs_score.analysis.outcomes import Outcome, compared_units, contributions_of, outcome_of, sides_of
 from cs_score.evidence.reading import as_key
-from cs_score.evidence.result import scores_at
-from cs_score.measures.registry import Ratio, SumsFormula, divide
+from cs_score.measures.registry import Ratio, divide
 from cs_score.statistics.options import Resampling
 from cs_score.tasks.task import Part
 
@@ -45,7 +43,7 @@ def diff(
     """
     a, b = (examiner.result for examiner in examiners)
     mode, measure = a.mode, examiners[0].measure
-    formula: SumsFormula = partial(scores_at, mode.formula, (mode.measures.index(measure),))
+    formula = mode.formula_of([measure])
     shown: dict[Unit, tuple[object, int]] = {}
     sides: list[dict[Unit, int]] = []
     for examiner in examiners:
@@ -122,7 +120,7 @@ def _parts(examiner: AnyExaminer, position: int | None) -> Mapping[tuple[str, st
     """A unit's parts by what they are, their value, and which of equal ones they are."""
     seen: Counter[tuple[str, str]] = Counter()
     found = {}
-    for part in () if position is None else examiner.parts(position):
+    for part in () if position is None else examiner.parts(position, examiner.written(position)):
         key = part.what, json.dumps(part.value, sort_keys=True)
         seen[key] += 1
         found[*key, seen[key]] = part

@@ -58,26 +58,26 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         question = self.result.questions[position]
         given = _given(prediction)
         answers, facts = ({question.id: given[key]} if key in given else {} for key in (ANSWER, FACTS))
-        return count(question, answers, facts, *(source.name for source in self.result.inputs))
+        return count(question, answers, facts, self.result.names)
 
-    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
-        question = self.result.questions[position]
-        if not isinstance(question.id, str):
-            return ()  # no prediction can be written for it: keys of JSON are text
-        given = _given(prediction)
-        gold_answer, gold_facts = _gold_answer(question), _gold_facts(question)
-        predicted = fact_set(given.get(FACTS, []))
-        is_wrong = ANSWER not in given or normalised(given[ANSWER]) != normalised(gold_answer or "")
-        wrong = gold_answer is not None and is_wrong
-        return [
-            *([Fault(WRONG_ANSWER, ANSWER, given.get(ANSWER), gold_answer)] if wrong else ()),
-            *(
-                Fault(EXTRA_FACT, FACTS, fact, None)
-                for key, fact in _once(given.get(FACTS, [])).items()
-                if key not in gold_facts
-            ),
-            *(Fault(MISSED_FACT, FACTS, None, fact) for key, fact in gold_facts.items() if key not in predicted),
-        ]
+    def parts(self, position: int, prediction: object) -> Iterator[Part]:
+        question, given = self.result.questions[position], _given(prediction)
+        can_be_predicted = isinstance(question.id, str)  # keys of JSON are text
+
+        def part(what: str, value: Any, right: bool, judgment: str | None, fault: Fault) -> Part:
+            return Part(what, value, right, judgment, () if right or not can_be_predicted else (fault,))
+
+        answer, gold = given.get(ANSWER), _gold_answer(question)
+        if gold is not None:
+            right = answer is not None and normalised(answer) == normalised(gold)
+            yield part("answer", gold, right, answer, Fault(WRONG_ANSWER, ANSWER, answer, gold))
+        wanted, predicted = _gold_facts(question), _once(given.get(FACTS, []))
+        for key, fact in wanted.items():
+            judgment = "supports" if key in predicted else None
+            yield part("fact", fact, key in predicted, judgment, Fault(MISSED_FACT, FACTS, None, fact))
+        for key, fact in predicted.items():
+            if key not in wanted:
+                yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
 
     def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         given = dict(_given(prediction))
@@ -109,20 +109,6 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         gold, predicted = _gold_answer(question), self.result.answers.get(question.id)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
         yield Confusion("answer", NONE if gold is None else _kind(gold), shown)
-
-    def parts(self, position: int) -> Iterator[Part]:
-        question = self.result.questions[position]
-        given = _given(self.written(position))
-        answer, gold = given.get(ANSWER), _gold_answer(question)
-        if gold is not None:
-            right = answer is not None and normalised(answer) == normalised(gold)
-            yield Part("answer", gold, right, answer)
-        wanted, predicted = _gold_facts(question), _once(given.get(FACTS, []))
-        for key, fact in wanted.items():
-            yield Part("fact", fact, key in predicted, "supports" if key in predicted else None)
-        for key, fact in predicted.items():
-            if key not in wanted:
-                yield Part("fact", fact, False, "not in gold")
 
 
 def _given(prediction: object) -> Mapping[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.evidence.r4c import MODE, WEIGHTS, Choice, R4CResult, ScoredInstance, Scorer, read_gold, row, score
+from cs_score.evidence.r4c import MODE, WEIGHTS, R4CResult, ScoredInstance, Scorer, read_gold, score
 from cs_score.evidence.reading import quoted
-from cs_score.tasks.task import Confusion, Examiner, Fault, Part, Row
+from cs_score.tasks.task import Examiner, Fault, Part, Row
 
 EXTRA_FACT = "extra_fact"
 WRONG_ENTITY = "wrong_entity"
@@ -31,37 +31,31 @@ class R4CExaminer(Examiner[R4CResult]):
         return self.result.instances[position].predicted
 
     def row(self, position: int, prediction: object) -> Row:
-        return row(self._scored(position, prediction))
+        return self._scored(position, prediction).row()
 
-    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
+    def parts(self, position: int, prediction: object) -> Iterator[Part]:
         scored = self._scored(position, prediction)
-        choice = self._choice(scored)
-        reference = scored.references[choice.reference]
-        both = [(pair.predicted, scored.predicted[pair.predicted], reference[pair.gold]) for pair in choice.pairs]
-        aligned, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
+        choice = scored.choices[list(WEIGHTS).index(self.measure.partition("_")[0])]
         references: Any = self.result.instances[position].references
-        return [
-            *(
-                Fault(EXTRA_FACT, place + 1, list(fact), None)
-                for place, fact in enumerate(scored.predicted)
-                if place not in aligned
-            ),
-            *(
-                Fault(WRONG_ENTITY, place + 1, [fact.head, fact.tail], [gold.head, gold.tail])
-                for place, fact, gold in both
-                if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail)
-            ),
-            *(
-                Fault(WRONG_RELATION, place + 1, fact.relation, gold.relation)
-                for place, fact, gold in both
-                if _differ(fact.relation, gold.relation)
-            ),
-            *(
-                Fault(MISSED_FACT, None, None, step)
-                for place, step in enumerate(references[choice.reference])
-                if place not in found
-            ),
-        ]
+        aligned = {pair.gold: pair for pair in choice.pairs}
+        for place, gold in enumerate(scored.references[choice.reference]):
+            if place not in aligned:
+                missed = Fault(MISSED_FACT, None, None, references[choice.reference][place])
+                yield Part("fact", list(gold), False, None, (missed,))
+                continue
+            number, fact = aligned[place].predicted + 1, scored.predicted[aligned[place].predicted]
+            faults = []
+            if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail):
+                faults.append(Fault(WRONG_ENTITY, number, [fact.head, fact.tail], [gold.head, gold.tail]))
+            if _differ(fact.relation, gold.relation):
+                faults.append(Fault(WRONG_RELATION, number, fact.relation, gold.relation))
+            shown = f"[{', '.join(map(quoted, fact))}], weight {aligned[place].weight:.4f}"
+            yield Part("fact", list(gold), not faults, shown, tuple(faults))
+        predicted = {pair.predicted for pair in choice.pairs}
+        for place, fact in enumerate(scored.predicted):
+            if place not in predicted:
+                extra = Fault(EXTRA_FACT, place + 1, list(fact), None)
+                yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
 
     def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
         derivation: Any = prediction
@@ -89,34 +83,9 @@ class R4CExaminer(Examiner[R4CResult]):
         first = references[0] if isinstance(references, list) and references else None
         return {"gold_facts": str(len(first))} if isinstance(first, list) else {}
 
-    def confusions(self, position: int) -> Iterable[Confusion]:
-        return ()
-
-    def parts(self, position: int) -> Iterator[Part]:
-        scored = self._scored(position, self.written(position))
-        choice = self._choice(scored)
-        predicted_as = {pair.gold: (scored.predicted[pair.predicted], pair.weight) for pair in choice.pairs}
-        for place, gold in enumerate(scored.references[choice.reference]):
-            if place not in predicted_as:
-                yield Part("fact", list(gold), False, None)
-                continue
-            fact, weight = predicted_as[place]
-            shown = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
-            yield Part("fact", list(gold), not any(map(_differ, fact, gold)), shown)
-        aligned = {pair.predicted for pair in choice.pairs}
-        for place, fact in enumerate(scored.predicted):
-            if place not in aligned:
-                yield Part("fact", list(fact), False, "aligned with nothing")
-
     def _scored(self, position: int, prediction: object) -> ScoredInstance:
-        gold_name, predictions_name = (source.name for source in self.result.inputs)
-        return Scorer(gold_name, predictions_name).evaluate(
-            self.result.instances[position]._replace(predicted=prediction)
-        )
-
-    def _choice(self, scored: ScoredInstance) -> Choice:
-        level = self.measure.partition("_")[0]
-        return scored.choices[list(WEIGHTS).index(level)]
+        instance = self.result.instances[position]._replace(predicted=prediction)
+        return Scorer().evaluate(instance, self.result.names)
 
 
 def _differ(one: str, other: str) -> bool:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, ClassVar, TypeAlias
 
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.evidence.reading import as_key, text_of
 from cs_score.evidence.result import counted
-from cs_score.evidence.scifact import (
-    MODE,
-    GoldAbstract,
-    PredictedAbstract,
-    SciFactResult,
-    Verdict,
-    count,
-    judge,
-    predicted_claim,
-    read_gold,
-    score,
-)
+from cs_score.evidence.scifact import MODE, count, judge, predicted_claim, read_gold, score
 from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
 
 EXTRA_ABSTRACT = "extra_abstract"
@@ -28,16 +18,193 @@ EXTRA_SENTENCE = "extra_sentence"
 INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
 
-KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
+Entry: TypeAlias = dict[str, Any]
+"""An evidence set of gold, or what is predicted of an abstract: a label and a list of sentences."""
 
 
-class SciFactExaminer(Examiner[SciFactResult]):
-    """The faults of SciFact predictions."""
+class AbstractsExaminer(Examiner[Any]):
+    """The faults of predictions of abstracts with labels and sentences, as SciFact and claim verification have them.
 
-    kinds: ClassVar[tuple[str, ...]] = KINDS
+    A prediction is an object whose `evidence` has a value for each abstract; a value is made of entries.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = (
+        EXTRA_ABSTRACT,
+        WRONG_LABEL,
+        EXTRA_SENTENCE,
+        INCOMPLETE_RATIONALE,
+        MISSED_ABSTRACT,
+    )
+
+    @abstractmethod
+    def gold(self, position: int) -> Mapping[str, list[Entry]]:
+        """The evidence sets of each relevant abstract."""
+
+    @abstractmethod
+    def evidence(self, prediction: Any) -> Mapping[str, Any]:
+        """The value of each predicted abstract."""
+
+    @abstractmethod
+    def entries(self, value: Any) -> list[Entry]:
+        """The entries of a value, which may be changed in their place; none of None."""
+
+    @abstractmethod
+    def value(self, entry: Entry) -> Any:
+        """A value of one entry."""
+
+    @abstractmethod
+    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Any:
+        """What an abstract needs for one whole gold set; None where it has one."""
+
+    @abstractmethod
+    def complete(self, value: Any, lacking: Any) -> None:
+        """Enter what `lacking` has found."""
+
+    def order(self, gold: Mapping[str, Any], given: Mapping[str, Any]) -> Iterable[str]:
+        """The relevant abstracts in the order in which their faults are listed."""
+        return gold
+
+    def extra(self, position: int, abstracts: Iterable[str]) -> list[str]:
+        """Which of the predicted abstracts are faults."""
+        gold = self.gold(position)
+        return [abstract for abstract in abstracts if abstract not in gold]
 
     def unit(self, position: int) -> object:
         return self.result.claims[position][0].id
+
+    def faults(self, position: int, prediction: Any) -> list[Fault]:
+        gold, given = self.gold(position), self.evidence(prediction)
+        found = [Fault(EXTRA_ABSTRACT, abstract, given[abstract], None) for abstract in self.extra(position, given)]
+        for abstract in self.order(gold, given):
+            sets, entries = gold[abstract], self.entries(given.get(abstract))
+            if abstract not in given:
+                found.append(Fault(MISSED_ABSTRACT, abstract, None, self.value(sets[0])))
+                continue
+            wanted, there = _labels(sets), _labels(entries)
+            unused = [label for key, label in wanted.items() if key not in there]
+            wrong = [label for key, label in there.items() if key not in wanted]
+            if unused and wrong:
+                found.append(Fault(WRONG_LABEL, abstract, wrong[0], unused[0]))
+            found += (Fault(EXTRA_SENTENCE, abstract, each, None) for each in extra_sentences(entries, sets))
+            if lacking := self.lacking(sets, entries):
+                found.append(Fault(INCOMPLETE_RATIONALE, abstract, None, lacking))
+        return self.by_kind(found)
+
+    def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> Any:
+        evidence = {abstract: _copied(value) for abstract, value in self.evidence(prediction).items()}
+        extra: dict[str, set[Hashable]] = {}
+        for fault in faults:
+            abstract = str(fault.part)
+            if fault.kind == EXTRA_ABSTRACT:
+                del evidence[abstract]
+            elif fault.kind == MISSED_ABSTRACT:
+                evidence[abstract] = fault.gold
+            elif fault.kind == EXTRA_SENTENCE:
+                extra.setdefault(abstract, set()).add(as_key(fault.predicted))
+            elif fault.kind == INCOMPLETE_RATIONALE:
+                self.complete(evidence[abstract], fault.gold)
+            else:
+                labels = _labels(self.gold(position)[abstract])
+                for entry in self.entries(evidence[abstract]):
+                    if as_key(entry["label"]) not in labels:
+                        entry["label"] = fault.gold
+        for abstract, gone in extra.items():
+            for entry in self.entries(evidence[abstract]):
+                entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in gone]
+        return {**prediction, "evidence": evidence}
+
+    def groups(self, position: int) -> Mapping[str, str]:
+        sets = [each for sets in self.gold(position).values() for each in sets]
+        labels = sorted({text_of(each["label"]) for each in sets})
+        sizes = (len(set(map(as_key, each["sentences"]))) for each in sets)
+        cited = self.result.claims[position][0].cited
+        return {
+            "gold_label": " and ".join(labels) or "no evidence",
+            "gold_sets": str(len(sets)),
+            "shortest_set": str(min(sizes, default=NONE)),
+            **({"cited_documents": str(len(cited))} if isinstance(cited, list) else {}),
+        }
+
+    def confusions(self, position: int) -> Iterator[Confusion]:
+        gold, given = self.gold(position), self.evidence(self.written(position))
+        for abstract, sets in gold.items():
+            entries = self.entries(given.get(abstract))
+            found, instead = _labels(entries), text_of(entries[0]["label"]) if entries else NONE
+            for key, label in _labels(sets).items():
+                yield Confusion("abstract", text_of(label), text_of(label) if key in found else instead)
+        for abstract, value in given.items():
+            if abstract not in gold and (entries := self.entries(value)):
+                yield Confusion("abstract", NONE, text_of(entries[0]["label"]))
+
+
+def _labels(entries: Iterable[Entry]) -> dict[Hashable, Any]:
+    """The labels of entries by what they are compared by."""
+    found: dict[Hashable, Any] = {}
+    for entry in entries:
+        found.setdefault(as_key(entry["label"]), entry["label"])
+    return found
+
+
+def _copied(value: Any) -> Any:
+    """A value whose entries may be changed."""
+    if isinstance(value, list):
+        return [dict(each) if isinstance(each, dict) else each for each in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _by_key(sentences: Iterable[object]) -> dict[Hashable, object]:
+    """Sentences, each once."""
+    found: dict[Hashable, object] = {}
+    for sentence in sentences:
+        found.setdefault(as_key(sentence), sentence)
+    return found
+
+
+def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[object]:
+    """The predicted sentences that are in none of the gold sets, each once."""
+    wanted = {as_key(sentence) for each in sets for sentence in each["sentences"]}
+    predicted = _by_key(sentence for entry in entries for sentence in entry["sentences"])
+    return [sentence for key, sentence in predicted.items() if key not in wanted]
+
+
+def lacking_sentences(gold: Entry, predicted: Set[Hashable]) -> list[object]:
+    """The sentences of a gold set that are not among those predicted, which are keys."""
+    return [sentence for key, sentence in _by_key(gold["sentences"]).items() if key not in predicted]
+
+
+def set_value(abstract: str, number: int, sentences: Iterable[object]) -> dict[str, object]:
+    """What identifies an evidence set among the parts of a claim."""
+    return {"abstract": abstract, "set": number, "sentences": list(sentences)}
+
+
+class SciFactExaminer(AbstractsExaminer):
+    """The faults of SciFact predictions: a value is one entry."""
+
+    def gold(self, position: int) -> dict[str, list[Entry]]:
+        return {
+            abstract: [{"label": wanted.label, "sentences": list(listed)} for listed in wanted.sets]
+            for abstract, wanted in self.result.claims[position][0].abstracts.items()
+        }
+
+    def evidence(self, prediction: Any) -> dict[str, Any]:
+        evidence: dict[str, Any] = prediction["evidence"]
+        return evidence
+
+    def entries(self, value: Any) -> list[Entry]:
+        return [] if value is None else [value]
+
+    def value(self, entry: Entry) -> Entry:
+        return entry
+
+    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[object]:
+        predicted = set(map(as_key, entries[0]["sentences"]))
+        return min((lacking_sentences(each, predicted) for each in sets), key=len)
+
+    def complete(self, value: Any, lacking: Any) -> None:
+        value["sentences"] = [*value["sentences"], *lacking]
+
+    def order(self, gold: Mapping[str, Any], given: Mapping[str, Any]) -> Iterable[str]:
+        return dict.fromkeys((*(abstract for abstract in given if abstract in gold), *gold))
 
     def written(self, position: int) -> object:
         predicted = self.result.claims[position][1]
@@ -50,162 +217,33 @@ class SciFactExaminer(Examiner[SciFactResult]):
     def row(self, position: int, prediction: object) -> Row:
         return count(self.result.claims[position][0], predicted_claim(prediction))
 
-    def faults(self, position: int, prediction: object) -> Sequence[Fault]:
-        gold = self.result.claims[position][0].abstracts
-        predicted = predicted_claim(prediction).abstracts
-        both = [(abstract, gold[abstract], given) for abstract, given in predicted.items() if abstract in gold]
-        return [
-            *(
-                Fault(EXTRA_ABSTRACT, abstract, _as_json(given.label, given.sentences), None)
-                for abstract, given in predicted.items()
-                if abstract not in gold
-            ),
-            *(
-                Fault(WRONG_LABEL, abstract, given.label, wanted.label)
-                for abstract, wanted, given in both
-                if given.label != wanted.label
-            ),
-            *(
-                Fault(EXTRA_SENTENCE, abstract, sentence, None)
-                for abstract, wanted, given in both
-                for sentence in extra_sentences(given.sentences, wanted.sets)
-            ),
-            *(
-                Fault(INCOMPLETE_RATIONALE, abstract, None, missing)
-                for abstract, wanted, given in both
-                if (missing := _lacking(wanted, given))
-            ),
-            *(
-                Fault(MISSED_ABSTRACT, abstract, None, _as_json(wanted.label, wanted.sets[0]))
-                for abstract, wanted in gold.items()
-                if abstract not in predicted
-            ),
-        ]
-
-    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
-        claim: Any = prediction
-        evidence = {abstract: dict(given) for abstract, given in claim["evidence"].items()}
-        extra: dict[str, list[object]] = {}
-        for fault in faults:
-            if fault.kind == EXTRA_SENTENCE:
-                extra.setdefault(str(fault.part), []).append(fault.predicted)
+    def parts(self, position: int, prediction: object) -> Iterator[Part]:
+        gold, predicted = self.result.claims[position][0].abstracts, predicted_claim(prediction).abstracts
+        for abstract, wanted in gold.items():
+            given = predicted.get(abstract)
+            verdict = None if given is None else judge(wanted, given)
+            if given is None or verdict is None:
+                shown = None
+            elif not verdict.label_right:
+                shown = f"{given.label}, gold {text_of(wanted.label)}"
+            elif verdict.rationalized:
+                shown = f"{given.label}, rationalized"
             else:
-                _correct(evidence, fault)
-        for abstract, sentences in extra.items():
-            evidence[abstract]["sentences"] = without_sentences(evidence[abstract]["sentences"], sentences)
-        return {**claim, "evidence": evidence}
-
-    def groups(self, position: int) -> Mapping[str, str]:
-        claim = self.result.claims[position][0]
-        sets = [(abstract.label, listed) for abstract in claim.abstracts.values() for listed in abstract.sets]
-        return {**groups_of_sets(sets), **group_of_citations(claim.cited)}
-
-    def confusions(self, position: int) -> Iterator[Confusion]:
-        gold, predicted = self.result.claims[position]
-        for abstract, wanted in gold.abstracts.items():
-            given = predicted.abstracts.get(abstract)
-            yield Confusion("abstract", text_of(wanted.label), given.label if given else NONE)
-        for abstract, given in predicted.abstracts.items():
-            if abstract not in gold.abstracts:
-                yield Confusion("abstract", NONE, given.label)
-
-    def parts(self, position: int) -> Iterator[Part]:
-        gold, predicted = self.result.claims[position]
-        for abstract, wanted in gold.abstracts.items():
-            given = predicted.abstracts.get(abstract)
-            yield _abstract_part(abstract, wanted, given)
-            yield from _sentence_parts(abstract, wanted, given.sentences if given else ())
-        for abstract, given in predicted.abstracts.items():
-            if abstract not in gold.abstracts:
+                shown = f"{given.label}, no whole gold set among its first {verdict.cap} sentences"
+            yield Part("abstract", abstract, verdict is not None and verdict.label_right, shown)
+            sentences = given.sentences if given else ()
+            there = set(map(as_key, sentences))
+            for number, listed in enumerate(wanted.sets, start=1):
+                keys = set(map(as_key, listed))
+                found = len(keys & there)
+                shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
+                value = set_value(abstract, number, listed)
+                yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
+            for sentence in extra_sentences([{"sentences": sentences}], [{"sentences": each} for each in wanted.sets]):
+                yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
+        for abstract, given in predicted.items():
+            if abstract not in gold:
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
-
-
-def extra_sentences(predicted: Iterable[object], sets: Iterable[Iterable[object]]) -> list[object]:
-    """The predicted sentences that are in none of the gold sets, each once."""
-    wanted = {as_key(sentence) for listed in sets for sentence in listed}
-    return [sentence for key, sentence in _by_key(predicted).items() if key not in wanted]
-
-
-def _by_key(sentences: Iterable[object]) -> dict[Hashable, object]:
-    found: dict[Hashable, object] = {}
-    for sentence in sentences:
-        found.setdefault(as_key(sentence), sentence)
-    return found
-
-
-def without_sentences(sentences: Iterable[object], extra: Iterable[object]) -> list[object]:
-    gone = set(map(as_key, extra))
-    return [sentence for sentence in sentences if as_key(sentence) not in gone]
-
-
-def lacking_sentences(sets: Iterable[tuple[Iterable[object], frozenset[Hashable]]]) -> list[object]:
-    """What the gold set that lacks the fewest sentences, the first of equals, lacks; nothing where a set is complete.
-
-    Each set stands with the keys of the sentences that are predicted for it.
-    """
-    missing = [
-        [sentence for key, sentence in _by_key(listed).items() if key not in predicted] for listed, predicted in sets
-    ]
-    return min(missing, key=len, default=[])
-
-
-def groups_of_sets(sets: Sequence[tuple[object, Sequence[object]]]) -> dict[str, str]:
-    """The groups of a claim that its gold evidence sets, each with its label, decide."""
-    labels = sorted({text_of(label) for label, _ in sets})
-    return {
-        "gold_label": " and ".join(labels) or "no evidence",
-        "gold_sets": str(len(sets)),
-        "shortest_set": str(min((len(set(map(as_key, listed))) for _, listed in sets), default=NONE)),
-    }
-
-
-def group_of_citations(cited: object) -> dict[str, str]:
-    """The group of a claim by the number of documents that it cites, where gold has them."""
-    return {"cited_documents": str(len(cited))} if isinstance(cited, list) else {}
-
-
-def _as_json(label: object, sentences: Iterable[object]) -> dict[str, object]:
-    return {"label": label, "sentences": list(sentences)}
-
-
-def _correct(evidence: dict[str, Any], fault: Fault) -> None:
-    abstract = str(fault.part)
-    gold: Any = fault.gold
-    if fault.kind == EXTRA_ABSTRACT:
-        del evidence[abstract]
-    elif fault.kind == MISSED_ABSTRACT:
-        evidence[abstract] = gold
-    elif fault.kind == WRONG_LABEL:
-        evidence[abstract]["label"] = gold
-    else:
-        evidence[abstract]["sentences"] = [*evidence[abstract]["sentences"], *gold]
-
-
-def _lacking(wanted: GoldAbstract, given: PredictedAbstract) -> list[object]:
-    found = frozenset(map(as_key, given.sentences))
-    return lacking_sentences([(listed, found) for listed in wanted.sets])
-
-
-def _abstract_part(abstract: str, wanted: GoldAbstract, given: PredictedAbstract | None) -> Part:
-    if given is None:
-        return Part("abstract", abstract, False, None)
-    verdict: Verdict = judge(wanted, given)
-    if not verdict.label_right:
-        return Part("abstract", abstract, False, f"{given.label}, gold {text_of(wanted.label)}")
-    shown = "rationalized" if verdict.rationalized else f"no whole gold set among its first {verdict.cap} sentences"
-    return Part("abstract", abstract, True, f"{given.label}, {shown}")
-
-
-def _sentence_parts(abstract: str, wanted: GoldAbstract, predicted: Sequence[object]) -> Iterator[Part]:
-    every = frozenset(map(as_key, predicted))
-    for number, listed in enumerate(wanted.sets, start=1):
-        gold_set = frozenset(map(as_key, listed))
-        found = len(gold_set & every)
-        shown = "complete" if found == len(gold_set) else f"{found} of {counted(len(gold_set), 'sentence')}"
-        value = {"abstract": abstract, "set": number, "sentences": list(listed)}
-        yield Part("evidence set", value, found == len(gold_set), shown if found or not gold_set else None)
-    for sentence in extra_sentences(predicted, wanted.sets):
-        yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
 
 
 TASK = EvidenceTask(

@@ -39,7 +39,7 @@ def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObjec
         for mistake in analyze(result, measure).mistakes
     }
     for unit in found.units:
-        assert set(unit.lines) <= set(result.explain(str(unit.unit)).lines)
+        assert list(unit.lines) in [result.explained(position) for position in result.positions_of(unit.unit)]
 
 
 def test_a_repeated_id_is_told_each_time() -> None:
