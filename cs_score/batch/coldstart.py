@@ -12,8 +12,7 @@ from typing import Final
 from msgspec import UNSET
 
 from cs_score.analysis.coldstart.scored import Scored as Analysed
-from cs_score.analysis.many.findings import ToFind, run_findings, to_find, union_scores, unit_measure
-from cs_score.analysis.many.overview import Evaluation
+from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
@@ -218,7 +217,7 @@ class PreparedColdStart(Prepared):
                 each.run_id,
                 dict(each.scores),
                 UNSET if not of_runs else of_runs[at],
-                run_findings(each, self._sought, list(summary_scores(each)) if of_runs else measures).as_json(),
+                run_findings(each, self._sought, list(summary_scores(each)) if of_runs else measures),
                 each.duplicates,
             )
             for at, each in enumerate(result.runs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.many.overview import Findings
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
@@ -59,7 +60,7 @@ class RunScores(Record):
     run_id: str
     scores: dict[str, float]
     intervals: ScoreIntervals | UnsetType = UNSET
-    findings: dict[str, Any] | UnsetType = UNSET
+    findings: Findings | UnsetType = UNSET
     duplicates: int | UnsetType = UNSET
 
 

@@ -9,8 +9,7 @@ from typing import cast
 from msgspec import UNSET
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.analysis.many.findings import Findings
-from cs_score.analysis.many.overview import Evaluation
+from cs_score.analysis.many.overview import Evaluation, findings
 from cs_score.base.display import terminal_safe
 from cs_score.base.errors import CsScoreError
 from cs_score.base.outputs import encoded
@@ -74,13 +73,12 @@ class PreparedEvidence(Prepared):
             yield Scored(replace(outcome, failure=str(error)), ())
             return
         origin = self.origin(run, result.origin.inputs[-1], "")
-        findings = Findings(result.table).as_json()
         scored = replace(
             outcome,
             signature=str(origin.signature),
             origin=origin,
             state=OK,
-            runs=(RunScores(run.name, dict(result.scores), UNSET if found is None else found, findings),),
+            runs=(RunScores(run.name, dict(result.scores), UNSET if found is None else found, findings(result.table)),),
             remarks=tuple(result.notices),
         )
         yield Scored(scored, chain(_files(result, found), self._pages(result)))

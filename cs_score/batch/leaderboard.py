@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from cs_score.analysis.many.findings import findings_of
-from cs_score.analysis.many.resampled import TestedRow, row_tests
-from cs_score.analysis.many.stability import measured
+from cs_score.analysis.many.rankings import TestedRow, measured, row_tests
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
@@ -44,7 +42,7 @@ def make_leaderboard(
         tested = [(row, found) for row, found in ranked if row.rank is not None and row.intervals and found.findings]
         tests: dict[int, TestedRow] = {}
         if tested and not editions:
-            tables = [findings_of(found.findings or {}).table for _, found in tested]
+            tables = [found.findings.table() for _, found in tested if found.findings]
             names = labels_of([(row.run, row.run_id) for row, _ in tested])
             intervals = tested[0][0].intervals
             assert intervals

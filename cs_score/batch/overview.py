@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.many import overview as many
-from cs_score.analysis.many.findings import FOUND, findings_of
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
@@ -39,12 +38,13 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
     systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
 
-    def scored(policy: str) -> list[many.SystemScores | None]:
+    def scored(policy: str) -> list[many.Given | None]:
         found = {
-            many.System(each.run, part.run_id): many.SystemScores(part.scores, findings_of(part.findings or {}))
+            many.System(each.run, part.run_id): (part.scores, part.findings)
             for each in outcomes
             if each.policy == policy
             for part in each.runs
+            if part.findings
         }
         return [found.get(system) for system in systems]
 
@@ -65,7 +65,7 @@ def _answers(found: many.Overview) -> Table:
     for each in found.policies:
         of_runs = [marks or " " * len(things) for marks in each.marks]
         for thing, times, *marks in zip(things, each.often, *of_runs):
-            only = labels[marks.index(FOUND)] if times == 1 else ""
+            only = labels[marks.index(many.FOUND)] if times == 1 else ""
             rows.append((each.policy, *thing, times, only, *map(str.strip, marks)))
     return Table(layout, rows, len(rows))
 
@@ -208,7 +208,7 @@ def _difficulty(found: many.Overview, each: many.OfPolicy) -> Iterator[Difficult
         places = [place for place, wanted in enumerate(found.wanted) if wanted.part == part]
         often = [each.often[place] for place in places]
         alone = [place for place in places if each.often[place] == 1]
-        only = (0 if marks is None else sum(marks[place] == FOUND for place in alone) for marks in each.marks)
+        only = (0 if marks is None else sum(marks[place] == many.FOUND for place in alone) for marks in each.marks)
         found_by = tuple(often.count(times) for times in range(scored + 1))
         yield Difficulty(each.policy, part, len(places), found_by, tuple(only))
 

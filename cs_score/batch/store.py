@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cs_score.analysis.many.findings import findings_of
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
@@ -266,7 +265,9 @@ def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
         if not outcome.origin or outcome.digest != digest_of(value):
             raise UnfitError(path)
         for each in outcome.runs:
-            findings_of(each.findings or {})
+            if not each.findings:
+                raise UnfitError(path)
+            each.findings.check()
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise UnfitError(path) from None
     if _without_names(outcome.origin) != _without_names(origin):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
+from cs_score.analysis.many.rankings import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.coldstart.lines import Assessment
@@ -119,7 +119,7 @@ def assessors(
             AssessedRun(name, one, other, *limits)
             for name, one, other, limits in zip(names, *under, assessor_intervals(rows[0], rows[1], formula, settings))
         ),
-        tau_b=tau_b(*(order_of([each.score for each in side]) for side in under)),
+        tau_b=tau_b(*(order_of(tuple(each.score for each in side)) for side in under)),
         signatures=signatures,
     )
 

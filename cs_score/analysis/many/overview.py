@@ -1,6 +1,9 @@
-"""Everything that the tables over many runs show, computed from what each run has handed over.
+"""What many runs show together: what each found, how much they have in common, how firm their ranking is.
 
-The values do not depend on who scored the runs or in which order: runs are named by their position in the batch.
+What one run gives to it under one policy are `Findings`, small enough to travel and to be kept with the run: text is
+left out where gold has it, things to be found are numbered, answers are known by the twelve digits that stand for
+query, value and provenance. Values do not depend on who scored the runs or in which order: runs are named by their
+position in the batch.
 
 What runs of an evidence mode found is read off the statistics of their units. A unit is right by a measure where
 nothing that the measure looks at is wrong or missing: its own value is 1, or 0/0 because neither gold nor the run has
@@ -10,59 +13,274 @@ gold's label, and a question is right by `em` where its answer is gold's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.many.findings import (
-    WHOLE,
-    Answers,
-    Findings,
-    Overlap,
-    Pooled,
-    Wanted,
-    as_bits,
-    bits,
-    found_by,
-    marks,
-    overlaps,
-    recall_by_systems,
-)  # fmt: skip
-from cs_score.analysis.many.resampled import resampled_scores, with_resamples
-from cs_score.analysis.many.stability import Ranked, Stability, Unit, Values, measured, stability, united_units
+from cs_score.analysis.many.rankings import (
+    Ranked,
+    Stability,
+    Values,
+    measured,
+    resampled_scores,
+    stability,
+    united_units,
+)
+from cs_score.base.documents import value_in
 from cs_score.base.records import Record
+from cs_score.coldstart.gold import Gold
+from cs_score.coldstart.judging import Counts, is_wrong_bin
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.result import RunResult, averaged_table, counted_row, in_printing_order, projected
+from cs_score.coldstart.unit_statistics import unit_table
+from cs_score.measures.registry import Measure, usual
+from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.units import Unit, UnitTable
 
-_WHOLE: Final = 1 - 1e-12
-"""A value that is 1 but for rounding."""
+# ---- What one run gives
 
-
-def units_to_find(units: Sequence[Unit], measures: Sequence[str]) -> list[Wanted]:
-    """Every unit by every measure; the place says which one it is of those with its id, where it is not the first."""
-    return [Wanted(measure, unit, str(n) if n > 1 else "", unit, "") for measure in measures for unit, n in units]
+_ID: Final = re.compile("[0-9a-f]{12}")
 
 
-def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
-    """The bits of `unit_answers` that belong to each measure, given the number of units."""
-    return {measure: ((1 << units) - 1) << place * units for place, measure in enumerate(measures)}
+class Findings(Record):
+    """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
 
-
-def unit_answers(values: Mapping[Unit, Sequence[float | None]], units: Sequence[Unit], measures: int) -> Answers:
-    """The units of a run that are right, and those that are wrong, by so many measures, given its own values in them.
-
-    A unit that the run was not scored on is neither.
+    `units` are the ids as JSON; `rows` have the numbers of Python's `repr`, with commas, and semicolons between rows.
+    Bit n of the hexadecimal `found` says whether thing n of gold's list was found; `right` and `wrong` are ids of
+    answers, each once.
     """
-    size = len(units) * measures
-    right: list[int] = []
-    wrong: list[int] = []
-    for place, unit in enumerate(units):
-        for thing, value in zip(range(place, size, len(units)), values.get(unit, ())):
-            (right if value is None or value >= _WHOLE else wrong).append(thing)
-    found = bits(right, size)
-    return Answers(found, found, bits(wrong, size))
+
+    units: str
+    columns: tuple[str, ...]
+    rows: str
+    found: str
+    right: str
+    wrong: str
+
+    def table(self) -> UnitTable:
+        """The statistics of each unit. Raises InputError or ValueError where the texts are no such thing."""
+        ids = tuple(map(str, value_in(self.units, "units")))
+        lines = self.rows.split(";") if ids else []
+        known = {line: tuple(map(float, line.split(","))) if line else () for line in set(lines)}
+        rows = [known[line] for line in lines]
+        if len(rows) != len(ids) or any(len(row) != len(self.columns) for row in rows):
+            raise ValueError("another number of rows or columns")
+        return UnitTable(ids, self.columns, rows)
+
+    def bits(self) -> int:
+        """What was found. Raises ValueError where that is no number."""
+        return int(self.found, 16)
+
+    def check(self) -> None:
+        """Raises InputError or ValueError for texts that no batch has written."""
+        self.table()
+        self.bits()
 
 
-if TYPE_CHECKING:  # it loads numpy, which only resampling needs
-    from cs_score.statistics.arithmetic import Floats
+def findings(table: UnitTable, found: int = 0, right: Iterable[str] = (), wrong: Iterable[str] = ()) -> Findings:
+    """The findings of a run, given the bits of what was found and the ids of answers."""
+    texts = {row: ",".join(map(repr, row)) for row in set(table.rows)}  # many units have the same statistics
+    rows = ";".join([texts[row] for row in table.rows])
+    ids = json.dumps(table.ids)
+    return Findings(ids, table.columns, rows, f"{found:x}", "".join(sorted(right)), "".join(sorted(wrong)))
+
+
+def bits(numbers: Iterable[int], size: int) -> int:
+    """The whole number whose bits of these numbers, all below `size`, are set."""
+    digits = bytearray(b"0") * (size + 1)
+    for number in numbers:
+        digits[~number] = ord("1")
+    return int(digits, 2)
+
+
+# ---- What Cold Start's gold wants found
+
+
+class Wanted(Record):
+    """Something that gold wants found: what it is (`class`), its unit, the row or place it stands in, its name there.
+
+    `value` is an example of it in words.
+    """
+
+    part: str
+    unit: str
+    place: str
+    name: str
+    value: str
+
+
+ClassKey: TypeAlias = tuple[str, str]
+"""A row, which is a query or a class, and a class below it."""
+
+
+class ToFind(Record, eq=False):
+    """The classes of the ground truth in the rows that are scored, in the order of queries and of the pool.
+
+    In a row whose slot takes one value, all classes are one thing to be found, the first of which stands for them.
+    `numbers` has the place of each class in `wanted`, `rows` the things of each row (none where there is nothing to
+    find).
+    """
+
+    wanted: Sequence[Wanted]
+    numbers: Mapping[ClassKey, int]
+    rows: Mapping[str, Sequence[int]]
+
+    __repr__ = object.__repr__
+
+
+def to_find(gold: Gold) -> ToFind:
+    """What the runs of an evaluation could find."""
+    wanted: list[Wanted] = []
+    numbers: dict[ClassKey, int] = {}
+    rows: dict[str, list[int]] = {}
+    for query in gold.selected():
+        tree = gold.of_query(query, gold.links).tree
+        if tree is None:
+            continue
+        examples: dict[str, str] = {}  # the value of the first accepted assessment of each class
+        for assessment in gold.assessed.get(query.base_id, ()):
+            if assessment.is_accepted:
+                examples.setdefault(assessment.value_class, assessment.value)
+        most = gold.hop_limits[query.short_id]
+        below: dict[str, list[str]] = {name: [] for name in tree.inner_nodes if tree.depth(name) <= most}
+        for name, row in tree.above.items():
+            if row in below and not is_wrong_bin(name, tree.root):
+                below[row].append(name)
+        for row, names in below.items():
+            groups = [names] if tree.single.get(row, False) and names else [[name] for name in names]
+            rows[row] = list(range(len(wanted), len(wanted) + len(groups)))
+            for group in groups:
+                numbers.update(((row, name), len(wanted)) for name in group)
+                wanted.append(Wanted("class", gold.cluster_of(query), row, group[0], examples.get(group[0], "")))
+    return ToFind(wanted, numbers, rows)
+
+
+def run_findings(run: RunResult, sought: ToFind, measures: Sequence[Measure]) -> Findings:
+    """What a scored run hands over; `measures` are those whose statistics by unit are wanted."""
+    found: set[int] = set()
+    right: set[str] = set()
+    wrong: set[str] = set()
+    for unit in run.units:
+        labels, matched = unit.labels, unit.matched
+        for tally in (tally for query in unit.queries for tally in query.tallies):
+            lines = tally.responses
+            wrong.update([line.follow_on.id for line in lines if WRONG in labels[line.index]])
+            hits = [line for line in lines if RIGHT in labels[line.index]]
+            right.update([line.follow_on.id for line in hits])
+            met = [matched[line.index].value_class for line in hits if line.index in matched]
+            found.update([sought.numbers.get((tally.name, name), -1) for name in met])
+    found.discard(-1)  # policies may count what belongs to no class
+    # The same answer may be right in one line and wrong in another; it counts as what it is at best.
+    return findings(unit_table(run, measures), bits(found, len(sought.wanted)), right, wrong - right)
+
+
+def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
+    """The scores of a run that has one right answer for each thing in `found` and no other line.
+
+    Rankings are left out: nobody knows with what confidence the answers would be given.
+    """
+    rows = []
+    for row, things in sought.rows.items():
+        right = sum(found >> thing & 1 for thing in things)
+        counts = Counts(ground_truth=len(things), submitted=right, correct=right, right=right)
+        rows.append(counted_row(row, counts))
+    tables = projected(averaged_table(in_printing_order(rows)), gold.table)
+    return {str(measure): score for measure, score in tables.measures.items()}
+
+
+def unit_measure(gold: Gold) -> Measure:
+    """The measure by which units differ in the overview of queries by runs."""
+    return usual(with_ldc=bool(gold.table.ldc_of))
+
+
+# ---- What runs have in common
+
+
+class Overlap(Record):
+    """Two runs by their position: how many answers both have, and how many at least one of them.
+
+    `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
+    """
+
+    a: int
+    b: int
+    shared: int
+    either: int
+    part: str = ""
+
+    @property
+    def jaccard(self) -> float | None:
+        """Shared / either, 0..1; None where neither has an answer (Jaccard 1912)."""
+        return self.shared / self.either if self.either else None
+
+
+class Pooled(Record):
+    """What `systems` of the runs find: `recall` is the mean, over all choices of so many runs, of the share of things
+    that at least one of them found; `agreed` is the share of things that at least so many runs found.
+    """
+
+    systems: int
+    recall: float
+    agreed: float
+
+
+def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
+    """The answers of runs by their ids, each once, as bits that mean the same in all runs."""
+    numbers = {answer: number for number, answer in enumerate(set[str]().union(*of_runs))}
+    return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
+
+
+def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] | None = None) -> list[Overlap]:
+    """Every pair of runs that have answers at all, in their order, by the bits of their answers.
+
+    `parts` has the bits of each part of gold. Parts are never pooled: a sentence can be right only where its abstract
+    is, so that their sum would count agreement twice.
+    """
+    there = [(place, of_run) for place, of_run in enumerate(answers) if of_run is not None]
+    return [
+        Overlap(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
+        for (a, one), (b, other) in combinations(there, 2)
+        for part, mask in (parts or {"": -1}).items()
+    ]
+
+
+FOUND: Final = "1"
+
+
+def marks(found: int, things: int) -> str:
+    """For each of so many things `1` where its bit is set, else `0`."""
+    return f"{found:0{things}b}"[::-1] if things else ""
+
+
+def found_by(of_runs: Sequence[str], things: int) -> list[int]:
+    """How many runs found each thing; `of_runs` has the marks of each run."""
+    return [of_thing.count(FOUND) for of_thing in zip(*of_runs)] if of_runs else [0] * things
+
+
+def recall_by_systems(often: Sequence[int], runs: int) -> list[Pooled]:
+    """For 1 ... `runs` runs what they find; `often` says of each thing how many runs found it. Nothing without things.
+
+    Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses a thing that m runs found.
+    """
+    if not often:
+        return []
+    counts = Counter(often)
+    missed = dict.fromkeys(counts, 1.0)
+    pooled = []
+    for systems in range(1, runs + 1):
+        for times in missed:  # C(n - m, k) / C(n, k) from that of k - 1
+            missed[times] *= max(0, runs - times - systems + 1) / (runs - systems + 1)
+        recall = sum((1 - missed[times]) * count for times, count in sorted(counts.items())) / len(often)
+        agreed = sum(count for times, count in counts.items() if times >= systems) / len(often)
+        pooled.append(Pooled(systems, recall, agreed))
+    return pooled
+
+
+# ---- All of it
 
 
 class System(NamedTuple):
@@ -85,13 +303,6 @@ class Evaluation(Record):
     wanted: Sequence[Wanted]
     union_scores: Callable[[int], Mapping[str, float]]
     by_unit: Sequence[str] = ()
-
-
-class SystemScores(Record):
-    """One system under one policy: its scores and findings."""
-
-    scores: Mapping[str, float]
-    findings: Findings
 
 
 class OfPolicy(Record):
@@ -124,15 +335,19 @@ class Overview(Record):
     resampling: Resampling | None
 
 
+Given: TypeAlias = tuple[Mapping[str, float], Findings]
+"""The scores of a system under a policy, and its findings."""
+
+
 def overview(
     evaluation: Evaluation,
     systems: Sequence[System],
     policies: Sequence[str],
-    scores_under: Callable[[str], Sequence[SystemScores | None]],
+    given_under: Callable[[str], Sequence[Given | None]],
     measures: Sequence[str],
     resampling: Resampling | None,
 ) -> Overview:
-    """Compute everything. `scores_under` gives those of each system under a policy, None where it has none.
+    """Compute everything. `given_under` says what each system gives under a policy, None where it was not scored.
 
     It is asked policy by policy, so that the findings of one policy are in memory at a time; `measures` rank.
     """
@@ -142,69 +357,92 @@ def overview(
     wanted = evaluation.wanted
     units: list[Unit] = []
     for policy in policies:
-        given = scores_under(policy)
-        tables = [None if each is None else each.findings.table for each in given]
+        given = given_under(policy)
+        tables = [None if each is None else each[1].table() for each in given]
         # All policies have the same units, and the same resamples of them.
         units = units or united_units(table.ids for table in tables if table is not None)
-        if evaluation.by_unit:
-            wanted = units_to_find(units, evaluation.by_unit)
-        of_policies.append(_of_policy(policy, given, evaluation, units, wanted))
+        if evaluation.by_unit:  # the place says which one of the units with its id it is, where it is not the first
+            wanted = [
+                Wanted(measure, unit, str(n) if n > 1 else "", unit, "")
+                for measure in evaluation.by_unit
+                for unit, n in units
+            ]
+        of_policies.append(_of_policy(policy, given, tables, evaluation, units, wanted))
         for measure in measures:
-            of_runs = [None if each is None else each.scores.get(measure) for each in given]
+            of_runs = [None if each is None else each[0].get(measure) for each in given]
             if any(score is not None for score in of_runs):
                 scores[measure, policy] = of_runs
         ranked = [measure for measure in measures if (measure, policy) in scores]
         if resampling is not None and ranked:
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
-    firm = stability(scores)
-    if resampling is not None and resampled:
-        firm = with_resamples(firm, scores, resampled, resampling.level)
+    firm = stability(scores, resampled, 0.0 if resampling is None else resampling.level)
     return Overview(evaluation, wanted, systems, of_policies, firm, resampling)
 
 
 def _of_policy(
     policy: str,
-    scored: Sequence[SystemScores | None],
+    given: Sequence[Given | None],
+    tables: Sequence[UnitTable | None],
     evaluation: Evaluation,
     units: Sequence[Unit],
     wanted: Sequence[Wanted],
 ) -> OfPolicy:
+    there = [place for place, each in enumerate(given) if each is not None]
     # The measure of units is the first of those by which they are right.
     measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
     known: dict[tuple[float, ...], Values] = {}
-    values = [{} if each is None else measure.values(each.findings.table, known) for each in scored]
-    parts = WHOLE
+    values = [{} if table is None else measure.values(table, known) for table in tables]
+    # As bits, by system: what it found, which of all answers it has right, which wrong.
     if evaluation.by_unit:
         parts = unit_parts(len(units), evaluation.by_unit)
-        count = len(evaluation.by_unit)
-        answers = [None if each is None else unit_answers(own, units, count) for each, own in zip(scored, values)]
+        answers = {place: unit_answers(values[place], units, len(parts)) for place in there}
+        found = {place: right for place, (right, _) in answers.items()}
     else:
-        answers = _answers([None if each is None else each.findings for each in scored])
-    found = [None if each is None else marks(each.found, len(wanted)) for each in answers]
-    there = [of_run for of_run in found if of_run is not None]
-    often = found_by(there, len(wanted))
+        parts = {"": -1}
+        of_runs = [each[1] for each in given if each is not None]
+        sides = [as_bits([_ID.findall(ids) for ids in side]) for side in zip(*((f.right, f.wrong) for f in of_runs))]
+        answers = dict(zip(there, zip(*sides)))
+        found = {place: each.bits() for place, each in zip(there, of_runs)}
+    of_systems = {place: marks(each, len(wanted)) for place, each in found.items()}
+    often = found_by(list(of_systems.values()), len(wanted))
     by_part: dict[str, list[int]] = {}
     for thing, times in zip(wanted, often):
         by_part.setdefault(thing.part, []).append(times)
     together = 0
-    for each in answers:
-        together |= 0 if each is None else each.found
+    for each in found.values():
+        together |= each
+    everyone = range(len(given))
+    right, wrong = (
+        overlaps([answers[at][side] if at in answers else None for at in everyone], parts) for side in (0, 1)
+    )
     return OfPolicy(
         policy,
         [(unit[0], [own[unit][0] if unit in own else None for own in values]) for unit in units],
-        found,
+        [of_systems.get(place) for place in everyone],
         often,
         {part: recall_by_systems(times, len(there)) for part, times in by_part.items()},
-        overlaps([None if each is None else each.right for each in answers], parts),
-        overlaps([None if each is None else each.wrong for each in answers], parts),
+        right,
+        wrong,
         evaluation.union_scores(together) if there else {},
     )
 
 
-def _answers(scored: Sequence[Findings | None]) -> list[Answers | None]:
-    """The answers of systems by their ids; None for one that was not scored."""
-    there = [each for each in scored if each is not None]
-    right, wrong = as_bits([each.right for each in there]), as_bits([each.wrong for each in there])
-    known = (Answers(each.found, *sides) for each, *sides in zip(there, right, wrong))
-    return [None if each is None else next(known) for each in scored]
+def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
+    """The bits of `unit_answers` that belong to each measure, given the number of units."""
+    return {measure: ((1 << units) - 1) << place * units for place, measure in enumerate(measures)}
+
+
+def unit_answers(values: Mapping[Unit, Values], units: Sequence[Unit], measures: int) -> tuple[int, int]:
+    """The units of a run that are right, and those that are wrong, by so many measures, given its own values in them.
+
+    A unit that the run was not scored on is neither.
+    """
+    size = len(units) * measures
+    right: list[int] = []
+    wrong: list[int] = []
+    for place, unit in enumerate(units):
+        for thing, value in zip(range(place, size, len(units)), values.get(unit, ())):
+            is_right = value is None or value >= 1 - 1e-12  # 1 but for rounding
+            (right if is_right else wrong).append(thing)
+    return bits(right, size), bits(wrong, size)

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.scenarios import scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
-from cs_score.analysis.many.stability import order_of, ranks_of, tau_b
+from cs_score.analysis.many.rankings import order_of, ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict
@@ -145,7 +145,7 @@ def pool_bias(
         task=COLD_START_MODE,
         measure=str(about),
         runs=tuple(rows),
-        tau_b=tau_b(order_of(before), order_of(after)),
+        tau_b=tau_b(order_of(tuple(before)), order_of(tuple(after))),
         signatures={name: str(each.signature.of(str(about))) for name, each in zip(names, scored)},
     )
 
