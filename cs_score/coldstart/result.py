@@ -184,7 +184,7 @@ def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
         return PrecisionRecall(sf, None, None)
     by_ldc = tuple(_by_ldc_query(sf, queries))
     best = [row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1])]
-    means = averaged_table(in_printing_order(_ldc_means(by_ldc)))
+    means = averaged_table(in_printing_order(ldc_means(by_ldc)))
     return PrecisionRecall(sf, averaged_table(in_printing_order(best)), means, by_ldc)
 
 
@@ -206,7 +206,7 @@ def averaged_rankings(
     sf = averaged_table(ordered, all_count_for_all=for_all)
     by_ldc, means = tuple(_by_ldc_query(sf, queries)), None
     if queries.ldc_of:
-        means = averaged_table(_by_name_and_level(_ldc_means(by_ldc)), all_count_for_all=for_all)
+        means = averaged_table(_by_name_and_level(ldc_means(by_ldc)), all_count_for_all=for_all)
     return AveragePrecision(run_id, sf, means, tuple(rankings), for_all, by_ldc)
 
 
@@ -236,7 +236,7 @@ def mean_members(full_id: str, entry_points: EntryPoints) -> MeanMembers:
     return members
 
 
-def _ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
+def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
     for full_id, entry_points in by_ldc:
         for (name, level), of_name in mean_members(full_id, entry_points).items():
             # A mean of one is what it is, negative zero too.

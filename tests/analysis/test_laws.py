@@ -14,10 +14,9 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.changes import places_of, texts_of
+from cs_score.analysis.coldstart.changes import Dependents
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.mistakes import KINDS, MISSED_KIND, correction_of, mistakes_of
-from cs_score.analysis.coldstart.rescoring import Rescoring
+from cs_score.analysis.coldstart.mistakes import KINDS, correction_of, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.coldstart.options import SIDES, Justifications, Policy
@@ -208,7 +207,7 @@ def check_best(analysis: Mapping[str, Any]) -> None:
 def check_sweep(call: Call, analysis: Mapping[str, Any]) -> None:
     """Some thresholds of recorded files, spread over all."""
     scored = call.scored(analysis["run"])
-    run, dependents = scored.run, Rescoring(scored).dependents
+    run, dependents = scored.run, Dependents(scored.run)
     lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
     rows = analysis["sweep"]
     for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
@@ -238,12 +237,12 @@ def _fully_corrected(call: Call, analysis: Mapping[str, Any]) -> float | None:
     """The score with all mistakes corrected at once."""
     scored = call.scored(analysis["run"])
     effects = Effects(scored, [scored.measure(analysis["measure"])])
-    units = list(mistakes_of(scored, effects.rescoring.finding))
     order = effects.rescoring.files.order
-    correction = correction_of((*KINDS, MISSED_KIND), scored.policy, units, order)
-    change = correction.change(effects)
-    lines = {"removed": to_builtins(places_of(change)), "added": texts_of(change)}
-    return _score(call, analysis, lines, correction.policy)
+    faults = [fault for of_unit in mistakes_of(scored, effects.rescoring.finding) for fault in of_unit]
+    faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
+    change = correction_of(KINDS, effects, scored.policy, faults)
+    lines = {"removed": to_builtins(change.removed), "added": change.texts}
+    return _score(call, analysis, lines, change.policy or scored.policy)
 
 
 def _items(text: str) -> tuple[str, ...]:

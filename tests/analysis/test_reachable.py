@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from cs_score.analysis.coldstart.changes import Finding
 from cs_score.analysis.coldstart.mistakes import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, mistakes_of
-from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
@@ -27,8 +27,8 @@ def missed(world: World, policy: Policy) -> dict[str, str | None]:
         queries, pool, run = (str(Path(folder) / name) for name in world.write(Path(folder)))
         gold = with_pool(open_gold([queries], Options(expand=BASE, policy=policy)), [pool])
         scored: Scored = score_for_analysis(load_run(gold, [run]), policy)
-    finding = Rescoring(scored).finding
-    return {each.name: each.unreachable for unit in mistakes_of(scored, finding) for each in unit.classes}
+    faults = (fault for of_unit in mistakes_of(scored, Finding(scored.run, scored.run_id)) for fault in of_unit)
+    return {str(fault.class_name): fault.unreachable for fault in faults if fault.kind == "class"}
 
 
 def giving(world: World, answer: Answer, at: int) -> World:

@@ -116,6 +116,7 @@ def analyze(
         ranges = reference_range(scored.result, scored.run.gold.table.edition)
         swept = sweep(scored, effects.rescoring, chosen, progress)
         mistakes = list(mistakes_of(scored, effects.rescoring.finding))
+        faults = list(chain.from_iterable(mistakes))
         table = counted_table(scored, chosen, mistakes)
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
         explanations: Explanations | UnsetType = UNSET
@@ -130,10 +131,10 @@ def analyze(
             signature=str(scored.signature.of(str(chosen))),
             origin=replace(origin, measure=str(chosen)),
             added_to=effects.rescoring.finding.file.name,
-            mistake_count=sum(map(len, mistakes)),
+            mistake_count=len(faults),
             top=UNSET if top is None else top,
             mistakes=listed,
-            budget=budget(effects, scored.policy, mistakes, [row.tally for row in table.rows], progress),
+            budget=budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress),
             structure=structure_of(scored),
             table=table.name,
             groups=groups_of(table, crossings, units, resampling),

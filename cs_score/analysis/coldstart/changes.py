@@ -1,16 +1,14 @@
 """Changes to the files of a run, as lines deleted and appended, and what depends on them; no file is written or read.
 
-Of every line of the run's files the text is known: of those that count, of those that were skipped, and of those that
-were passed over. Lines go with those whose query they alone have created; a class is found by
-an accepted answer written as a run line, with the answers that it stands below (2).
+Lines go with those whose query they alone have created; a class is found by an accepted answer written as a run line,
+with the answers that it stands below.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -18,7 +16,8 @@ from typing import Final, TypeAlias
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Run
-from cs_score.coldstart.lines import CORRECT, Assessment, Response, SkippedLine
+from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response, SkippedLine
+from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import NODE_TYPES, find_predicate
 from cs_score.coldstart.tab_files import (
     FileKind,
@@ -38,38 +37,30 @@ Place: TypeAlias = tuple[str, int]
 
 
 class RunFile(Record):
-    """One file of a run: its layout, its lines in order by kind, and the number of its last line.
-
-    `first` is the number of the line that decides the layout. `ends` are the indexes of responses at which it ends, one
-    for each time that it was loaded.
+    """One file of a run with all its lines in order; `ends` are the indexes of responses at which it ends, one for each
+    time that it was loaded.
     """
 
     name: str
     schema: Schema
-    responses: Sequence[Response]
-    skipped: Sequence[SkippedLine]
-    unread: Sequence[UnreadLine]
+    lines: Sequence[ReadLine | UnreadLine]
     ends: Sequence[int]
-
-    def lines(self) -> Iterator[Response | SkippedLine | UnreadLine]:
-        return heapq.merge(self.responses, self.skipped, self.unread, key=attrgetter("number"))
 
     @property
     def first(self) -> int:
-        return next((line.number for line in self.lines() if not is_blank_or_comment(line.text)), 0)
+        """The number of the line that decides the layout (rule lines)."""
+        return next((line.number for line in self.lines if not is_blank_or_comment(line.text)), 0)
 
     @property
     def last(self) -> int:
-        return max((lines[-1].number for lines in (self.responses, self.skipped, self.unread) if lines), default=0)
+        return self.lines[-1].number if self.lines else 0
 
     def why_unreadable(self, gone: Container[int], added: Iterable[str]) -> str | None:
-        """Why nothing could be read from the file without the lines of some numbers; None where it could.
-
-        `added` are lines behind its last one. The first line that is neither blank nor a comment decides the layout
-        (rule lines). A file of size zero is passed over (4).
+        """Why nothing could be read from the file without the lines of some numbers and with others at its end; None
+        where it could. A file of size zero is passed over.
         """
         has_blank = False
-        for text in chain((line.text for line in self.lines() if line.number not in gone), added):
+        for text in chain((line.text for line in self.lines if line.number not in gone), added):
             if is_blank_or_comment(text):
                 has_blank = True
                 continue
@@ -90,12 +81,12 @@ class RunFiles(Record):
 
     files: dict[str, RunFile]
     order: dict[str, int]
-    twins: dict[Place, list[Response]]
-    copies: dict[tuple[str, str], list[int]]
+    twins: Mapping[Place, list[Response]]
+    copies: Mapping[tuple[str, str], list[int]]
 
 
 def files_of(run: Run) -> RunFiles:
-    responses: dict[str, dict[int, Response]] = defaultdict(dict)
+    lines: dict[str, dict[int, Response]] = defaultdict(dict)
     ends: dict[str, list[int]] = defaultdict(list)
     twins: dict[Place, list[Response]] = {}
     name, number = "", 0
@@ -103,38 +94,58 @@ def files_of(run: Run) -> RunFiles:
         if name and (line.file != name or line.number <= number):
             ends[name].append(line.index)
         name, number = line.file, line.number
-        first = responses[name].setdefault(number, line)
+        first = lines[name].setdefault(number, line)
         if first is not line:
             twins.setdefault((name, number), [first]).append(line)
     ends[name].append(len(run.links.responses))
-    skipped: dict[str, list[SkippedLine]] = defaultdict(list)
-    for skipped_line in run.links.skipped:
-        skipped[skipped_line.file].append(skipped_line)
-    unread: dict[str, list[UnreadLine]] = defaultdict(list)
+    others: dict[str, list[SkippedLine | UnreadLine]] = defaultdict(list)
+    for other in chain[SkippedLine | UnreadLine](run.links.skipped, run.links.unread):
+        others[other.file].append(other)
     copies: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for unread_line in run.links.unread:
-        unread[unread_line.file].append(unread_line)
-        copies[unread_line.file, unread_line.text].append(unread_line.number)
+    for unread in run.links.unread:
+        copies[unread.file, unread.text].append(unread.number)
     files = {
-        name: RunFile(name, schema, [*responses[name].values()], skipped[name], unread[name], ends[name])
+        name: RunFile(
+            name, schema, sorted([*lines[name].values(), *others[name]], key=attrgetter("number")), ends[name]
+        )
         for name, schema in run.layouts.items()
         if schema.kind is FileKind.RUN
     }
     return RunFiles(files, {name: rank for rank, name in enumerate(run.layouts)}, twins, copies)
 
 
-class Removal(Record):
-    """Lines that go together: `responses` by index, and the places of all of them in load order.
+class At(Record):
+    """A line by its file and its number there, from 1."""
 
-    Among the places are those of skipped lines, and those of repetitions in the same file, of which the first would be
-    read otherwise.
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}"
+
+
+class Change(Record):
+    """Lines that go and lines that come, so that anybody can score the changed files.
+
+    `responses` are those that go by index, `places` all of them in load order: skipped lines are among them, and
+    repetitions in the same file, of which the first would be read otherwise. `added` come to the end of one file; their
+    index and number are 0, and their node is not known. `policy` is the one to score under where that is another.
     """
 
     responses: frozenset[int] = frozenset()
     places: tuple[Place, ...] = ()
+    added: Sequence[Response] = ()
+    policy: Policy | None = None
 
+    @property
+    def removed(self) -> list[At]:
+        return [At(*place) for place in self.places]
 
-NOTHING: Final = Removal()
+    @property
+    def texts(self) -> list[str]:
+        """The lines that come."""
+        return [line.text for line in self.added]
+
 
 _Position: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line."""
@@ -149,50 +160,46 @@ class Dependents:
     skipped create queries and depend on them like the others; those of the pool create queries and never go.
     """
 
-    def __init__(self, run: Run, files: RunFiles) -> None:
-        self._files = files
-        skipped = (line for line in run.links.skipped if run.layouts[line.file].kind is FileKind.RUN)
-        lines: list[ReadLine] = [*run.links.responses, *skipped]
-        in_pool = run.gold.links
-        pool: list[Assessment | SkippedLine] = [*in_pool.assessments]
-        pool += (line for line in in_pool.skipped if run.layouts[line.file].kind is FileKind.ASSESSMENTS)
-        self._asking: dict[str, list[ReadLine]] = defaultdict(list)
+    def __init__(self, run: Run) -> None:
+        def of_kind(lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
+            return [line for line in lines if run.layouts[line.file].kind is kind]
+
+        self.files = files_of(run)
+        lines: list[ReadLine] = [*run.links.responses, *of_kind(run.links.skipped, FileKind.RUN)]
+        of_pool = run.gold.links
+        pool: list[Assessment | SkippedLine] = [*of_pool.assessments]
+        pool = sorted([*pool, *of_kind(of_pool.skipped, FileKind.ASSESSMENTS)], key=self._position)
+        self.asking: dict[str, list[ReadLine]] = {}
+        """The lines that answer each follow-on query, by its short id."""
         for line in lines:
             if line.query.level:
-                self._asking[line.query.short_id].append(line)
-        asked = {*self._asking, *(line.query.short_id for line in pool if line.query.level)}
-        self._giving: dict[str, list[ReadLine]] = defaultdict(list)
+                self.asking.setdefault(line.query.short_id, []).append(line)
+        asked = {*self.asking, *(line.query.short_id for line in pool if line.query.level)}
+        self.giving: dict[str, list[ReadLine]] = {}
+        """The lines that give the answer which each of these queries asks about."""
         for line in lines:
             if line.target in asked:
-                self._giving[line.target].append(line)
+                self.giving.setdefault(line.target, []).append(line)
         self._in_pool: dict[str, _Position] = {}
-        for pool_line in pool:
-            if pool_line.target in asked:
-                first = self._in_pool.get(pool_line.target, _NEVER)
-                self._in_pool[pool_line.target] = min(first, self._position(pool_line))
         # The first line of the pool that answers each query which only lines of runs have created before it.
         self._leaning: dict[str, Assessment | SkippedLine] = {}
-        for pool_line in sorted(pool, key=self._position):
-            short_id = pool_line.query.short_id
-            if pool_line.query.level and self._in_pool.get(short_id, _NEVER) > self._position(pool_line):
-                self._leaning.setdefault(short_id, pool_line)
-
-    def asking(self, target: str) -> Sequence[ReadLine]:
-        return self._asking.get(target, ())
-
-    def giving(self, target: str) -> Sequence[ReadLine]:
-        return self._giving.get(target, ())
+        for pool_line in pool:
+            if pool_line.query.level and pool_line.query.short_id not in self._in_pool:
+                self._leaning.setdefault(pool_line.query.short_id, pool_line)
+            if pool_line.target in asked:
+                self._in_pool.setdefault(pool_line.target, self._position(pool_line))
 
     def first_given(self, target: str, gone: Container[Place] = ()) -> _Position:
         """Where the answer that is asked about is first given by what remains."""
-        left = (self._position(line) for line in self.giving(target) if (line.file, line.number) not in gone)
+        left = (self._position(line) for line in self.giving.get(target, ()) if (line.file, line.number) not in gone)
         return min(min(left, default=_NEVER), self._in_pool.get(target, _NEVER))
 
-    def with_dependents(self, lines: Iterable[ReadLine], before: Removal = NOTHING) -> Removal:
-        """These lines, what depends on them and on nothing that stays, and the repetitions of all of these.
+    def with_dependents(self, lines: Iterable[ReadLine], before: Change | None = None) -> Change:
+        """The absence of these lines, of what depends on them and on nothing that stays, and of all their repetitions.
 
         Those of `before` are gone already, with what depends on them.
         """
+        before = before or Change()
         gone, responses = dict.fromkeys(before.places), set(before.responses)
         waiting = list(lines)
         while waiting:
@@ -202,36 +209,26 @@ class Dependents:
                 continue
             gone[place] = None
             if isinstance(line, Response):
-                responses.update(each.index for each in self._files.twins.get(place, (line,)))
-            gone.update(((line.file, number), None) for number in self._files.copies.get((line.file, line.text), ()))
-            if line.target in self._asking:
+                responses.update(each.index for each in self.files.twins.get(place, (line,)))
+            gone.update(((line.file, number), None) for number in self.files.copies.get((line.file, line.text), ()))
+            if line.target in self.asking:
                 first = self.first_given(line.target, gone)
-                waiting += (each for each in self._asking[line.target] if self._position(each) <= first)
-        if len(self._files.files) == 1:  # whose lines need no other key: a twentieth of a sweep
-            return Removal(frozenset(responses), tuple(sorted(gone)))
-        order = self._files.order
-        return Removal(frozenset(responses), tuple(sorted(gone, key=lambda place: (order[place[0]], place[1]))))
+                waiting += (each for each in self.asking[line.target] if self._position(each) <= first)
+        order = self.files.order
+        # Lines of one file need no other key: a twentieth of a sweep.
+        key = None if len(self.files.files) == 1 else lambda place: (order[place[0]], place[1])
+        return Change(frozenset(responses), tuple(sorted(gone, key=key)))
 
-    def why_stranded(self, removal: Removal) -> str | None:
-        """Why the pool could not be read any more: a line of it asks about an answer that only these lines give."""
-        gone = set(removal.places) if self._leaning else set()
+    def why_stranded(self, places: Iterable[Place]) -> str | None:
+        """Why the pool could not be read without these lines: a line of it asks about an answer that only they give."""
+        gone = set(places) if self._leaning else set()
         for target, line in self._leaning.items():
             if self.first_given(target, gone) >= self._position(line):
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"
         return None
 
     def _position(self, line: ReadLine | Assessment) -> _Position:
-        return self._files.order[line.file], line.number
-
-
-class AddedLine(Record):
-    """A line appended to a file of the run: the answer that it gives, its confidence and node id, its whole text."""
-
-    assessment: Assessment
-    file: str
-    confidence: float
-    node_id: str | None
-    text: str
+        return self.files.order[line.file], line.number
 
 
 class Finding:
@@ -240,14 +237,15 @@ class Finding:
     They are appended to the run's last file, with the smallest confidence of the run and node ids that no line has.
     """
 
-    def __init__(self, run: Run, run_id: str, files: RunFiles, dependents: Dependents) -> None:
-        self._run, self._run_id, self._order, self._dependents = run, run_id, files.order, dependents
+    def __init__(self, run: Run, run_id: str) -> None:
+        self._run, self._run_id, self.dependents = run, run_id, Dependents(run)
         # A run that was asked for and has no line is written like the others of the call.
         lines = [line for line in run.links.responses if line.run_id == run_id] or run.links.responses
-        self.file: RunFile = files.files[lines[-1].file]
+        self.file: RunFile = self.dependents.files.files[lines[-1].file]
         """The file that lines are appended to."""
-        least = min(lines, key=lambda line: line.confidence)
+        least = min(lines, key=attrgetter("confidence"))
         self._confidence = read_confidence(least.text.split("\t")[7])
+        self.has_nodes = self.file.schema.position("NODEID") is not None
         self._node_stem = ":Found"
         while any(self._node_stem in line.text for line in lines):
             self._node_stem += "_"
@@ -258,61 +256,64 @@ class Finding:
                 written = line.text.split("\t", 6)[5]
                 if written.lower() in NODE_TYPES:
                     self._type_of[slot] = written
-        self._of_class: dict[str, Assessment] = {}
+        # The first correct assessment, else the first inexact one, of each class and of each answer.
+        self.answers: dict[str, Assessment] = {}
         self._accepted_with: dict[str, Assessment] = {}
         for assessment in run.gold.links.assessments:
             if assessment.is_accepted:
-                for known, key in ((self._of_class, assessment.value_class), (self._accepted_with, assessment.target)):
+                for known, key in ((self.answers, assessment.value_class), (self._accepted_with, assessment.target)):
                     if key not in known or (assessment.judgment == CORRECT and known[key].judgment != CORRECT):
                         known[key] = assessment
 
-    def answer(self, name: str) -> Assessment | None:
-        """The accepted assessment that a class is found by: the first correct one, else the first inexact one."""
-        return self._of_class.get(name)
-
     def lines(
-        self, assessment: Assessment, gone: Container[Place] = (), given: Container[str] = (), others: int = 0
-    ) -> tuple[AddedLine, ...]:
-        """The lines that give this answer, parents first.
+        self, *assessments: Assessment, gone: Container[Place] = (), only_linkable: bool = False
+    ) -> tuple[Response, ...]:
+        """The lines that give these answers, each once, parents first.
 
-        An answer that a query asks about is given, too, where no line of the run gives it. `gone` are lines that are
-        not in the run any more; `given` are answers that lines give which are added already, by the ids of the queries
-        about them, and `others` is the number of those lines.
+        An answer that a query asks about is given, too, where no line of the run gives it; `gone` are lines that are
+        not there any more. With `only_linkable` answers whose query would not be known are left out.
         """
-        answers = [assessment]
-        query = assessment.query
-        while query.parent is not None and not self._is_given(query.short_id, gone, given):
-            parent = self._accepted_with.get(query.short_id)
-            if parent is None:
-                break
-            answers.append(parent)
-            query = parent.query
-        return tuple(self._line(each, others + at) for at, each in enumerate(reversed(answers), 1))
+        added: dict[str, Response] = {}
+        targets: set[str] = set()
+        for assessment in assessments:
+            if assessment.text in added:
+                continue
+            answers = [assessment]
+            while (query := answers[-1].query).parent is not None and not self._is_given(query.short_id, gone, targets):
+                if query.short_id not in self._accepted_with:
+                    break
+                answers.append(self._accepted_with[query.short_id])
+            if only_linkable and self.why_unlinkable(query, targets) is not None:
+                continue
+            for answer in reversed(answers):
+                added[answer.text] = self._line(answer, len(added) + 1)
+                targets.add(answer.target)
+        return tuple(added.values())
 
-    def why_unlinkable(self, added: Sequence[AddedLine], given: Container[str] = ()) -> str | None:
-        """Why the first of the lines that find a class could not be read; None where it could.
+    def why_unlinkable(self, query: LinkedQuery, given: Container[str] = ()) -> str | None:
+        """Why a line that answers a query could not be read; None where it could.
 
-        Its query may be one that no accepted answer leads to: then a line of the pool has to create it before. `given`
-        as in `lines`.
+        The query may be one that no accepted answer leads to: then a line of the pool has to create it before. `given`
+        are queries that added lines create.
         """
-        query = added[0].assessment.query if added else None
-        if query is None or query.parent is None or query.short_id in given:
+        if query.parent is None or query.short_id in given:
             return None
-        created_in, _ = self._dependents.first_given(query.short_id)
-        return None if created_in <= self._order[added[0].file] else f"Query {query.full_id} not loaded"
+        created_in, _ = self.dependents.first_given(query.short_id)
+        is_before = created_in <= self.dependents.files.order[self.file.name]
+        return None if is_before else f"Query {query.full_id} not loaded"
 
     def _is_given(self, target: str, gone: Container[Place], given: Container[str]) -> bool:
         return target in given or any(
             (line.file, line.number) not in gone and split_columns(line.text)[2] == self._run_id
-            for line in self._dependents.giving(target)
+            for line in self.dependents.giving.get(target, ())
         )
 
-    def _line(self, assessment: Assessment, number: int) -> AddedLine:
-        pool_columns = dict(zip(self._run.layouts[assessment.file].columns, split_columns(assessment.text)))
-        slot = assessment.query.slots[0]
+    def _line(self, answer: Assessment, number: int) -> Response:
+        pool_columns = dict(zip(self._run.layouts[answer.file].columns, split_columns(answer.text)))
+        slot = answer.query.slots[0]
         predicate = find_predicate(slot)
         columns = [
-            assessment.query.full_id,
+            answer.query.full_id,
             slot,
             self._run_id,
             pool_columns["RELATION_PROVENANCE_TRIPLES"],
@@ -320,33 +321,11 @@ class Finding:
             self._type_of.get(slot) or ("string" if predicate is None else predicate.usual),
             pool_columns["VALUE_PROVENANCE_TRIPLES"],
             self._confidence.text,
+            *([f"{self._node_stem}{number}"] if self.has_nodes else []),
         ]
-        node_id = None if self.file.schema.position("NODEID") is None else f"{self._node_stem}{number}"
-        if node_id is not None:
-            columns.append(node_id)
-        return AddedLine(assessment, self.file.name, self._confidence.value, node_id, "\t".join(columns))
-
-
-class At(Record):
-    """A line by its file and its number there, from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file} line {self.line}"
-
-
-class Change(Record):
-    """Lines that go and lines that come, so that anybody can score the changed files; `added` ones are for one file."""
-
-    removal: Removal = NOTHING
-    added: Sequence[AddedLine] = ()
-
-
-def places_of(change: Change) -> list[At]:
-    return [At(*place) for place in change.removal.places]
-
-
-def texts_of(change: Change) -> list[str]:
-    return [line.text for line in change.added]
+        follow_on = self._run.links.follow_on(answer.target)
+        assert follow_on is not None
+        return Response(
+            0, 0, "\t".join(columns), answer.query, self._run_id, self._confidence.value, None, follow_on,
+            self.file.name, answer.docid, answer.answer,
+        )  # fmt: skip

@@ -1,7 +1,6 @@
 """What a run would score without the lines that it is least sure of, and how far its confidences can be relied on.
 
-At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these:
-the scores are those of the file without these lines.
+At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these.
 
 Reliability asks two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is
 correct, whatever deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of
@@ -19,15 +18,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import NOTHING, Change, ReadLine
-from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.changes import Change, ReadLine
+from cs_score.analysis.coldstart.effects import Effects, Rescoring
 from cs_score.analysis.coldstart.groups import CountedTable, lines_of
-from cs_score.analysis.coldstart.rescoring import Rescoring
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import CORRECT
@@ -35,11 +33,11 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.tab_files import FileKind, read_confidence, split_columns
 from cs_score.measures.registry import MACRO, Measure
 
-MOST: Final = 100
-FEWEST: Final = 10
+_MOST: Final = 100
+_FEWEST: Final = 10
 """Thresholds: every confidence of the run, or so many percentiles of them where there are more."""
 
-LARGE: Final = 10_000
+_LARGE: Final = 10_000
 """Lines of a run from which there are fewer: each threshold scores a part of the run again."""
 
 _SAME: Final = 1e-12
@@ -83,23 +81,31 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
     """
     table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
     effects = Effects(scored, [measure, *table], rescoring)
-    before = effects.base.values[0]
-    lines = sorted(_lines(scored), key=itemgetter(0))
+    run = scored.run
+    lines: list[tuple[float, ReadLine]] = []
+    others: set[int] = set()
+    for line in run.links.responses:
+        if line.run_id == scored.run_id:
+            lines.append((line.confidence, line))
+        else:
+            others.add(line.index)
+    total = len(lines)
+    for skipped in run.links.skipped:
+        if (layout := run.layouts[skipped.file]).kind is FileKind.RUN:
+            columns = dict(zip(layout.columns, split_columns(skipped.text)))
+            if columns["RUNID"] == scored.run_id:
+                lines.append((read_confidence(columns["CONFIDENCE"]).value, skipped))
+    lines.sort(key=itemgetter(0))
     confidences = [confidence for confidence, _ in lines]
-    others = {line.index for line in scored.run.links.responses if line.run_id != scored.run_id}
-    total = len(scored.run.links.responses) - len(others)
     rows = []
-    gone = below = NOTHING
-    at = 0
+    below, at = Change(), 0
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
         below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
-        scores = effects.scores(Change(below), before=gone, stays=True)
-        gone = gone if scores.is_refused else below
-        score, precision, recall, f1 = scores.values
-        gain = None if score is None or before is None else score - before
+        effect = effects.of(below, stays=True)
+        precision, recall, f1 = (effect.scores[str(each)] for each in table)
         left = total - len(below.responses - others)
-        rows.append(SweepRow(threshold, precision, recall, f1, left, gain, scores.reason))
+        rows.append(SweepRow(threshold, precision, recall, f1, left, effect.differences[str(measure)], effect.reason))
     return rows
 
 
@@ -110,24 +116,10 @@ def thresholds(confidences: Sequence[float]) -> list[float]:
     percentile p of n values is the one before which p n / 100 of them stand, rounded down.
     """
     distinct = sorted(set(confidences))
-    most = max(FEWEST, min(MOST, MOST * LARGE // max(1, len(confidences))))
+    most = max(_FEWEST, min(_MOST, _MOST * _LARGE // max(1, len(confidences))))
     if len(distinct) <= most:
         return distinct
     return [distinct[at * len(distinct) // most] for at in range(most)]
-
-
-def _lines(scored: Scored) -> Iterator[tuple[float, ReadLine]]:
-    """The lines of the run with their confidence, those among them that were read but skipped."""
-    run = scored.run
-    for line in run.links.responses:
-        if line.run_id == scored.run_id:
-            yield line.confidence, line
-    for skipped in run.links.skipped:
-        layout = run.layouts[skipped.file]
-        if layout.kind is FileKind.RUN:
-            columns = dict(zip(layout.columns, split_columns(skipped.text)))
-            if columns["RUNID"] == scored.run_id:
-                yield read_confidence(columns["CONFIDENCE"]).value, skipped
 
 
 BINS: Final = 10

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import Dependents, Finding, files_of
-from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_table, members_of, together
-from cs_score.analysis.coldstart.mistakes import category_of, classes_found, classes_to_find, counted_lines, mistakes_of
+from cs_score.analysis.coldstart.changes import Finding
+from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_table, grouped
+from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import (
     UNKNOWN,
@@ -173,16 +173,10 @@ def diff(
     tables = unit_table(a.result, [chosen]), unit_table(b.result, [chosen])
     first, second = (dict(zip(table.ids, table.rows)) for table in tables)
     formula = formula_of([chosen])
-    contribution = contributions_of((first, second), formula)
-    units = [
-        UnitShare(name, one, other, share)
-        for name, share in contribution.items()
-        if first.get(name) != second.get(name)
-        for one, other in [_scores((first, second), name, chosen)]
-    ]
+    shares = _shares((first, second), chosen)
     has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
     unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
-    is_defined = None not in contribution.values()
+    is_defined = all(share.contribution is not None for share in shares)
     compared = compared_units(tables, str(chosen), formula, names, resampling, unit, "units", is_defined)
     answers, classes = _answers(a, b), _classes(a, b)
 
@@ -194,7 +188,14 @@ def diff(
         task=COLD_START_MODE,
         **sides_of(str(chosen), names, scores, (a.origin, b.origin), *compared),
         unit=unit,
-        units=sorted(units, key=lambda share: -abs(share.contribution or 0.0)),
+        units=sorted(
+            (
+                UnitShare(share.group, share.a, share.b, share.contribution)
+                for share in shares
+                if first.get(share.group) != second.get(share.group)
+            ),
+            key=lambda share: -abs(share.contribution or 0.0),
+        ),
         answers=[pair for pair in answers if meaning(pair.a) != meaning(pair.b)],
         outcomes=dict(sorted(Counter(pair.outcome for pair in answers).items())),
         classes=[pair for pair in classes if pair.a != pair.b],
@@ -202,11 +203,6 @@ def diff(
         groups=_groups_of_rows(a, b, chosen) | _groups_of_lines(a, b, chosen),
         rules=rules_of(a, b) or UNSET,
     )
-
-
-def _scores(sides: Sides[str], name: str, measure: Measure) -> list[float | None]:
-    formula = formula_of([measure])
-    return [formula(side[name], divide)[0] if name in side else None for side in sides]
 
 
 # ---- Groups
@@ -225,10 +221,12 @@ _OF_LINES: Final = tuple(name for name in DIMENSIONS if name not in (*_GROUPINGS
 def _shares(
     sides: Sides[str], measure: Measure, rows: Mapping[str, int] | None = None, *, has_scores: bool = True
 ) -> list[GroupShare]:
+    """What units or groups contribute to the difference, from their sums on both sides."""
+    formula = formula_of([measure])
     return [
         GroupShare(group=group, n=rows[group] if rows else UNSET, a=a, b=b, contribution=share)
-        for group, share in sorted(contributions_of(sides, formula_of([measure])).items())
-        for a, b in [_scores(sides, group, measure) if has_scores else (None, None)]
+        for group, share in contributions_of(sides, formula).items()
+        for a, b in [[formula(side[group], divide)[0] if has_scores and group in side else None for side in sides]]
     ]
 
 
@@ -248,8 +246,12 @@ def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[Gr
             for (name, hop), row in of_rows.items():
                 group = group_of(queries[name], hop)
                 of_group[group] = tuple(map(sum, zip(of_group[group], row))) if group in of_group else row
-        found[dimension] = _shares(sums, measure, rows)
+        found[dimension] = sorted(_shares(sums, measure, rows), key=_name)
     return found
+
+
+def _name(share: GroupShare) -> str:
+    return share.group
 
 
 def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tuple[str, str], Sums]:
@@ -273,22 +275,21 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
     if measure.average != MICRO:
         return {}
     columns = [column.rpartition(":")[2] for column in sums_of([measure])]
-    cells = []
-    for scored in (a, b):
-        files = files_of(scored.run)
-        finding = Finding(scored.run, scored.run_id, files, Dependents(scored.run, files))
-        cells.append(counted_table(scored, measure, mistakes_of(scored, finding)).cells)
+    cells = [
+        counted_table(scored, measure, mistakes_of(scored, Finding(scored.run, scored.run_id))).cells
+        for scored in (a, b)
+    ]
     found: dict[str, list[GroupShare]] = {}
     for dimension in _OF_LINES:
         first, second = (
             {
-                group: tuple(float(getattr(together(members).counts, column)) for column in columns)
-                for (group,), members in members_of(side, (dimension,)).items()
+                group: tuple(float(getattr(cell.counts, column)) for column in columns)
+                for (group,), cell in grouped(side, (dimension,)).items()
             }
             for side in cells
         )
         has_scores = dimension not in RUN_ONLY or "ground_truth" not in columns
-        found[dimension] = _shares((first, second), measure, has_scores=has_scores)
+        found[dimension] = sorted(_shares((first, second), measure, has_scores=has_scores), key=_name)
     return found
 
 
@@ -395,12 +396,9 @@ def _classes(a: Scored, b: Scored) -> list[ClassPair]:
 
 def _found_classes(scored: Scored) -> Mapping[tuple[str, str], bool]:
     """Every class that can be found with the row that it stands below, and whether a line was counted right for it."""
-    found: dict[tuple[str, str], bool] = {}
-    for unit in scored.result.units:
-        for query in unit.queries:
-            tree = scored.run.gold.of_query(query.query, scored.run.links).tree
-            if tree is not None:
-                met = classes_found(query, unit)
-                for row, names in classes_to_find(tree, query).items():
-                    found.update(((name, row), name in met[row]) for name in names)
-    return found
+    return {
+        (name, row): name in found
+        for unit in scored.result.units
+        for row, _, names, found in classes_of(scored, unit)
+        for name in names
+    }

@@ -10,12 +10,12 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.mistakes import MISSED, Mistakes
+from cs_score.analysis.coldstart.mistakes import MISSED, Fault
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import UsageError, nearest
@@ -88,8 +88,8 @@ class CountedTable(Record):
     cells: Mapping[Key, Cell]
 
 
-def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]) -> CountedTable:
-    """What the measure's table counts; `mistakes` are those of the run.
+def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[Fault]]) -> CountedTable:
+    """What the measure's table counts; `mistakes` are those of the run, unit by unit.
 
     A class to be found stands in the groups of the line that found it, else in those of the answer of the pool that
     would (its first correct one).
@@ -104,9 +104,10 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
         for tally in query.tallies
     )
     rows = [row for row in every if measure.level in (ALL_LEVELS, str(row.hop))]
-    missed_in: dict[str, list[Assessment]] = defaultdict(list)
-    for missed in (missed for of_unit in mistakes for missed in of_unit.classes):
-        missed_in[missed.row].append(missed.assessment)
+    missed: dict[str, list[Fault]] = defaultdict(list)
+    for fault in chain.from_iterable(mistakes):
+        if fault.kind == "class":
+            missed[fault.row].append(fault)
     lines: Counter[tuple[Key, Labels]] = Counter()
     to_find: Counter[Key] = Counter()
     wrong: Counter[Key] = Counter()
@@ -123,7 +124,7 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
             if not is_wrong_bin(assessment.value_class, row.query.full_id):
                 found.setdefault(assessment.value_class, key)
         not_found = [
-            (*of_row, UNKNOWN, *_groups_of(each, each), MISSED, unit) for each in missed_in.get(row.tally.name, ())
+            (*of_row, UNKNOWN, *_groups_of(fault.line, fault.line), MISSED, unit) for fault in missed[row.tally.name]
         ]
         wrong.update(not_found)
         ground_truth = row.tally.counts.ground_truth
@@ -134,21 +135,13 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Mistakes]
     counts: dict[Key, Counts] = {}
     for (key, labels), times in lines.items():
         counts[key] = sum_counts((counts.get(key, _NOTHING), counts_of(labels, times)))
-        if WRONG in labels:
-            wrong[key] += times
+        wrong[key] += times * (WRONG in labels)
     for key, times in to_find.items():
         counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
     shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
-    cells = ((key, Cell(counts.get(key, _NOTHING), wrong[key])) for key in dict.fromkeys((*counts, *wrong)))
+    cells = {key: Cell(of_key, wrong[key]) for key, of_key in counts.items()}
     name = table if measure.hop is None else f"{table}@{measure.hop}"
-    return CountedTable(name, rows, {key: shared.setdefault(cell, cell) for key, cell in cells})
-
-
-def together(cells: Sequence[Cell]) -> Cell:
-    """What is counted in several cells."""
-    if len(cells) == 1:
-        return cells[0]
-    return Cell(sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
+    return CountedTable(name, rows, {key: shared.setdefault(cell, cell) for key, cell in cells.items()})
 
 
 def lines_of(row: CountedRow) -> Iterator[tuple[Response, Labels, Assessment | None]]:
@@ -158,12 +151,25 @@ def lines_of(row: CountedRow) -> Iterator[tuple[Response, Labels, Assessment | N
         yield line, labels[line.index], matched.get(line.index)
 
 
-def _groups_of(assessment: Assessment | None, line: Response | Assessment) -> tuple[str, str, str]:
+def _groups_of(assessment: Assessment | Response | None, line: Response | Assessment) -> tuple[str, str, str]:
     """The language of a line's document, and the judgment and mention type of its assessment."""
     language = language_code(line.docid) or UNKNOWN
-    if assessment is None:
+    if not isinstance(assessment, Assessment):
         return language, UNASSESSED, UNKNOWN
     return language, assessment.judgment, assessment.value_mention or UNKNOWN
+
+
+def grouped(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, Cell]:
+    """What is counted in each group of some dimensions."""
+    columns = list(zip(*cells))
+    members: dict[Key, list[Cell]] = defaultdict(list)
+    for values, cell in zip(zip(*(columns[DIMENSIONS.index(name)] for name in dimensions if cells)), cells.values()):
+        members[values].append(cell)
+    return {values: of_group[0] if len(of_group) == 1 else _together(of_group) for values, of_group in members.items()}
+
+
+def _together(cells: Sequence[Cell]) -> Cell:
+    return Cell(sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
 
 
 _NOTHING: Final = Counts()
@@ -222,43 +228,31 @@ def groups_of(
     """
     total = sum(cell.mistakes for cell in table.cells.values())
     # There are many queries, and few groups of everything else: what is counted is put together for those once.
-    without_queries = {key: together(members) for key, members in members_of(table.cells, DIMENSIONS[:-1]).items()}
+    without_queries = grouped(table.cells, DIMENSIONS[:-1])
     found = {}
     for name in dict.fromkeys((*DIMENSIONS, *by)):
         dimensions = name.split(BETWEEN)
         has_queries, has_recall = DIMENSIONS[-1] in dimensions, RUN_ONLY.isdisjoint(dimensions)
-        members = members_of(table.cells if has_queries else without_queries, dimensions)
+        cells = grouped(table.cells if has_queries else without_queries, dimensions)
         intervals: Mapping[Key, Mapping[str, Interval]] = {}
         if resampling is not None and units and not has_queries:
             intervals = dict(_intervals(table.cells, dimensions, units, resampling))
-        cells = {values: together(of_group) for values, of_group in members.items()}
-        ordered = sorted(cells, key=lambda values: (-cells[values].mistakes, *map(place, values)))
         scored = _SCORES if has_recall else _SCORES[:1]
         found[name] = [
             Group(
                 group=", ".join(values),
                 values=values if len(values) > 1 else UNSET,
-                counts=asdict(cells[values].counts),
-                precision=cells[values].counts.precision,
-                recall=cells[values].counts.recall if has_recall else None,
-                f1=cells[values].counts.f1 if has_recall else None,
-                mistakes=cells[values].mistakes,
-                share=divide(cells[values].mistakes, total),
+                counts=asdict(cell.counts),
+                precision=cell.counts.precision,
+                recall=cell.counts.recall if has_recall else None,
+                f1=cell.counts.f1 if has_recall else None,
+                mistakes=cell.mistakes,
+                share=divide(cell.mistakes, total),
                 intervals={name: intervals[values][name] for name in scored} if intervals else UNSET,
             )
-            for values in ordered
+            for values, cell in sorted(cells.items(), key=lambda item: (-item[1].mistakes, *map(place, item[0])))
         ]
     return found
-
-
-def members_of(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, list[Cell]]:
-    """The cells of each group of some dimensions."""
-    columns = list(zip(*cells))
-    members: dict[Key, list[Cell]] = defaultdict(list)
-    if columns:
-        for values, cell in zip(zip(*(columns[DIMENSIONS.index(name)] for name in dimensions)), cells.values()):
-            members[values].append(cell)
-    return members
 
 
 _AT_ONCE: Final = 64
@@ -269,8 +263,8 @@ def _intervals(
     cells: Mapping[Key, Cell], dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
 ) -> Iterator[tuple[Key, dict[str, Interval]]]:
     of_unit: dict[Key, dict[str, Counts]] = {}
-    for (*values, unit), members in members_of(cells, (*dimensions, DIMENSIONS[-1])).items():
-        of_unit.setdefault(tuple(values), {})[unit] = together(members).counts
+    for (*values, unit), cell in grouped(cells, (*dimensions, DIMENSIONS[-1])).items():
+        of_unit.setdefault(tuple(values), {})[unit] = cell.counts
     names = list(of_unit)
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
@@ -342,8 +336,8 @@ class Confusions(Record):
 def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
     """The confusions of the lines of a table."""
     slots = [
-        SlotCategory(slot, category, sum(cell.counts.submitted for cell in members))
-        for (slot, category), members in members_of(table.cells, ("slot", "category")).items()
+        SlotCategory(slot, category, cell.counts.submitted)
+        for (slot, category), cell in grouped(table.cells, ("slot", "category")).items()
         if category != MISSED
     ]
     often = Counter(

@@ -11,55 +11,35 @@ from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import AddedLine, At, Change, Finding, places_of, texts_of
-from cs_score.analysis.coldstart.effects import Effect, Effects
+from cs_score.analysis.coldstart.changes import At, Change, Finding
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.base.records import Record, field
-from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, Tally, category_in, is_wrong_bin
+from cs_score.base.records import Record, field, replace
+from cs_score.coldstart.judging import REDUNDANT, Labels, Tally, category_in, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy, Side
-from cs_score.coldstart.result import QueryResult, UnitResult
+from cs_score.coldstart.result import UnitResult
 
 MISSED: Final = "MISSED"
 """The category of a class that was not found."""
 
 
-class WrongLines(Record):
-    """A line that counts as wrong, with its category as policies name it; or a node of several lines of which one does.
+class Fault(Record):
+    """A line that counts as wrong, a node of several lines of which one does, or a class that was not found.
 
-    `lines` are all of a node, in load order; `name` is the class of the line's assessment where that is accepted.
+    `line` is that line, the first one of the node, or the assessment by which the analysis has the class found; `lines`
+    are those that go, in load order. `category` is that of the line as policies name it, MISSED for a class, None for a
+    node; `class_name` that of the line's assessment where it is accepted. `row` is the query or class that a class
+    stands below, `unreachable` why no answer of the pool could find it, None where one can.
     """
 
-    lines: Sequence[Response]
-    category: str | None = None
-    name: str | None = None
-
-
-class MissedClass(Record):
-    """A class to be found that was not, and the assessment by which the analysis has it found.
-
-    `row` is the query or class that it stands below. `unreachable` is why no answer of the pool could find it, None
-    where one can; in a row whose slot takes one value, the classes beside it could stand in.
-    """
-
-    name: str
-    row: str
-    assessment: Assessment
-    unreachable: str | None
-
-
-class Mistakes(Record):
-    """The mistakes of one unit: `lines` and `classes`; `nodes` are another way to look at the lines."""
-
-    lines: Sequence[WrongLines]
-    nodes: Sequence[WrongLines]
-    classes: Sequence[MissedClass]
-
-    def __iter__(self) -> Iterator[WrongLines | MissedClass]:
-        return chain(self.lines, self.nodes, self.classes)
-
-    def __len__(self) -> int:
-        return len(self.lines) + len(self.nodes) + len(self.classes)
+    kind: Literal["line", "node", "class"]
+    line: Response | Assessment
+    category: str | None
+    class_name: str | None = None
+    lines: Sequence[Response] = ()
+    row: str = ""
+    unreachable: str | None = None
 
 
 ONLY_INEXACT: Final = "only inexact answers"
@@ -123,40 +103,37 @@ def _above(name: str) -> str:
     return name.rpartition(":")[0]
 
 
-def mistakes_of(scored: Scored, finding: Finding) -> Iterator[Mistakes]:
+def mistakes_of(scored: Scored, finding: Finding) -> Iterator[list[Fault]]:
     """The mistakes of a run, unit by unit: wrong lines, their nodes, and missed classes in load order of the pool.
 
     In a row whose slot takes one value classes are missed only if none was found, and the first one stands for them.
     """
-    reachability = Reachability(scored, with_nodes=finding.file.schema.position("NODEID") is not None)
+    reachability = Reachability(scored, with_nodes=finding.has_nodes)
     for unit in scored.result.units:
-        wrong = []
+        faults: list[Fault] = []
         nodes: dict[str, list[Response]] = {}
         for line in counted_lines(unit):
             if WRONG in (labels := unit.labels[line.index]):
                 known = unit.matched.get(line.index)
                 name = known.value_class if known is not None and known.is_accepted else None
-                wrong.append(WrongLines([line], category_of(labels, scored.policy), name))
+                faults.append(Fault("line", line, category_of(labels, scored.policy), name, [line]))
                 if line.node is not None:
                     nodes[line.node] = []
         lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if nodes else {}
         for line in chain.from_iterable(lines_of.values()):
             if line.node in nodes:
                 nodes[line.node].append(line)
-        missed: list[MissedClass] = []
-        for query in unit.queries:
-            tree = scored.run.gold.of_query(query.query, scored.run.links).tree
-            found = classes_found(query, unit)
-            for row, names in classes_to_find(tree, query).items() if tree is not None else ():
-                not_found = [name for name in names if name not in found[row]]
-                is_single = tree is not None and tree.single.get(row, False)
-                if is_single:  # any of them would do
-                    not_found = [] if found[row] else names[:1]
-                for name in not_found:
-                    if (assessment := finding.answer(name)) is not None:
-                        reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
-                        missed.append(MissedClass(name, row, assessment, None if None in reasons else reasons[0]))
-        yield Mistakes(wrong, [WrongLines(lines) for lines in nodes.values() if len(lines) > 1], missed)
+        faults += [Fault("node", lines[0], None, lines=lines) for lines in nodes.values() if len(lines) > 1]
+        for row, is_single, names, found in classes_of(scored, unit):
+            not_found = [name for name in names if name not in found]
+            if is_single:  # any of them would do
+                not_found = [] if found else names[:1]
+            for name in not_found:
+                if (assessment := finding.answers.get(name)) is not None:
+                    reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
+                    reason = None if None in reasons else reasons[0]
+                    faults.append(Fault("class", assessment, MISSED, name, row=row, unreachable=reason))
+        yield faults
 
 
 def category_of(labels: Labels, policy: Policy) -> str:
@@ -171,24 +148,26 @@ def counted_lines(unit: UnitResult) -> Iterator[Response]:
     return (line for query in unit.queries for tally in query.tallies for line in tally.responses)
 
 
-def classes_found(query: QueryResult, unit: UnitResult) -> Mapping[str, set[str]]:
-    """The classes that lines counted right have found, by row."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for tally in query.tallies:
-        for line in tally.responses:
-            if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None:
-                found[tally.name].add(assessment.value_class)
-    return found
-
-
-def classes_to_find(tree: ClassTree, query: QueryResult) -> Mapping[str, list[str]]:
-    """The classes of the ground truth below each row of the query, in load order of the pool."""
-    rows = {tally.name for tally in query.tallies}
-    to_find: dict[str, list[str]] = defaultdict(list)
-    for name, row in tree.above.items():
-        if row in rows and not is_wrong_bin(name, tree.root):
-            to_find[row].append(name)
-    return to_find
+def classes_of(scored: Scored, unit: UnitResult) -> Iterator[tuple[str, bool, list[str], set[str]]]:
+    """The rows of a unit that have something to find: whether the slot takes one value, the classes of the ground truth
+    in load order of the pool, and those that lines counted right have found.
+    """
+    for query in unit.queries:
+        tree = scored.run.gold.of_query(query.query, scored.run.links).tree
+        found: dict[str, set[str]] = {
+            tally.name: {
+                assessment.value_class
+                for line in tally.responses
+                if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None
+            }
+            for tally in query.tallies
+        }
+        to_find: dict[str, list[str]] = defaultdict(list)
+        for name, row in {} if tree is None else tree.above.items():
+            if row in found and not is_wrong_bin(name, query.query.full_id):
+                to_find[row].append(name)
+        for row, names in to_find.items():
+            yield row, tree is not None and tree.single.get(row, False), names, found[row]
 
 
 _DIGITS: Final = 12
@@ -224,7 +203,7 @@ class Mistake(Record, kw_only=True):
     added: Sequence[str]
 
 
-def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = None) -> list[Mistake]:
+def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | None = None) -> list[Mistake]:
     """All mistakes, or so many of them, the greatest gain first, then by file and line.
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not give come last.
@@ -235,33 +214,23 @@ def cost_list(effects: Effects, units: Iterable[Mistakes], top: int | None = Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
-    finding, dependents = effects.rescoring.finding, effects.rescoring.dependents
-    changes = (
-        (wrong, Change(added=finding.lines(wrong.assessment)))
-        if isinstance(wrong, MissedClass)
-        else (wrong, Change(dependents.with_dependents(wrong.lines)))
-        for of_unit in units
-        for wrong in of_unit
-    )
+    faults = chain.from_iterable(units)
     if top is None:
-        return sorted((_mistake(wrong, change, effects.of(change)) for wrong, change in changes), key=rank)
+        return sorted((_mistake(fault, effects) for fault in faults), key=rank)
     alone = effects.of_first_measure()
-    listed = ((_mistake(wrong, change, alone.of(change)), wrong, change) for wrong, change in changes)
-    first = heapq.nsmallest(top, listed, key=lambda item: rank(item[0]))
-    return [_mistake(wrong, change, effects.of(change)) for _, wrong, change in first]
+    first = heapq.nsmallest(top, ((_mistake(fault, alone), fault) for fault in faults), key=lambda item: rank(item[0]))
+    return [_mistake(fault, effects) for _, fault in first]
 
 
-def _mistake(wrong: WrongLines | MissedClass, change: Change, effect: Effect) -> Mistake:
-    is_class = isinstance(wrong, MissedClass)
-    line: Response | Assessment
-    category: str | None
-    if isinstance(wrong, MissedClass):
-        line, category, unreachable = wrong.assessment, MISSED, wrong.unreachable
+def _mistake(fault: Fault, effects: Effects) -> Mistake:
+    line, is_class = fault.line, isinstance(fault.line, Assessment)
+    if isinstance(line, Assessment):
+        change = Change(added=effects.rescoring.finding.lines(line))
     else:
-        line, category, unreachable = wrong.lines[0], wrong.category, None
-    reasons = [reason for reason in (unreachable, effect.reason) if reason is not None]
+        change = effects.rescoring.dependents.with_dependents(fault.lines)
+    effect = effects.of(change)
     return Mistake(
-        kind="class" if is_class else "node" if category is None else "line",
+        kind=fault.kind,
         change="found" if is_class else "absent",
         file=line.file,
         line=line.number,
@@ -269,27 +238,27 @@ def _mistake(wrong: WrongLines | MissedClass, change: Change, effect: Effect) ->
         slot=line.query.slots[0],
         hop=line.query.level,
         value=line.value,
-        category=category,
+        category=fault.category,
         node=line.node if isinstance(line, Response) else None,
-        class_name=wrong.name,
+        class_name=fault.class_name,
         gain=next(iter(effect.differences.values())),
         effects=effect.differences,
-        reachable=unreachable is None if is_class else UNSET,
-        reason="; ".join(reasons) if reasons else UNSET,
-        removed=places_of(change),
-        added=texts_of(change),
+        reachable=fault.unreachable is None if is_class else UNSET,
+        reason="; ".join(filter(None, (fault.unreachable, effect.reason))) or UNSET,
+        removed=change.removed,
+        added=change.texts,
     )
 
 
-# Kind -> the category of its lines, and the side that its policy puts that on; None: the lines are taken out.
+# Kind -> the category of its mistakes, and the side that its policy puts that on; None: lines go, classes are found.
 KINDS: Final[dict[str, tuple[str, Side | None]]] = {
     "incorrect": ("INCORRECT", None),
     "incorrect_parent": ("INCORRECT_PARENT", None),
     "inexact": ("INEXACT", RIGHT),
     "duplicate": (DUPLICATE, IGNORE),
     "unassessed": ("UNASSESSED", None),
+    "missed": (MISSED, None),
 }
-MISSED_KIND: Final = "missed"
 
 
 class BudgetRow(Record, kw_only=True):
@@ -313,47 +282,21 @@ class BudgetRow(Record, kw_only=True):
     policy: Mapping[str, str]
 
 
-class Correction(Record):
-    """What corrects mistakes: lines that go, classes that are found, and the policy that the rest is scored under."""
-
-    policy: Policy
-    lines: tuple[Response, ...] = ()
-    classes: tuple[MissedClass, ...] = ()
-
-    def change(self, effects: Effects) -> Change:
-        """The lines that are deleted from the files and appended to them, each answer once, in load order."""
-        finding = effects.rescoring.finding
-        removal = effects.rescoring.dependents.with_dependents(self.lines)
-        gone = frozenset(removal.places)
-        added: list[AddedLine] = []
-        given: set[str] = set()
-        targets: set[str] = set()
-        for missed in self.classes:
-            if missed.assessment.text in given:
-                continue
-            lines = finding.lines(missed.assessment, gone, targets, len(added))
-            if finding.why_unlinkable(lines, targets) is None:
-                added += lines
-                given.update(line.assessment.text for line in lines)
-                targets.update(line.assessment.target for line in lines)
-        return Change(removal, tuple(added))
-
-
-def correction_of(
-    kinds: Iterable[str], policy: Policy, units: Sequence[Mistakes], order: Mapping[str, int]
-) -> Correction:
-    """What corrects all mistakes of some kinds; `order` has the rank of each file in load order."""
-    chosen = {kind: KINDS[kind] for kind in kinds if kind != MISSED_KIND}
-    there = {each.category for mistakes in units for each in mistakes.lines}
-    for category, side in chosen.values():
-        if side is not None and category in there:
-            policy = moved(policy, category, WRONG, side)
-    gone = {category for category, side in chosen.values() if side is None}
-    lines = tuple(each.lines[0] for mistakes in units for each in mistakes.lines if each.category in gone)
-    classes = [missed for mistakes in units for missed in mistakes.classes] if MISSED_KIND in kinds else []
-    # An answer comes behind the one that it stands below.
-    classes.sort(key=lambda missed: (order[missed.assessment.file], missed.assessment.number))
-    return Correction(policy, lines, tuple(classes))
+def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[Fault]) -> Change:
+    """What corrects all mistakes of some kinds; classes among `faults` are in the load order of their answers."""
+    finding = effects.rescoring.finding
+    there = {fault.category for fault in faults}
+    after, corrected = policy, set()
+    for category, side in map(KINDS.__getitem__, kinds):
+        if side is None:
+            corrected.add(category)
+        elif category in there:
+            after = moved(after, category, WRONG, side)
+    lines = [line for fault in faults if fault.category in corrected for line in fault.lines]
+    answers = [fault.line for fault in faults if fault.category in corrected and isinstance(fault.line, Assessment)]
+    change = effects.rescoring.dependents.with_dependents(lines)
+    added = finding.lines(*answers, gone=frozenset(change.places), only_linkable=True)
+    return replace(change, added=added, policy=None if after == policy else after)
 
 
 def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
@@ -366,51 +309,53 @@ def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
 
 
 def budget(
-    effects: Effects, policy: Policy, units: Sequence[Mistakes], tallies: Sequence[Tally], progress: Progress = silent
+    effects: Effects, policy: Policy, faults: Sequence[Fault], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
     """The kinds of mistakes in a fixed order, each corrected alone and with those before it.
 
     Mistakes are those of the run as it is: none that correcting others would bring about. A kind that the policy does
     not count as wrong has no mistake and no gain.
     """
-    effects = effects.of_first_measure()
-    order = effects.rescoring.files.order
+    effects, order = effects.of_first_measure(), effects.rescoring.files.order
+    # An answer is given behind the one that it stands below.
+    classes = [fault for fault in faults if fault.kind == "class"]
+    classes.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
+    faults = [*(fault for fault in faults if fault.kind == "line"), *classes]
 
-    def score(correction: Correction) -> tuple[float | None, str | None]:
-        after = effects.scores(correction.change(effects), None if correction.policy == policy else correction.policy)
-        return after.values[0], after.reason if after.values[0] is None else None
+    def score(change: Change) -> tuple[float | None, str | None]:
+        effect = effects.of(change)
+        (value,) = effect.scores.values()
+        return value, effect.reason if value is None else None
 
     names, to_find = {each.name for each in tallies}, sum(each.counts.ground_truth for each in tallies)
-    counts = Counter(str(each.category) for mistakes in units for each in mistakes.lines)
-    counts[MISSED] = sum(len(mistakes.classes) for mistakes in units)
-    before = effects.base.values[0]
+    counts = Counter(fault.category for fault in faults)
+    (before,) = effects.base.values()
     cumulated: tuple[float | None, str | None] = before, None
     rows = []
-    kinds = (*KINDS, MISSED_KIND)
-    for at, kind in enumerate(progress(kinds, "correcting mistakes")):
-        count = counts[MISSED if kind == MISSED_KIND else KINDS[kind][0]]
-        alone = correction_of([kind], policy, units, order)
-        value, reason = score(alone) if count else (before, None)
-        if count:
-            so_far = correction_of(kinds[: at + 1], policy, units, order)
-            cumulated = (value, reason) if so_far == alone else score(so_far)
-        change = alone.change(effects)
-        is_missed = kind == MISSED_KIND
-        lost = [missed for missed in alone.classes if missed.unreachable is not None]
-        left = to_find - sum(each.row in names for each in lost)
+    for at, kind in enumerate(progress([*KINDS], "correcting mistakes"), 1):
+        category, _ = KINDS[kind]
+        change = correction_of([kind], effects, policy, faults)
+        value, reason = before, None
+        if counts[category]:
+            value, reason = score(change)
+            so_far = correction_of([*KINDS][:at], effects, policy, faults)
+            cumulated = (value, reason) if so_far == change else score(so_far)
+        is_missed = category == MISSED
+        lost = [fault for fault in faults if is_missed and fault.unreachable is not None]
+        left = to_find - sum(fault.row in names for fault in lost)
         rows.append(
             BudgetRow(
                 kind=kind,
-                count=count,
+                count=counts[category],
                 gain=None if value is None or before is None else value - before,
                 score=value,
                 cumulated=cumulated[0],
                 reason=reason or cumulated[1] or UNSET,
-                unreachable=Counter(str(each.unreachable) for each in lost) if is_missed else UNSET,
+                unreachable=Counter(str(fault.unreachable) for fault in lost) if is_missed else UNSET,
                 reachable_recall=(left / to_find if to_find else None) if is_missed else UNSET,
-                removed=places_of(change),
-                added=texts_of(change),
-                policy={side.lower(): text for side, text in alone.policy.texts().items()},
+                removed=change.removed,
+                added=change.texts,
+                policy={side.lower(): text for side, text in (change.policy or policy).texts().items()},
             )
         )
     return rows

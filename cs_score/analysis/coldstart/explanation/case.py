@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFiles, files_of, places_of, texts_of
+from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFiles, files_of
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Rank, Ranked
 from cs_score.analysis.coldstart.mistakes import category_of
@@ -355,7 +355,7 @@ class Case:
     def lines(self) -> Iterator[AnyLine]:
         """Every line of the run's files in order; those of other runs in the same call are left out."""
         for file in self.files.files.values():
-            yield from (line for line in file.lines() if not isinstance(line, Response) or self.is_of_run(line))
+            yield from (line for line in file.lines if not isinstance(line, Response) or self.is_of_run(line))
 
     @cached_property
     def problems(self) -> Mapping[Place, Sequence[Problem]]:
@@ -372,7 +372,7 @@ class Case:
     def first_lines(self) -> Mapping[tuple[str, str], int]:
         """The number of the first line of a file that has a text."""
         files = self.files.files.values()
-        return {(line.file, line.text): line.number for file in files for line in reversed([*file.lines()])}
+        return {(line.file, line.text): line.number for file in files for line in reversed(file.lines)}
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
@@ -394,7 +394,7 @@ class Case:
         if self.measure is None:
             return None
         rescoring = self.effects.rescoring
-        change = Change(rescoring.dependents.with_dependents(gone))
+        change = rescoring.dependents.with_dependents(gone)
         if found is not None:
             change = Change(added=rescoring.finding.lines(found))
         if is_computed:
@@ -404,8 +404,8 @@ class Case:
         return LineEffect(
             change="absent" if found is None else "found",
             effects={name: effect.differences.get(name) for name in map(str, self.measures)},
-            removed=places_of(change),
-            added=texts_of(change),
+            removed=change.removed,
+            added=change.texts,
             reason=effect.reason,
         )
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -229,8 +229,7 @@ def _lines_at(spec: str, case: Case) -> list[AnyLine]:
     pools = [each for each in case.run.layouts if each not in files and name in (each, os.path.basename(each))]
     if pools and not wanted:
         raise InputError(f"{pools[0]} is a pool, not a run", remedy="ask for a class of it with --class")
-    lines = chain.from_iterable(chain[AnyLine](file.responses, file.skipped, file.unread) for file in wanted)
-    found = [line for line in lines if line.number == int(number)]
+    found = [line for file in wanted for line in file.lines if line.number == int(number)]
     if not found:
         near = nearest(name, [*files, *map(os.path.basename, files)])
         missing = f"line {spec} to explain" if wanted else f"run file {name}{near}" if name else "run"
