@@ -50,7 +50,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2528, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1688, 6),  # plan: 800, 6
+    "verification": Budget(1530, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(2057, 8),  # plan: 1300, 10
     # results as people use them

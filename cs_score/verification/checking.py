@@ -7,40 +7,32 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace, to_builtins
-from cs_score.base.signature import ANY_MEASURE, Origin, Signature
+from cs_score.base.signature import ANY_MEASURE, Origin
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.evidence.result import scores_at
-from cs_score.measures.registry import COLD_START_MODE, chosen, formula_of, headline, parse, sums_of
+from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.planning import Checks, t_limit
-from cs_score.statistics.results import PairedSystems
-from cs_score.statistics.units import Units, UnitTable
+from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.tasks import task_named
-from cs_score.verification.recorded import read_scores
+from cs_score.verification.recorded import MOST_RESAMPLES, read_scores
 
 if TYPE_CHECKING:
     from cs_score.coldstart.result import Result as ColdStartResult
     from cs_score.evidence.result import Result as EvidenceResult
-    from cs_score.statistics.arithmetic import ColumnMeasures
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
-
-MOST_RESAMPLES: Final = 1_000_000
-"""Resamples of a check among many; a level that needs more is used up."""
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -65,14 +57,6 @@ def read_limit(option: str, text: str) -> Limit:
     return Limit(measure.strip(), value)
 
 
-def limits_by_measure(limits: Sequence[Limit], known: Sequence[str]) -> dict[str, Decimal]:
-    """The limit of each measure, in the order of `known`; of several the last. Raises UsageError for one unknown."""
-    found: dict[str, Decimal] = {}
-    for limit in limits:
-        found |= dict.fromkeys(chosen(known, [limit.measure]), limit.value)
-    return {measure: found[measure] for measure in known if measure in found}
-
-
 class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
 
@@ -93,16 +77,16 @@ def of_cold_start(result: ColdStartResult) -> Measured:
             f"{len(result.runs)} runs ({names or 'none'}) where one is checked", remedy="choose it with --run ID"
         )
     (run,) = result.runs
-    table = unit_table(run, run.measures)
-    return Measured(
-        run.run_id, result.origin, run.scores, Units(table.ids, table.columns, table.rows, unit_name(result))
-    )
+    return _measured(run.run_id, result.origin, run.scores, unit_table(run, run.measures), unit_name(result))
 
 
 def of_evidence(result: EvidenceResult) -> Measured:
     """The result of an evidence mode."""
-    table, task = result.table, result.origin.task
-    return Measured(task, result.origin, result.scores, Units(table.ids, table.columns, table.rows, result.mode.unit))
+    return _measured(result.origin.task, result.origin, result.scores, result.table, result.mode.unit)
+
+
+def _measured(name: str, origin: Origin, scores: Mapping[str, float], table: UnitTable, unit: str) -> Measured:
+    return Measured(name, origin, scores, Units(table.ids, table.columns, table.rows, unit))
 
 
 def of_record(path: str, run_id: str) -> Measured:
@@ -194,37 +178,104 @@ class Gate(Record):
         for a baseline that cannot be compared.
         """
         known = list(run.scores)
-        minima, drops = limits_by_measure(self.minima, known), limits_by_measure(self.drops, known)
-        checks = [_minimum(run, *each) for each in minima.items()]
-        if baseline is None:
-            if drops or not minima:
-                raise UsageError(NOTHING_TO_CHECK)
-            return _checked(run, None, checks, ())
-        if not self.any_baseline:
-            check_comparable(run, baseline)
-        if not drops and not minima:
-            drops = {measure: Decimal(0) for measure in headline(run.origin.task) if measure in run.scores}
-        for measure in drops:
-            if measure not in baseline.scores:
-                raise InputError(f"it has no {measure}", file=baseline.name)
-        levels = self._levels(list(drops), run, baseline)
-        pairs, notes = self._tested(list(drops), run, baseline, levels)
-        checks += [
-            self._drop(run, baseline, measure, limit, pairs.get(measure), levels.get(measure), len(pairs))
-            for measure, limit in drops.items()
-        ]
-        return _checked(run, baseline, checks, notes)
+        minima, drops = (
+            {measure: limit.value for limit in limits for measure in chosen(known, [limit.measure])}
+            for limits in (self.minima, self.drops)
+        )
+        notes: tuple[Note, ...] = ()
+        checks = [_minimum(measure, run.scores[measure], minima[measure]) for measure in known if measure in minima]
+        if baseline is not None:
+            if not self.any_baseline:
+                _check_comparable(run, baseline)
+            order: Sequence[str] = known
+            if not drops and not minima:
+                order, drops = headline(run.origin.task), dict.fromkeys(known, Decimal(0))
+            drops = {measure: drops[measure] for measure in order if measure in drops}
+            for measure in drops:
+                if measure not in baseline.scores:
+                    raise InputError(f"it has no {measure}", file=baseline.name)
+            tests, notes = self._tested(list(drops), run, baseline)
+            checks += [
+                _drop(measure, run.scores[measure], baseline.scores[measure], limit, tests.get(measure))
+                for measure, limit in drops.items()
+            ]
+        elif drops or not minima:
+            raise UsageError(NOTHING_TO_CHECK)
+        names = {check.measure for check in checks}
+        measure = names.pop() if len(names) == 1 else ANY_MEASURE
+        origin = replace(run.origin, measure=measure)
+        return Checked(
+            task=origin.task,
+            measure=measure,
+            signature=str(origin.signature),
+            origin=origin,
+            passed=all(check.passed for check in checks),
+            checks=tuple(checks),
+            notes=notes,
+            baseline=None if baseline is None else Baseline(baseline.name, str(baseline.origin.signature.of(measure))),
+        )
 
-    def _levels(self, measures: Sequence[str], run: Measured, baseline: Measured) -> dict[str, tuple[int, float]]:
+    def _tested(
+        self, measures: Sequence[str], run: Measured, baseline: Measured
+    ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
+        """The test of each measure's difference, and notes on all of them; none where nothing is tested.
+
+        There are as many resamples as the strictest of the levels needs, up to a million. Raises InputError where the
+        baseline has no statistics of its units, or others, and for earlier checks of another kind.
+        """
+        settings = self.significance
+        if settings is None or not measures:
+            return {}, ()
+        numbers = self._numbers(measures, run.origin, baseline.origin)
+        levels = [level for _, level in numbers.values()]
+        if baseline.units is None or run.units is None:
+            raise InputError(
+                "it has no statistics of its units, by which a drop could be tested",
+                file=baseline.name,
+                remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
+            )
+        measure = measured(run.origin.task, measures)
+        tables = {
+            name: UnitTable(of.ids, measure.columns, measure.rows(of, units_of(of.ids)))
+            for name, of in {"the run": run.units, "the baseline": baseline.units}.items()
+        }
+        strictest = min(levels, default=1.0)
+        resamples = max(settings.resamples, min(math.ceil(1 / strictest), MOST_RESAMPLES))
+        drawn = replace(settings, unit=run.units.unit, resamples=resamples)
+        try:
+            compared = compare_tables(tables, measures, ColumnFormula(measure.formula), drawn)
+        except InputError as error:
+            raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
+        notes = compared.notes
+        smallest = compared.measures[0].family.smallest_p(compared.units)
+        if smallest > strictest:
+            text = (
+                f"check {max(number for number, _ in numbers.values())} against this test set has a level of "
+                f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
+            )
+            notes = (*notes, Note("LEVEL_USED_UP", text))
+        pairs = {each.measure: each.pairs[0] for each in compared.measures}
+        if not numbers:
+            among = f", one of {len(pairs)} tests" if len(pairs) > 1 else ""
+            return {measure: _Test(pair.p, settings.level, among) for measure, pair in pairs.items()}, notes
+        tests = {}
+        for name, pair in pairs.items():
+            number, level = numbers[name]
+            among, reach, units = f", check {number} at level {level:.2g}", math.nan, len(run.units.ids)
+            if pair.standard_deviation is not None:
+                reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
+            tests[name] = _Test(pair.p, level, among, number, reach)
+        return tests, notes
+
+    def _numbers(self, measures: Sequence[str], run: Origin, baseline: Origin) -> dict[str, tuple[int, float]]:
         """The number and level of each of repeated checks. Raises InputError where earlier ones do not go with them."""
-        earlier, levels = self.earlier, dict[str, tuple[int, float]]()
+        earlier, gold, found = self.earlier, run.signature.gold, dict[str, tuple[int, float]]()
         if earlier is None or self.significance is None:
-            return levels
-        ours, theirs = run.origin.signature, baseline.origin.signature
-        if (earlier.task, earlier.gold) != (run.origin.task, ours.gold):
+            return found
+        if (earlier.task, earlier.gold) != (run.task, gold):
             raise InputError(
                 f"the earlier checks are of another test set ({earlier.task}, gold:{earlier.gold}; now "
-                f"{run.origin.task}, gold:{ours.gold})",
+                f"{run.task}, gold:{gold})",
                 remedy="name another file of checks",
             )
         if earlier.alpha != self.significance.level:
@@ -233,87 +284,49 @@ class Gate(Record):
                 remedy="give their --confidence, or name another file of checks",
             )
         for measure in measures:  # those before it, of this call too, have used up theirs
-            levels[measure] = earlier.next(str(ours.run), str(theirs.run), measure)
-            earlier = earlier.after(str(ours.run), str(theirs.run), measure, 1.0)
-        return levels
+            check = (str(run.signature.run), str(baseline.signature.run), measure)
+            found[measure] = earlier.next(*check)
+            earlier = earlier.after(*check, 1.0)
+        return found
 
     def after(self, checked: Checked, run: Measured, baseline: Measured) -> Checks | None:
         """The checks so far and those just made; None where no file of them is kept."""
         earlier, names = self.earlier, (str(run.origin.signature.run), str(baseline.origin.signature.run))
-        for check in checked.checks if earlier is not None else ():
+        for check in checked.checks:
             if check.p is not None and earlier is not None:
                 earlier = earlier.after(*names, check.measure, check.p)
         return earlier
 
-    def _drop(
-        self, run: Measured, baseline: Measured, measure: str, limit: Decimal, pair: PairedSystems | None,
-        numbered: tuple[int, float] | None, tests: int,
-    ) -> Check:  # fmt: skip
-        score, before = run.scores[measure], baseline.scores[measure]
-        drop, p = _exact(before) - _exact(score), None if pair is None else pair.p
-        is_beyond = drop > limit + ROUNDING
-        number, level = numbered or (UNSET, UNSET if self.significance is None else self.significance.level)
-        excused = is_beyond and p is not None and level is not UNSET and p > level
-        distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
-        message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
-        if p is not None:
-            spent = (
-                f", check {number} at level {level:.2g}" if number else f", one of {tests} tests" if tests > 1 else ""
-            )
-            message += f" (p = {p:.4f}{spent}{', not significant' if excused else ''})"
-        reach = math.nan
-        if number and level and pair is not None and pair.standard_deviation is not None and run.units is not None:
-            units = len(run.units.ids)
-            reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
-        return Check(
-            name=f"{measure} at most {limit} below the baseline",
-            kind="max-drop",
-            measure=measure,
-            limit=float(limit),
-            score=score,
-            baseline=before,
-            difference=float(-drop),
-            drop=float(drop),
-            p=p,
-            passed=not is_beyond or excused,
-            message=f"{message}; at most {limit} below is allowed",
-            number=number,
-            level=level if number else UNSET,
-            low=UNSET if math.isnan(reach) else float(-drop) - reach,
-            high=UNSET if math.isnan(reach) else float(-drop) + reach,
-        )
 
-    def _tested(
-        self, measures: Sequence[str], run: Measured, baseline: Measured, levels: Mapping[str, tuple[int, float]]
-    ) -> tuple[Mapping[str, PairedSystems], tuple[Note, ...]]:
-        """The difference by each measure with its p-value, and notes on the test; none where nothing is tested.
+class _Test(NamedTuple):
+    """The p-value of a difference, the level it is held to, and among which tests.
 
-        There are as many resamples as the strictest of the levels needs, up to a million.
-        """
-        if self.significance is None or not measures:
-            return {}, ()
-        tables, formula = comparable_tables(measures, run, baseline)
-        settings = replace(self.significance, unit="" if run.units is None else run.units.unit)
-        strictest = min((level for _, level in levels.values()), default=1.0)
-        needed = min(math.ceil(1 / strictest), MOST_RESAMPLES)
-        settings = replace(settings, resamples=max(settings.resamples, needed))
-        try:
-            compared = compare_tables(tables, measures, ColumnFormula(formula), settings)
-        except InputError as error:
-            raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        notes = compared.notes
-        smallest = compared.measures[0].family.smallest_p(compared.units)
-        if smallest > strictest:
-            text = (
-                f"check {max(number for number, _ in levels.values())} against this test set has a level of "
-                f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
-            )
-            notes = (*notes, Note("LEVEL_USED_UP", text))
-        return {each.measure: each.pairs[0] for each in compared.measures}, notes
+    Of repeated checks `number` is which one this is, `reach` how far the limits of the difference lie from it.
+    """
+
+    p: float
+    level: float
+    among: str
+    number: int | UnsetType = UNSET
+    reach: float = math.nan
 
 
-def _minimum(run: Measured, measure: str, limit: Decimal) -> Check:
-    score = run.scores[measure]
+def _check_comparable(run: Measured, baseline: Measured) -> None:
+    """Raises InputError where a baseline was computed from other gold or with other options."""
+    ours, theirs = run.origin.signature, baseline.origin.signature
+    if run.origin.task != baseline.origin.task:
+        problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
+    elif ours.gold != theirs.gold:
+        problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
+    elif ours.settings != theirs.settings:
+        before, now = (str(each).partition("|")[2].partition("|gold:")[0] for each in (theirs, ours))
+        problem = f"it was scored with other options ({before}, now {now})"
+    else:
+        return
+    raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
+
+
+def _minimum(measure: str, score: float, limit: Decimal) -> Check:
     return Check(
         name=f"{measure} at least {limit}",
         kind="min",
@@ -329,21 +342,32 @@ def _minimum(run: Measured, measure: str, limit: Decimal) -> Check:
     )
 
 
-def _checked(run: Measured, baseline: Measured | None, checks: Sequence[Check], notes: tuple[Note, ...]) -> Checked:
-    """The document; it is about the measure that was checked where that is one."""
-    names = {check.measure for check in checks}
-    measure = names.pop() if len(names) == 1 else ANY_MEASURE
-    origin = replace(run.origin, measure=measure)
-    return Checked(
-        task=origin.task,
+def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test | None) -> Check:
+    drop = _exact(before) - _exact(score)
+    is_beyond = drop > limit + ROUNDING
+    is_excused = is_beyond and test is not None and test.p > test.level
+    distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
+    message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
+    if test is not None:
+        message += f" (p = {test.p:.4f}{test.among}{', not significant' if is_excused else ''})"
+    check = Check(
+        name=f"{measure} at most {limit} below the baseline",
+        kind="max-drop",
         measure=measure,
-        signature=str(origin.signature),
-        origin=origin,
-        passed=all(check.passed for check in checks),
-        checks=tuple(checks),
-        notes=notes,
-        baseline=None if baseline is None else Baseline(baseline.name, str(baseline.origin.signature.of(measure))),
+        limit=float(limit),
+        score=score,
+        baseline=before,
+        difference=float(-drop),
+        drop=float(drop),
+        p=None if test is None else test.p,
+        passed=not is_beyond or is_excused,
+        message=f"{message}; at most {limit} below is allowed",
     )
+    if test is not None and test.number:
+        check = replace(check, number=test.number, level=test.level)
+        if not math.isnan(test.reach):
+            check = replace(check, low=float(-drop) - test.reach, high=float(-drop) + test.reach)
+    return check
 
 
 def _exact(score: float) -> Decimal:
@@ -358,58 +382,7 @@ def _shown(number: float | Decimal, limit: Decimal) -> str:
     return str(number) if hides else short
 
 
-def comparable_tables(
-    measures: Sequence[str], run: Measured, baseline: Measured
-) -> tuple[dict[str, UnitTable], ColumnMeasures]:
-    """The statistics of both that these measures are made of, and the formula that makes them.
-
-    Raises InputError where the baseline has none.
-    """
-    if baseline.units is None or run.units is None:
-        raise InputError(
-            "it has no statistics of its units, by which a drop could be tested",
-            file=baseline.name,
-            remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
-        )
-    formula: ColumnMeasures
-    if run.origin.task != COLD_START_MODE:
-        mode = cast(EvidenceTask, task_named(run.origin.task)).mode
-        wanted = mode.columns
-        formula = partial(scores_at, mode.formula, tuple(map(mode.measures.index, measures)))
-    else:
-        parsed = [parse(measure) for measure in measures]
-        wanted, formula = sums_of(parsed), formula_of(parsed)
-    tables = {"the run": run.units, "the baseline": baseline.units}
-    return {name: _columns(table, wanted) for name, table in tables.items()}, formula
-
-
-def _columns(table: UnitTable, columns: Sequence[str]) -> UnitTable:
-    """These columns of a table; one that it lacks, of a hop that its run has not, is full of zeros."""
-    places = {column: place for place, column in enumerate(table.columns)}
-    at = [places.get(column) for column in columns]
-    rows = [tuple(0.0 if place is None else row[place] for place in at) for row in table.rows]
-    return UnitTable(table.ids, tuple(columns), rows)
-
-
-def check_comparable(run: Measured, baseline: Measured) -> None:
-    """Raises InputError where a baseline was computed from other gold or with other options."""
-    ours, theirs = run.origin.signature, baseline.origin.signature
-    problem = None
-    if run.origin.task != baseline.origin.task:
-        problem = f"it is of {baseline.origin.task}, the run of {run.origin.task}"
-    elif ours.gold != theirs.gold:
-        problem = f"it was scored against other gold (gold:{theirs.gold}, now gold:{ours.gold})"
-    elif ours.settings != theirs.settings:
-        problem = f"it was scored with other options ({_settings(theirs)}, now {_settings(ours)})"
-    if problem is not None:
-        raise InputError(
-            problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline"
-        )
-
-
-def _settings(signature: Signature) -> str:
-    return str(signature).partition("|")[2].partition("|gold:")[0]
-
+# ---- Formats
 
 _TITLE: Final = "cs-score check"
 

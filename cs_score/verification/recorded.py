@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import Final, cast, get_type_hints
 
 from msgspec import UNSET, UnsetType
@@ -12,15 +11,16 @@ from msgspec import UNSET, UnsetType
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line
 from cs_score.base.documents import Document, Json, check_kind, converted, member_place, read_document, record_in
-from cs_score.base.documents import Kind as Type
 from cs_score.base.errors import CsScoreError, InputError, UsageError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import READING_ERRORS, InputDigest, open_source
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
+from cs_score.batch.runs import InputFile
+from cs_score.batch.store import SIGNATURE
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import Resampling
@@ -30,20 +30,15 @@ MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
 
 
-class Kind(Enum):
-    """What a file records."""
+LEADERBOARD: Final = "leaderboard.json"
+OVERVIEW: Final = "batch.json"
 
-    SCORES = "scores"
-    LEADERBOARD = "the leaderboard of a batch"
-    BATCH_RUN = "a run of a batch"
-    OVERVIEW = "the analyses over all runs of a batch"
-
-
-_OF_BATCH: Final[Mapping[str, tuple[Kind, type[Document]]]] = {
-    "leaderboard": (Kind.LEADERBOARD, Leaderboard),
-    "batch-run": (Kind.BATCH_RUN, Outcome),
-    "batch": (Kind.OVERVIEW, Overview),
+OF_BATCH: Final[Mapping[str, tuple[type[Document], str]]] = {
+    LEADERBOARD: (Leaderboard, "the leaderboard of a batch"),
+    OVERVIEW: (Overview, "the analyses over all runs of a batch"),
+    SIGNATURE: (Outcome, "a run of a batch"),
 }
+"""What files of a batch record, by their names."""
 
 
 class Head(Record):
@@ -57,27 +52,25 @@ class Head(Record):
 
 
 class Recorded(Record):
-    """A file that records a result; scores of evidence modes may stand below `signature`, beside the official ones."""
+    """A file that records a result: scores, or a document of a batch.
 
-    kind: Kind
+    The `document` is the whole `value`, save for scores of evidence modes, which may stand at the `place` `signature`
+    beside the official ones.
+    """
+
+    kind: type[Document]
     value: Mapping[str, Json]
     file: str
+    document: Mapping[str, Json]
     place: str = ""
 
-    def read(self, type_: type[Type], *members: str) -> Type:
-        """A member of a member of the document, or the whole, as this type. Raises InputError where it is none."""
-        value: Json = self.value
-        place = ""
-        for name in (*filter(None, [self.place]), *members):
-            if not isinstance(value, dict) or name not in value:
-                problem = f"has no {name}" if isinstance(value, dict) else "is no object"
-                raise InputError(problem, file=self.file, place=place or "the whole")
-            value, place = value[name], member_place(place, name)
-        return converted(value, type_, self.file, place)
+    @property
+    def is_of_batch(self) -> bool:
+        return self.kind not in (ColdStartScores, EvidenceScores)
 
     def head(self) -> Head:
         """What scores were computed from. Raises InputError."""
-        head = self.read(Head)
+        head = converted(self.document, Head, self.file, self.place)
         check_task(head.origin.task, self.file, self.inside("origin.task"))
         if head.task != head.origin.task:
             problem = f"is {head.task}, its origin {head.origin.task}"
@@ -95,28 +88,25 @@ def read_recorded(path: str) -> Recorded:
     Only the kind and the version are looked at; the rest when it is used.
     """
     value = read_document(path, stdin_as_dash=False)
-    place, head = _scores_within(value)
-    if head.get("kind") == "score":
-        known = ColdStartScores if head.get("task") == COLD_START_MODE else EvidenceScores
-        check_kind(head, known, path, place)
-        return Recorded(Kind.SCORES, value, path, place)
-    if (named := str(value.get("kind"))) in _OF_BATCH:
-        kind, record = _OF_BATCH[named]
-        check_kind(value, record, path)
-        return Recorded(kind, value, path)
-    raise InputError(
-        "no result that can be verified",
-        file=path,
-        remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
-        "batch.json, signature.json",
-    )
+    place, document = _scores_within(value)
+    kinds: dict[str, type[Document]] = {str(kind.__struct_config__.tag): kind for kind, _ in OF_BATCH.values()}
+    kinds["score"] = ColdStartScores if document.get("task") == COLD_START_MODE else EvidenceScores
+    kind = kinds.get(str(document.get("kind")))
+    if kind is None or (place and document["kind"] != "score"):
+        raise InputError(
+            "no result that can be verified",
+            file=path,
+            remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
+            "batch.json, signature.json",
+        )
+    check_kind(document, kind, path, place)
+    return Recorded(kind, value, path, document, place)
 
 
 def _scores_within(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
     """The place of the document in what a file holds: evidence tasks put it below the official measures."""
     nested = value.get("signature")
-    is_official = "kind" not in value and isinstance(nested, dict)
-    return ("signature", nested) if is_official and isinstance(nested, dict) else ("", value)
+    return ("signature", nested) if "kind" not in value and isinstance(nested, dict) else ("", value)
 
 
 def read_scores(path: str) -> ColdStartScores | EvidenceScores:
@@ -185,20 +175,10 @@ class _ColdStartOptions(Record):
 
 def cold_start_options(options: Json, file: str, place: str) -> Options:
     """The options of a Cold Start scoring, from those of its origin. Raises InputError."""
-    found = converted(options, _ColdStartOptions, file, place)
+    found = asdict(converted(options, _ColdStartOptions, file, place))
     try:
-        return Options(
-            discipline=found.discipline,
-            expand=found.expand,
-            justifications=Justifications.parse(found.justifications),
-            policy=Policy(found.right, found.wrong, found.ignore),
-            queries=found.queries,
-            runids=found.runids,
-            samples=found.samples,
-            metrics=found.metrics,
-            follow=found.follow,
-            mention_types=found.mention_types,
-        )
+        policy = Policy(*(found.pop(side) for side in ("right", "wrong", "ignore")))
+        return Options(**found, policy=policy)
     except UsageError as error:
         raise InputError(str(error), file=file, place=place) from None
 
@@ -220,8 +200,8 @@ def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place:
     return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}
 
 
-_AS_STORED = frozenset({QUERY_LIST, SAMPLES})
-"""Roles in which a file is read as it is stored."""
+_AS_STORED: Final = frozenset({QUERY_LIST, SAMPLES})
+"""Roles in which a file is read from the disk as it is stored, since an option names it."""
 
 
 class NotFoundError(CsScoreError):
@@ -239,71 +219,66 @@ class FoundInput(Record):
     path: str
 
     @property
-    def is_read_whole(self) -> bool:
-        """Whether its content is what is wanted of it, and not the file on the disk."""
-        return self.recorded.role not in _AS_STORED
+    def is_as_stored(self) -> bool:
+        return self.recorded.role in _AS_STORED
 
-    def content(self) -> bytes:
-        """What is in it, unpacked. Raises InputError where it cannot be read."""
+    def held(self) -> InputFile:
+        """The input under the name that it had: its content, unpacked, or where it lies now, if that is read from disk.
+
+        Raises InputError where it cannot be read.
+        """
+        name = self.recorded.name
+        if self.is_as_stored:
+            return InputFile(name, path=None if self.path == name else self.path)
         with open_source(self.path, stdin_as_dash=False) as source:
-            return source.read_bytes()
+            return InputFile(name, content=source.read_bytes())
 
 
 class Places:
     """Where inputs may be: `given` are files and folders, `beside` is the folder of the file that records a result.
 
-    Each file is read once, and no more of them than are needed: those that are called as an input first.
+    Each file is read once, and no more of them than are needed: those that are called as an input first. `renamed` has
+    the names of the files that options named, by their paths now, by which they are called.
     """
 
     def __init__(self, given: Sequence[str], beside: str) -> None:
-        self._given: dict[str, list[str]] = {}
-        for path in _files(given):
-            self._given.setdefault(os.path.basename(path), []).append(path)
+        self._given = list(_files(given))
+        self._named: dict[str, list[str]] = {}
+        for path in self._given:
+            self._named.setdefault(os.path.basename(path), []).append(path)
         self._beside = beside
         self._digests: dict[tuple[str, bool], str | None] = {}
         self._by_digest: dict[bool, dict[str | None, str]] = {}
-        self._renamed: dict[str, str] = {}
+        self.renamed: dict[str, str] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
         """A file for each input. Raises NotFoundError, which names all that have none."""
         found: list[FoundInput] = []
         lines: list[str] = []
         for wanted in inputs:
-            path = next((path for path in self._candidates(wanted) if self._fits(path, wanted)), None)
-            if path is None:
-                lines.append(self._complaint(wanted))
+            there = [path for path in (wanted.name, os.path.join(self._beside, wanted.name)) if _is_file(path)]
+            known = (*self._named.get(os.path.basename(wanted.name), ()), *there)
+            fitting = next((path for path in known if self._digest(wanted, path) == wanted.sha256), None)
+            if fitting is None:
+                fitting = self._by_content(wanted).get(wanted.sha256)
+            if fitting is None:
+                lines.append(self._complaint(wanted, there))
                 continue
-            found.append(FoundInput(wanted, path))
-            if wanted.role in _AS_STORED and path != wanted.name:
-                self._renamed[path] = wanted.name
+            found.append(FoundInput(wanted, fitting))
+            if found[-1].is_as_stored and fitting != wanted.name:
+                self.renamed[fitting] = wanted.name
         if lines:
             raise NotFoundError(lines)
         return found
 
-    def renamed(self) -> dict[str, str]:
-        """The names that files had, by their paths now: those that are read from disk, and so called by their paths."""
-        return dict(self._renamed)
-
-    def _candidates(self, wanted: InputDigest) -> Iterator[str]:
-        yield from self._given.get(os.path.basename(wanted.name), ())
-        yield from self._recorded(wanted)
+    def _by_content(self, wanted: InputDigest) -> dict[str | None, str]:
+        """The files given by their digests as inputs of this role have them; of several with one content the first."""
         as_stored = wanted.role in _AS_STORED
         if as_stored not in self._by_digest:
-            paths = [path for named in self._given.values() for path in named]
-            self._by_digest[as_stored] = {self._digest(path, wanted): path for path in reversed(paths)}
-        if found := self._by_digest[as_stored].get(wanted.sha256):
-            yield found
+            self._by_digest[as_stored] = {self._digest(wanted, path): path for path in reversed(self._given)}
+        return self._by_digest[as_stored]
 
-    def _recorded(self, wanted: InputDigest) -> Iterator[str]:
-        """The recorded place, from the working folder and from the folder of the record."""
-        for path in dict.fromkeys((wanted.name, os.path.join(self._beside, wanted.name))):
-            if _is_file(path):
-                yield path
-
-    def _fits(self, path: str, wanted: InputDigest) -> bool:
-        return self._digest(path, wanted) == wanted.sha256
-
-    def _digest(self, path: str, wanted: InputDigest) -> str | None:
+    def _digest(self, wanted: InputDigest, path: str) -> str | None:
         as_stored = wanted.role in _AS_STORED
         if (path, as_stored) not in self._digests:
             try:
@@ -313,13 +288,12 @@ class Places:
                 self._digests[path, as_stored] = None
         return self._digests[path, as_stored]
 
-    def _complaint(self, wanted: InputDigest) -> str:
-        number = sum(map(len, self._given.values()))
+    def _complaint(self, wanted: InputDigest, there: Sequence[str]) -> str:
+        number = len(self._given)
         among = f", nor has any of the {number} files given that content" if number else ""
-        there = next(self._recorded(wanted), None)
-        if there is None:
+        if not there:
             return f"{wanted.name} ({wanted.role}) is missing{among}; its SHA-256 was {wanted.sha256}"
-        now = self._digest(there, wanted)
+        now = self._digest(wanted, there[0])
         state = f"its SHA-256 was {wanted.sha256}, and is {now}" if now else "it cannot be read"
         return f"{wanted.name} ({wanted.role}) was changed{among}: {state}"
 

@@ -1,28 +1,36 @@
-"""Results scored again from the files that were found for them: single ones, and runs of a batch as the batch does."""
+"""Recorded results computed again from the files found for them: scores, runs of a batch, what a batch says of all."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Final, cast
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.base.documents import Json
+from cs_score.analysis.many.overview import Overview
+from cs_score.base.documents import Json, record_in
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
-from cs_score.base.sources import InMemory, Input
-from cs_score.batch import store as state
+from cs_score.base.sources import Input
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.documents import Outcome, RunOrigin
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, Row, RunOrigin
+from cs_score.batch.documents import Overview as OverviewDocument
 from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.plan import Plan, Prepared
-from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
+from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.overview import PROBLEMS, document_of, overview_of, problem_lines
+from cs_score.batch.overview import TABLES as OVERVIEW_TABLES
+from cs_score.batch.plan import Plan, Prepared, is_page
+from cs_score.batch.runs import RunFile
+from cs_score.batch.store import digest_of, written_files
 from cs_score.coldstart.documents import chosen_scores
 from cs_score.coldstart.documents import document_of as cold_start_document
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
@@ -41,6 +49,7 @@ from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import load_prepared
 from cs_score.problems.log import ProblemLog
+from cs_score.tables.layout import tsv
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import (
     FoundInput,
@@ -67,7 +76,7 @@ def scored_again(recorded: Recorded, places: Places) -> object:
         if head.task != COLD_START_MODE:
             score = cast(EvidenceTask, task_named(head.task)).score
             gold, predictions = (
-                _held(_the_one(found, role, file, recorded.inside("origin.inputs"))) for role in (GOLD, RUN)
+                _the_one(found, role, file, recorded.inside("origin.inputs")).held().open() for role in (GOLD, RUN)
             )
             arguments = evidence_arguments(head.task, head.origin.options, file, place)
             scored: EvidenceResult = score(gold, predictions, **arguments)
@@ -79,11 +88,6 @@ def scored_again(recorded: Recorded, places: Places) -> object:
         if head.measures:
             return chosen_scores(cold_start_document(result, of_runs, ()), head.measures, head.measure)
         return cold_start_document(result, of_runs)
-
-
-def _held(found: FoundInput) -> InMemory:
-    """An input in memory, under the name that it had."""
-    return InMemory(found.recorded.name, found.content())
 
 
 def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
@@ -100,18 +104,27 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
     paths = {each.recorded.role: each.path for each in found}
     _check_named(asked, paths, file)
     located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
-    if APART in options:
-        located = replace(located, runids=None)
-    gold = open_gold([_held(each) for each in found if each.recorded.role == QUERIES], located)
-    if APART in options:
-        gold = with_pool(gold, [_held(each) for each in found if each.recorded.role == POOL])
-        held = [_held(each) for each in found if each.recorded.role == RUN]
-        runs = runs_of(held, [file for file in held if _is_knowledge_base(file)], asked.runids)
-        load = partial(_loaded_alone, validated=validated)
-        result = score_apart(gold, runs, gold.problems.branch(), load, validated=validated)
-        return as_asked(result, asked, validated=validated)
-    files = [_held(each) for each in found if each.recorded.role in (POOL, RUN)]
-    result = score_runs(_loaded(gold, files, validated), located.policy)
+
+    def of(*roles: str) -> list[Input]:
+        return [each.held().open() for each in found if each.recorded.role in roles]
+
+    def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
+        known = [file for file in files if _is_knowledge_base(file)]
+        limits = gold.options.justifications
+        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
+        return load_prepared(gold, prepared, problems=problems)
+
+    def loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+        return loaded(run.over(gold), [*pool, run.file], problems)
+
+    if APART not in options:
+        gold = open_gold(of(QUERIES), located)
+        result = score_runs(loaded(gold, of(POOL, RUN)), located.policy)
+    else:
+        gold = with_pool(open_gold(of(QUERIES), replace(located, runids=None)), of(POOL))
+        files = of(RUN)
+        runs = runs_of(files, [file for file in files if _is_knowledge_base(file)], asked.runids)
+        result = score_apart(gold, runs, gold.problems.branch(), loaded_alone, validated=validated)
     return as_asked(result, asked, validated=validated)
 
 
@@ -123,20 +136,7 @@ def _check_named(options: Options, roles: Collection[str], file: str) -> None:
             raise InputError(problem, file=file, place=f"origin.options.{name}")
 
 
-def _loaded(gold: Gold, files: Sequence[InMemory], validated: bool, problems: ProblemLog | None = None) -> Run:
-    """The lines of the files as the scorer loads them, knowledge bases resolved and runs validated."""
-    known = [file for file in files if _is_knowledge_base(file)]
-    limits = gold.options.justifications
-    prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
-    return load_prepared(gold, prepared, problems=problems)
-
-
-def _loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog, validated: bool) -> Run:
-    files = [file for file in (*pool, run.file) if isinstance(file, InMemory)]
-    return _loaded(run.over(gold), files, validated, problems)
-
-
-def _is_knowledge_base(file: InMemory) -> bool:
+def _is_knowledge_base(file: Input) -> bool:
     """Whether it looks like one, or is neither a run nor assessments by its first line: then it was one, too."""
     if is_knowledge_base(file):
         return True
@@ -147,103 +147,217 @@ def _is_knowledge_base(file: InMemory) -> bool:
     return False
 
 
-class BatchedRun(Record):
-    """A run of a batch as a file records it: its name in the batch, its policy, and what it was made from.
-
-    `records` is whether its problems were kept with their details.
-    """
-
-    name: str
-    policy: str
-    origin: RunOrigin | UnsetType
-    file: str
-    records: bool = False
-
-    @property
-    def made(self) -> RunOrigin:
-        """What it was made from. Raises InputError where nothing says it."""
-        if not self.origin:
-            raise InputError(f"has no origin of the run {self.name}", file=self.file)
-        check_task(self.origin.task, self.file, "origin.task")
-        return self.origin
-
-
-class BatchGold(Record):
-    """What runs are scored with: the plan, and what is prepared from it."""
-
-    plan: Plan
-    prepared: Prepared
-
-
 class BatchRuns:
-    """Scores runs again; gold is read once for those that share it, and each run is scored once."""
+    """Scores runs again as a batch does; gold is read once for those that share it, and each run is scored once."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._read: dict[str, BatchGold] = {}
-        self._gold: dict[str, BatchGold] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._prepared: dict[str, Prepared] = {}
+        self._scored: dict[str, tuple[Outcome, Prepared]] = {}
 
-    def outcome(self, run: BatchedRun, *, with_files: bool) -> Outcome:
-        """What becomes of a run now; `with_files` adds what its files would be. Raises InputError, NotFoundError."""
-        key = _key(run)
-        if key not in self._outcomes:
-            with paused_collector():
-                self._outcomes[key] = self._scored(run, with_files)
-        return self._outcomes[key]
-
-    def gold(self, run: BatchedRun) -> BatchGold:
-        """What a run is scored with. Raises InputError, NotFoundError."""
-        self.outcome(run, with_files=False)
-        return self._gold[_key(run)]
-
-    def _scored(self, run: BatchedRun, with_files: bool) -> Outcome:
-        found = self._places.find(run.made.inputs)
-        of_run = _the_one(found, RUN, run.file)
-        gold = self._prepare(run, [each for each in found if each is not of_run])
-        self._gold[_key(run)] = gold
-        file = InputFile(of_run.recorded.name, content=of_run.content())
-        (scored,) = gold.prepared.score(RunFile(run.name, file), [run.policy])
-        return replace(scored.outcome, files=state.written_files(scored.files)) if with_files else scored.outcome
-
-    def _prepare(self, run: BatchedRun, shared: Sequence[FoundInput]) -> BatchGold:
-        """Gold and options of a run, read once for all runs that have the same."""
-        shared_origin = replace(run.made, inputs=tuple(each.recorded for each in shared))
-        key = json.dumps([to_builtins(shared_origin), run.policy, run.records], sort_keys=True)
-        if key not in self._read:
-            plan = _plan(run, shared)
-            self._read[key] = BatchGold(plan, plan.prepare())
-        return self._read[key]
+    def score(self, run: Row | Outcome, file: str) -> tuple[Outcome, Prepared]:
+        """What becomes now of a run that `file` records, and what it is scored with; a record of its own says what its
+        files are. Raises InputError where nothing says what the run was made from, NotFoundError.
+        """
+        made = _made(run, file)
+        key = _key(run.run, run.policy, made)
+        if key in self._scored:
+            return self._scored[key]
+        with paused_collector():
+            found = self._places.find(made.inputs)
+            of_run = _the_one(found, RUN, file)
+            shared = [each for each in found if each is not of_run]
+            records = isinstance(run, Outcome) and run.occurrences is not None
+            of_gold = replace(made, inputs=tuple(each.recorded for each in shared))
+            gold = _key(str(records), run.policy, of_gold)
+            if gold not in self._prepared:
+                self._prepared[gold] = _plan(made, run.policy, shared, file, records=records).prepare()
+            (scored,) = self._prepared[gold].score(RunFile(run.run, of_run.held()), [run.policy])
+            outcome = scored.outcome
+            if isinstance(run, Outcome):
+                outcome = replace(outcome, files=written_files(scored.files))
+        self._scored[key] = outcome, self._prepared[gold]
+        return self._scored[key]
 
 
-def _key(run: BatchedRun) -> str:
-    return json.dumps([run.name, run.policy, to_builtins(run.made)], sort_keys=True)
+def _made(run: Row | Outcome, file: str) -> RunOrigin:
+    """What a run was made from. Raises InputError where nothing says it."""
+    if not run.origin:
+        raise InputError(f"has no origin of the run {run.run}", file=file)
+    check_task(run.origin.task, file, "origin.task")
+    return run.origin
 
 
-def _plan(run: BatchedRun, shared: Sequence[FoundInput]) -> Plan:
-    made, file = run.made, run.file
+def _key(name: str, policy: str, made: RunOrigin) -> str:
+    return json.dumps([name, policy, to_builtins(made)], sort_keys=True)
+
+
+def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str, *, records: bool) -> Plan:
+    """The plan of a batch whose runs were made so."""
     resampling = made.bootstrap and resampling_of(to_builtins(made.bootstrap), file, "origin.bootstrap")
-    content = {each: InputFile(each.recorded.name, content=each.content()) for each in shared if each.is_read_whole}
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.task, made.options, file, "origin.options")
-        gold = content[_the_one(shared, GOLD, file)]
+        gold = _the_one(shared, GOLD, file).held()
         return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
     asked = cold_start_options(made.options, file, "origin.options")
-    located = {
-        each.recorded.role: InputFile(each.recorded.name, path=None if each.path == each.recorded.name else each.path)
-        for each in shared
-    }
-    _check_named(asked, located, file)
+    given = [(each.recorded.role, each.held()) for each in shared]
+    named = {role: found for role, found in given if role in (QUERY_LIST, SAMPLES)}
+    _check_named(asked, named, file)
     return ColdStartPlan(
-        queries=tuple(content[each] for each in shared if each.recorded.role == QUERIES),
-        pool=tuple(content[each] for each in shared if each.recorded.role == POOL),
+        queries=tuple(found for role, found in given if role == QUERIES),
+        pool=tuple(found for role, found in given if role == POOL),
         options=asked,
-        policies=(NamedPolicy(run.policy, asked.policy, asked.justifications, asked.policy.texts()),),
+        policies=(NamedPolicy(policy, asked.policy, asked.justifications, asked.policy.texts()),),
         layout=Layout(made.fields, made.tabs),
         with_json=made.json,
-        query_list=located.get(QUERY_LIST),
-        samples=located.get(SAMPLES),
+        query_list=named.get(QUERY_LIST),
+        samples=named.get(SAMPLES),
         resampling=resampling,
         validates=made.options.get("validate") is True,
-        records=run.records,
+        records=records,
     )
+
+
+def run_again(recorded: Recorded, runs: BatchRuns) -> Outcome:
+    """What the record of one run would say now. Raises InputError, NotFoundError."""
+    one = record_in(recorded.value, Outcome, recorded.file)
+    outcome, _ = runs.score(one, recorded.file)
+    sizes = {written.name: written.size for written in one.files}
+    files = [
+        # It holds the words and the time of the call.
+        each._replace(size=sizes.get(each.name, each.size)) if each.name.endswith(".params") else each
+        for each in outcome.files
+    ]
+    files += [written for written in one.files if is_page(written.name)]  # they only show what is verified
+    return replace(outcome, files=tuple(files), digest=digest_of(recorded.value))
+
+
+# ---- What is over all runs
+
+OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
+"""Tables that cannot be computed without `batch.json`, which alone has the order of the runs."""
+
+_OF_BOARD: Final = {f"leaderboard.{ending}": text for ending, text in BOARD_WRITERS.items() if ending != "json"}
+
+TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
+"""The tables over all runs that are no JSON."""
+
+Rename = Callable[[Json], Json]
+"""A JSON value with files called as the record calls them."""
+
+
+class WholeBatch:
+    """A leaderboard, and the `batch.json` beside it, where there is one, computed again from all that they record.
+
+    Runs that failed are taken as they are recorded. Methods raise InputError and NotFoundError for what cannot be
+    scored.
+    """
+
+    def __init__(self, board: Recorded, overview: Recorded | None, runs: BatchRuns) -> None:
+        self.recorded = board
+        self.board = record_in(board.value, Leaderboard, board.file)
+        self._overview = None if overview is None else record_in(overview.value, OverviewDocument, overview.file)
+        self._runs = runs
+        self._editions = {row.run: row.edition for row in self.board.rows if row.edition}
+        of_batch = {each.run for each in self._overview.runs} if self._overview and self._editions else None
+        scored = (row for row in self.board.rows if row.state != FAILED)
+        self._scored = next((row for row in scored if of_batch is None or row.run in of_batch), None)
+
+    @property
+    def was_scored(self) -> bool:
+        """Whether any run was: without gold nobody knows what there is to be found."""
+        return self._scored is not None
+
+    def overview_again(self) -> object:
+        """What `batch.json` would say now; that no run was scored is all that can be said where none was."""
+        if not self.was_scored or self._overview is None:
+            return {"runs": []}
+        return document_of(self._found, self.board_again, pages=self._overview.pages)
+
+    def table_again(self, name: str, recorded: str, renamed: Rename) -> str:
+        """What one of TABLES would say now. Problems of runs that failed are taken from `recorded`."""
+        if name in OVERVIEW_TABLES:
+            return b"".join(tsv(OVERVIEW_TABLES[name](self._found))).decode()
+        return _OF_BOARD[name](self.board_again) if name in _OF_BOARD else self._problems(recorded, renamed)
+
+    @cached_property
+    def _in_order(self) -> list[Outcome]:
+        """The outcomes run by run and policy by policy."""
+        found: dict[tuple[str, str], Outcome] = {}
+        file, task = self.recorded.file, None if self._scored is None else _made(self._scored, self.recorded.file).task
+        for at, row in enumerate(self.board.rows):
+            if (row.run, row.policy) in found:
+                continue
+            if task is not None and row.state != FAILED and _made(row, file).task != task:
+                raise InputError(f"is not {task}", file=file, place=f"rows[{at}].origin.task")
+            if task not in (None, COLD_START_MODE) and row.policy:
+                problem = f"is {row.policy!r}, where {task} has no policies"
+                raise InputError(problem, file=file, place=f"rows[{at}].policy")
+            if row.state == FAILED:
+                names = ("run", "file", "policy", "state", "errors", "warnings", "remarks", "failure")
+                as_recorded = {name: getattr(row, name) for name in names}
+                found[row.run, row.policy] = Outcome(task=self.board.task, **as_recorded)
+            else:
+                found[row.run, row.policy], _ = self._runs.score(row, file)
+        there = {run for run, _ in found}
+        known = dict.fromkeys(each.run for each in self._overview.runs) if self._overview else {}
+        policies = dict.fromkeys(policy for _, policy in found)
+        order = _order(self.board.rows, [run for run in known if run in there])
+        return [found[run, policy] for run in order for policy in policies if (run, policy) in found]
+
+    @cached_property
+    def board_again(self) -> Leaderboard:
+        """What the leaderboard would say now."""
+        outcomes, headline = self._in_order, self.board.headline
+        if self._scored is not None:
+            headline = tuple(self._runs.score(self._scored, self.recorded.file)[1].plan.headline())
+        return make_leaderboard(outcomes, self.board.task, self.board.measure, headline, self._editions)
+
+    @cached_property
+    def _found(self) -> Overview:
+        assert self._scored is not None
+        own = self._editions.get(self._scored.run)
+        of_batch = [each for each in self._in_order if self._editions.get(each.run) == own]
+        _, gold = self._runs.score(self._scored, self.recorded.file)
+        return overview_of(of_batch, self.board_again, gold.evaluation)
+
+    def _problems(self, recorded: str, renamed: Rename) -> str:
+        """The table of problems, in the order of runs in which it is recorded."""
+        known: dict[str, list[str]] = {}
+        for line in recorded.split("\n")[1:-1]:
+            known.setdefault(_owner(line), []).append(f"{line}\n")
+        own: dict[str, list[str]] = {}
+        for outcome in self._in_order:
+            problems = tuple(ProblemPlace(*renamed(list(place))) for place in outcome.problems)
+            outcome = replace(outcome, problems=problems, remarks=tuple(renamed(list(outcome.remarks))))
+            lines = [line.decode() for line in problem_lines([outcome])[1:]]
+            if lines:
+                owner = _owner(lines[0])
+                # What its leaderboard lacks of a run that failed stands before the rest.
+                before = known.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
+                own[owner] = [*before, *lines]
+        return "".join(
+            [problem_lines([])[0].decode(), *(line for owner in {**known, **own} for line in own.get(owner, ()))]
+        )
+
+
+def _owner(line: str) -> str:
+    """The run and the policy of a line of the table of problems."""
+    return "\t".join(line.split("\t", 2)[:2])
+
+
+def _order(rows: Sequence[Row], known: Sequence[str]) -> list[str]:
+    """The order of the runs, from `known` and from the rows of equal rank; if those contradict each other, the files
+    were edited and any order shows it.
+    """
+    of_rank: dict[tuple[str, int | None], list[str]] = {}
+    for row in rows:
+        of_rank.setdefault((row.policy, row.rank), []).append(row.run)
+    sorter = TopologicalSorter[str]({row.run: () for row in rows})
+    for first, second in chain(pairwise(known), *map(pairwise, of_rank.values())):
+        if first != second:  # a file of several run ids
+            sorter.add(second, first)
+    try:
+        return list(sorter.static_order())
+    except CycleError:
+        return list(dict.fromkeys([*known, *(row.run for row in rows)]))

@@ -9,29 +9,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, Json, document_in, json_text, member_place, record_in
+from cs_score.base.documents import Document, Json, converted, document_in, json_text, member_place, record_in
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
-from cs_score.batch.documents import FAILED, Outcome
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Overview
 from cs_score.batch.store import SIGNATURE, UnfitError, check_file
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
-from cs_score.verification.recorded import Kind, Places, Recorded, read_recorded
-from cs_score.verification.rescoring import BatchRuns, scored_again
-from cs_score.verification.whole_batch import LEADERBOARD, OF_OVERVIEW, OVERVIEW, TABLES, WholeBatch, run_again
+from cs_score.verification.recorded import LEADERBOARD, OF_BATCH, OVERVIEW, Places, Recorded, read_recorded
+from cs_score.verification.rescoring import OF_OVERVIEW, TABLES, BatchRuns, WholeBatch, run_again, scored_again
 
 _VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
 """That of a signature, also as LaTeX has it."""
 
 _OF_ORIGIN: Final = re.compile(r'"version": "([^"]*)"')
 """That of an origin: nothing else in these files is called so, and quotes within a text are escaped."""
-
-_KINDS: Final = {SIGNATURE: Kind.BATCH_RUN, LEADERBOARD: Kind.LEADERBOARD, OVERVIEW: Kind.OVERVIEW}
-"""What files of a batch record, by their names."""
-
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
 """Members that distinguish the entries of an array, where they have one."""
@@ -102,7 +97,7 @@ def verification(path: str, files: Sequence[str] = ()) -> Verification:
     """All that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
     verdicts = tuple(verify(path, files))
     return Verification(
-        task=read_recorded(verdicts[0].file).read(str, "task"),
+        task=str(read_recorded(verdicts[0].file).document["task"]),
         result=path,
         reproduced=all(verdict.is_reproduced for verdict in verdicts),
         files=verdicts,
@@ -127,9 +122,16 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     for record in records:
         verdict = _verdict(record, places, runs, batch)
         yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
-    if is_folder and batch is not None and batch.was_scored:
-        for table in _there(path, TABLES):
-            yield _of_table(os.path.join(path, table), places, batch)
+    if not is_folder or batch is None or not batch.was_scored:
+        return
+    for table in _there(path, TABLES):
+        file = os.path.join(path, table)
+        with open_source(file, stdin_as_dash=False, decompress=False) as source:
+            recorded = source.read_bytes().decode("utf-8", "surrogateescape")
+        computed = batch.table_again(table, recorded, lambda value: _renamed(value, places.renamed))
+        if _versions(batch.recorded.value) - {VERSION}:
+            recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
+        yield Verdict(file, tuple(table_differences(recorded, computed)), computed.count("\n"), unit="line")
 
 
 def _of_batch(folder: str) -> list[str]:
@@ -148,22 +150,22 @@ def _of_batch(folder: str) -> list[str]:
     return [*found, *(os.path.join(folder, name) for name in over_all)]
 
 
-def _read_named(path: str) -> Recorded:
-    """A file of a batch. Raises InputError where it does not record what its name says."""
-    record, kind = read_recorded(path), _KINDS[os.path.basename(path)]
-    if record.kind is not kind:
-        raise InputError(f"not {kind.value}", file=path)
-    return record
-
-
 def _there(folder: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if os.path.isfile(os.path.join(folder, name))]
+
+
+def _read_named(path: str) -> Recorded:
+    """A file of a batch. Raises InputError where it does not record what its name says."""
+    record, (kind, meaning) = read_recorded(path), OF_BATCH[os.path.basename(path)]
+    if record.kind is not kind:
+        raise InputError(f"not {meaning}", file=path)
+    return record
 
 
 def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | None:
     """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
     of_kind = {record.kind: record for record in records}
-    overview, board = of_kind.get(Kind.OVERVIEW), of_kind.get(Kind.LEADERBOARD)
+    overview, board = of_kind.get(Overview), of_kind.get(Leaderboard)
     if overview is not None and board is None:
         beside = os.path.join(os.path.dirname(overview.file), LEADERBOARD)
         if not os.path.isfile(beside):
@@ -175,23 +177,24 @@ def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | N
 
 def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Raises InputError and NotFoundError as `verify` does."""
-    kind = record.kind
     recorded: Json = record.value
-    if kind is Kind.SCORES and "remarks" in record.value:  # folders that held no file are no inputs
-        remarks = record.read(tuple[str, ...], "remarks")
+    if not record.is_of_batch and "remarks" in recorded:  # folders that held no file are no inputs
+        remarks = converted(recorded["remarks"], tuple[str, ...], record.file, "remarks")
         recorded = {**recorded, "remarks": [remark for remark in remarks if not is_on_folder(remark)]}
     found: list[Difference] = []
     notes: list[str] = []
     versions = _versions(recorded)
     try:
-        if batch is not None and kind in (Kind.LEADERBOARD, Kind.OVERVIEW):
-            computed = batch.board_again() if kind is Kind.LEADERBOARD else batch.overview_again()
-            notes += [f"{name} failed then, and was not scored again" for name in batch.failed_runs()]
+        if batch is not None and record.kind is not Outcome:
+            is_board = record.kind is Leaderboard
+            computed: object = batch.board_again if is_board else batch.overview_again()
+            failed = dict.fromkeys(row.run for row in batch.board.rows if row.state == FAILED)
+            notes += [f"{name} failed then, and was not scored again" for name in failed]
             versions = _versions(batch.recorded.value)
-            if kind is Kind.OVERVIEW and not batch.was_scored:
+            if not is_board and not batch.was_scored:
                 recorded = {"runs": recorded.get("runs")}
                 notes.append("no run was scored then, so that nothing else is compared")
-        elif kind is Kind.BATCH_RUN:
+        elif record.kind is Outcome:
             computed = run_again(record, runs)
             found += _changed_files(record)
         else:
@@ -199,23 +202,15 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
     except ScoringStopped as stop:
         return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
     # As JSON reads it again, so that both are of the same types.
-    computed = _renamed(document_in(json_text(computed), record.file), places.renamed())
+    again = _renamed(document_in(json_text(computed), record.file), places.renamed)
     if others := sorted(versions - {VERSION}):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
-        recorded, computed = _without_versions(recorded), _without_versions(computed)
-    found += differences(recorded, computed)
-    return Verdict(record.file, tuple(found), numbers(computed), tuple(notes))
-
-
-def _of_table(path: str, places: Places, batch: WholeBatch) -> Verdict:
-    """What became of a table over all runs. Raises InputError and NotFoundError as `verify` does."""
-    with open_source(path, stdin_as_dash=False, decompress=False) as source:
-        recorded = source.read_bytes().decode("utf-8", "surrogateescape")
-    computed = batch.table_again(os.path.basename(path), recorded, lambda value: _renamed(value, places.renamed()))
-    if _versions(batch.recorded.value) - {VERSION}:
-        recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
-    found = table_differences(recorded, computed)
-    return Verdict(path, tuple(found), computed.count("\n"), unit="line")
+        recorded, again = (
+            json.loads(_OF_ORIGIN.sub('"version": ""', _VERSION.sub("", json.dumps(value))))
+            for value in (recorded, again)
+        )
+    found += differences(recorded, again)
+    return Verdict(record.file, tuple(found), numbers(again), tuple(notes))
 
 
 def _renamed(value: Json, names: Mapping[str, str]) -> Json:
@@ -229,7 +224,6 @@ def _renamed(value: Json, names: Mapping[str, str]) -> Json:
 
 
 def _without_versions(value: Json) -> Json:
-    """A value that does not say which version of cs-score it is from."""
     return json.loads(_OF_ORIGIN.sub('"version": ""', _VERSION.sub("", json.dumps(value))))
 
 
@@ -237,31 +231,29 @@ def _versions(value: Json) -> set[str]:
     return set(_OF_ORIGIN.findall(json.dumps(value)))
 
 
-def _misplaced_runs(folder: str, records: Sequence[Recorded], board: WholeBatch | None) -> dict[str, list[Difference]]:
+def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch | None) -> dict[str, list[Difference]]:
     """Where the folders of runs are not those of the leaderboard: swapped, missing or added; by the file concerned."""
-    rows = () if board is None else board.board.rows
+    rows = () if batch is None else batch.board.rows
     has_policies = len({row.policy for row in rows}) > 1
     of_board = {(row.policy, row.run): row.origin for row in rows if row.state != FAILED}
     found: dict[str, list[Difference]] = {}
     missing = dict(of_board)
     for record in records:
-        if record.kind is not Kind.BATCH_RUN:
+        if record.kind is not Outcome:
             continue
         own = found.setdefault(record.file, [])
         place = os.path.relpath(os.path.dirname(record.file), folder)
         one = record_in(record.value, Outcome, record.file)
-        key = (one.policy, one.run)
-        places = [os.path.join(one.policy if has_policies else "", one.run)]
-        if board is None:
-            places = [one.run, os.path.join(one.policy, one.run)]
+        of_policy = os.path.join(one.policy, one.run)
+        places = [one.run, of_policy] if batch is None else [of_policy if has_policies else one.run]
         if place not in places:
             own.append(Difference(f"the run in the folder {place}", shown(one.run), f"belongs into {places[-1]}"))
-        elif missing.pop(key, None) is None and board is not None:
+        elif batch is not None and missing.pop((one.policy, one.run), None) is None:
             own.append(Difference(f"the folder {place}", "a run", f"none that {LEADERBOARD} lists as scored"))
-        elif board is not None and of_board[key] != one.origin:
+        elif batch is not None and of_board[one.policy, one.run] != one.origin:
             own.append(Difference("origin", "another one", f"that of {LEADERBOARD}"))
-    if board is not None:
-        found[board.recorded.file] = [
+    if batch is not None:
+        found[batch.recorded.file] = [
             Difference(f"the folder of the run {run}{f' under {policy}' if policy else ''}", "scored", "no such folder")
             for policy, run in missing
         ]

@@ -19,8 +19,8 @@ from cs_score.base.version import VERSION
 from cs_score.batch.coldstart import PreparedColdStart
 from cs_score.batch.runs import FILES, INDEX
 from cs_score.batch.store import digest_of
+from cs_score.verification.rescoring import TABLES
 from cs_score.verification.verifying import Verdict, verify
-from cs_score.verification.whole_batch import TABLES
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
