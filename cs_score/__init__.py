@@ -16,23 +16,24 @@ from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.api.batches import batch
-    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
+    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
     from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
     from cs_score.api.insight import analyze, compare, diff, load
-    from cs_score.api.runs import RunResult
-    from cs_score.api.shown import Report
-    from cs_score.api.statistics import (
+    from cs_score.api.many import (
         Assessors,
+        Leaderboard,
         PoolBias,
         Power,
         SampledPool,
         assessors,
+        batch,
         pool_bias,
         power,
         sampled_pool,
     )
+    from cs_score.api.runs import RunResult
+    from cs_score.api.shown import Report
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy
@@ -83,14 +84,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.batches": "batch",
-    "api.documents": "Analysis Comparison Difference Explanation Leaderboard",
+    "api.documents": "Analysis Comparison Difference Explanation",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.insight": "analyze compare diff load",
+    "api.many": "Assessors Leaderboard PoolBias Power SampledPool assessors batch pool_bias power sampled_pool",
     "api.gold": "Gold ValidatedRun prepare score validate_run",
     "api.runs": "RunResult",
     "api.shown": "Report",
-    "api.statistics": "Assessors PoolBias Power SampledPool assessors pool_bias power sampled_pool",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",

@@ -69,6 +69,12 @@ def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
     return call
 
 
+def at_least_one(what: str, given: object) -> None:
+    """Raises UsageError for an argument that is given and no number from 1."""
+    if given is not None and (not isinstance(given, int) or given < 1):
+        raise UsageError(f"{what} takes a number from 1, not {given!r}")
+
+
 def files_of(given: Files, what: str) -> list[Input]:
     """The files that an argument named `what` stands for. Raises UsageError where it is no file and no list of them."""
     if _is_file(given):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.api.arguments import checked, held
 from cs_score.api.documents import Explanation
-from cs_score.api.shown import AnyResult
+from cs_score.api.shown import AnyResult, member
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, units_of_predictions
-from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.sources import Input
@@ -41,32 +40,25 @@ class EvidenceResult(AnyResult):
     """
 
     _default = "units"
-    _in_notebooks = "scores"
+    _needed = "the predictions, which JSON does not hold; score their file"
+    _source: Result | None
 
     def __init__(self, document: Scores, result: Result | None = None, files: Sequence[Any] = ()) -> None:
         """`result` and `files` (gold, predictions, options) are those of what was scored, not loaded."""
-        self._document, self._result, self._files = document, result, files
+        super().__init__(document)
+        self._source, self._files = result, files
 
-    @property
-    def task(self) -> str:
-        """`scifact`, `claims`, `r4c` or `hotpotqa`."""
-        return self._document.task
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """Every official measure by its name; 0 to 1."""
-        return self._document.scores
+    scores: Mapping[str, float] = member("Every official measure by its name; 0 to 1.")
 
     @property
     def units(self) -> tuple[str, ...]:
         """The ids of the claims, instances or questions of gold."""
-        assert self._document.units
         return tuple(self._document.units.ids)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What you should know of the predictions, one line each; none of a result that was loaded."""
-        return () if self._result is None else self._result.notices
+        return () if self._source is None else self._source.notices
 
     def rescore(self, **options: Any) -> EvidenceResult:
         """The same predictions scored with other options of the task (`any_order`, `references`, ...).
@@ -107,16 +99,11 @@ class EvidenceResult(AnyResult):
         write_together(list(zip(formats, texts)))
         return list(formats)
 
-    def to_json(self) -> str:
-        """The scores with the signature and the statistics of each unit, as JSON; `load` reads it."""
-        return json_text(self._document)
-
     def __str__(self) -> str:
         """The text that the command prints; of a loaded result without what was read."""
-        if self._result is not None:
-            return table_text(self._result)
+        if self._source is not None:
+            return table_text(self._source)
         units = self._document.units
-        assert units
         scores = score_lines(self._task.mode, self.scores, dict(zip(units.columns, units.sums())))
         return "\n".join((*scores, "", f"signature  {self.signature}"))
 
@@ -128,31 +115,11 @@ class EvidenceResult(AnyResult):
     def _task(self) -> Any:
         return task_named(self.task)
 
-    def _origin(self) -> Any:
-        return self._document.origin
-
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         return intervals(self._scored("intervals"), settings)
 
-    def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        document = self._document
-        return {
-            "units": lambda: units_of_predictions(document).table(document),
-            "scores": lambda: SCORES_OF_PREDICTIONS.table(document),
-        }
-
-    def _for_analysis(self, what: str, run: str | None = None) -> Result:
-        if run is not None:
-            raise UsageError("run is for Cold Start runs")
-        return self._scored(what)
-
-    def _to_compare(self) -> Result:
-        return self._scored("compare")
-
-    def _scored(self, what: str) -> Result:
-        if self._result is None:
-            raise UsageError(f"{what} needs the predictions, which JSON does not hold; score their file again")
-        return self._result
+    def _tables(self) -> Iterable[Table]:
+        return units_of_predictions(self._document), SCORES_OF_PREDICTIONS.table(self._document)
 
 
 @checked

@@ -1,9 +1,9 @@
-"""Gold from Python, which is read once, runs scored against it, and runs validated."""
+"""Gold from Python, which is read once; runs scored against it, one or many; and runs validated."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from cs_score.api.arguments import (
     Files,
@@ -242,11 +242,8 @@ class ValidatedRun(Shown):
         lines = "no lines" if self._text is None else f"{self._text.count(chr(10))} lines"
         return f"<validated run: {lines}, {self.errors} errors, {self.warnings} warnings>"
 
-    def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        return {"problems": lambda: OCCURRENCES.table(self._problems.occurrences())}
-
-    def _notes(self) -> Sequence[str]:
-        return self.remarks
+    def _tables(self) -> Iterable[Table]:
+        return [OCCURRENCES.table(self._problems.occurrences())]
 
 
 # Long for what its arguments mean.

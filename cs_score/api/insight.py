@@ -1,31 +1,29 @@
-"""Why a score is what it is, why two differ, which of several differ, from Python; and documents read back."""
+"""What results are asked from Python: why a score is what it is, why two differ, which of several differ; and
+documents read back."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.analysis.any_table import compare_table, read_table
 from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.api.arguments import Together, checked, policy_words, resampling_of
-from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Leaderboard
+from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
+from cs_score.api.documents import Analysis, Comparison, Difference, Explanation
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
+from cs_score.api.many import Assessors, Leaderboard, PoolBias, Power, Results, SampledPool
 from cs_score.api.runs import RunResult, loaded_result
 from cs_score.api.shown import task_of
-from cs_score.api.statistics import Assessors, PoolBias, Power, SampledPool
-from cs_score.base.documents import Json, document_in, document_record, read_document
+from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, name_of
 from cs_score.coldstart.documents import Scores
-from cs_score.coldstart.options import as_list, read_policies
+from cs_score.coldstart.options import Policy, as_list, read_policies
 from cs_score.report.documents import checked as checked_document
 from cs_score.statistics.options import Correction, IntervalMethod
 from cs_score.verification.recorded import scores_in
-
-if TYPE_CHECKING:
-    from cs_score.coldstart.options import Policy
 
 
 @checked
@@ -55,27 +53,18 @@ def analyze(
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
     that score.
     """
-    _check_top(top)
+    at_least_one("top", top)
     task = task_of("analyze", result)
-    scored: Any
-    settings: dict[str, Any] = {}
-    if isinstance(result, RunResult):
-        result = result if policy is None else result.rescore(policy)
-        scored = result._for_analysis("analyze", run)
-        options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
-        resampling = None
-        if bootstrap is not None:
-            resampling = resampling_of(bootstrap, seed, confidence, interval, clusters)
-        settings = {
-            "policies": read_policies(policy_words(also_policy), options, scored.policy.texts()),
-            "by": [by] if isinstance(by, str) else as_list(by, "by"),
-            "resampling": resampling,
-        }
-    elif policy is not None or policy_words(also_policy) or by or run is not None or bootstrap is not None:
-        raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
-    else:
-        scored = result._for_analysis("analyze")
-    found = task.analyze(scored, measure, top=top, **settings)
+    if not isinstance(result, RunResult):
+        if policy is not None or policy_words(also_policy) or by or run is not None or bootstrap is not None:
+            raise UsageError("policy, also_policy, by, run and bootstrap are for Cold Start runs")
+        return Analysis(task.analyze(result._for_analysis("analyze"), measure, top=top), top)
+    scored = (result if policy is None else result.rescore(policy))._for_analysis("analyze", run)
+    options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
+    policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
+    groups = [by] if isinstance(by, str) else as_list(by, "by")
+    resampling = None if bootstrap is None else resampling_of(bootstrap, seed, confidence, interval, clusters)
+    found = task.analyze(scored, measure, top=top, policies=policies, by=groups, resampling=resampling)
     return Analysis(found, top)
 
 
@@ -102,28 +91,20 @@ def diff(
     Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
     InputError for a run without that score.
     """
-    _check_top(top)
+    at_least_one("top", top)
     task = task_of("diff", a, b)
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
     if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
     for result in (a, b):
         _ = isinstance(result, RunResult) and result.run_id  # one run
-    found = task.diff(
-        a._for_analysis("diff"), b._for_analysis("diff"), measure, names=(names[0], names[1]), top=top,
-        resampling=settings,
-    )  # fmt: skip
-    return Difference(found, top)
-
-
-def _check_top(top: int | None) -> None:
-    if top is not None and (not isinstance(top, int) or top < 1):
-        raise UsageError(f"top takes a number from 1, not {top!r}")
+    sides = a._for_analysis("diff"), b._for_analysis("diff")
+    return Difference(task.diff(*sides, measure, names=(names[0], names[1]), top=top, resampling=settings), top)
 
 
 @checked
 def compare(
-    results: Mapping[str, RunResult] | Mapping[str, EvidenceResult] | str | os.PathLike[str],
+    results: Results | str | os.PathLike[str],
     *,
     measure: str | Iterable[str] = (),
     bootstrap: int | None = None,
@@ -154,19 +135,17 @@ def compare(
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
     wanted = [name.strip() for name in texts if name.strip()]
-    given: object = results
-    chosen = {"measures": wanted, "primary": primary, "common": common, "equivalence": equivalence}
+    chosen: Any = {"measures": wanted, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
-    if isinstance(given, str | os.PathLike):
-        return Comparison(compare_table(read_table([given]), settings, **chosen), is_chosen=bool(wanted))  # type: ignore[arg-type]
-    if not isinstance(given, Mapping):
-        raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {given!r}")
-    if not given:
+    if isinstance(results, str | os.PathLike):
+        return Comparison(compare_table(read_table([results]), settings, **chosen), is_chosen=bool(wanted))
+    if not isinstance(results, Mapping):
+        raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")
+    if not results:
         raise UsageError("a comparison needs at least two systems")
-    task = task_of("compare", *given.values())
-    scored = {name: result._to_compare() for name, result in given.items()}
-    found = compare_systems(task, scored, settings, **chosen)  # type: ignore[arg-type]
-    return Comparison(found, is_chosen=bool(wanted))
+    task = task_of("compare", *results.values())
+    scored = {name: result._to_compare() for name, result in results.items()}
+    return Comparison(compare_systems(task, scored, settings, **chosen), is_chosen=bool(wanted))
 
 
 Found: TypeAlias = (
@@ -194,7 +173,12 @@ def load(given: Input) -> RunResult | EvidenceResult | Found:
     what was stored. What needs the files (`rescore`, `explain`, `compare`, `analyze`, `write` of a run) raises
     UsageError. Raises InputError for what is no such JSON, and for that of a version with another schema.
     """
-    name, value = _read(given)
+    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
+        name, value = "the JSON", document_in(given, "the JSON")
+    elif isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
+        name, value = name_of(given), read_document(given)
+    else:
+        raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")
     kind = str(value.get("kind"))
     if kind in _KINDS:
         read = checked_document if kind in ("analysis", "difference") else document_record
@@ -202,12 +186,3 @@ def load(given: Input) -> RunResult | EvidenceResult | Found:
         return found
     scores = scores_in(value, name)
     return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
-
-
-def _read(given: Input) -> tuple[str, dict[str, Json]]:
-    """What messages call the JSON, and its object."""
-    if isinstance(given, str) and given.lstrip()[:1] in ("{", "["):
-        return "the JSON", document_in(given, "the JSON")
-    if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        return name_of(given), read_document(given)
-    raise UsageError(f"load takes a path, an open file or JSON text, not {given!r}")

@@ -1,7 +1,6 @@
 """Results of Cold Start runs from Python.
 
-A result holds the lines that were scored, or the document (the JSON of `--json`) that it was loaded from; records are
-read off the document in both cases, whose parts are made when they are asked for.
+A result is its document (the JSON of `--json`), whose parts are made when they are asked for where lines were scored.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
@@ -26,7 +25,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, write_whole
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
+from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Run, under_limits
@@ -124,18 +123,13 @@ class RunResult(AnyResult):
     """
 
     _default = "rows"
-    _in_notebooks = "scores"
+    _needed = "the lines of the run, which JSON does not hold; score its files"
+    _source: Lines | None
 
     def __init__(self, lines: Lines | None, stored: Scores | None = None, options: Options | None = None) -> None:
         """What was scored has its lines, what was loaded the stored document and its options."""
-        self._lines = lines
-        self._stored = stored
+        self._source, self._stored = lines, stored
         self._options = options if lines is None else lines.scores_only.options
-
-    @property
-    def task(self) -> str:
-        """`coldstart`."""
-        return COLD_START_MODE
 
     @property
     def run_id(self) -> str:
@@ -159,7 +153,7 @@ class RunResult(AnyResult):
     @cached_property
     def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
         """The scores of each run, by its id."""
-        return {run.run_id: run.scores for run in (self._stored or self._of_lines.scores_only).runs}
+        return {run.run_id: run.scores for run in self._document.runs}
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -174,10 +168,10 @@ class RunResult(AnyResult):
         where the files held no run or several.
         """
         _ = self.run_id
-        if self._stored:
-            ranges = self._stored.runs[0].reference_range
+        if self._source is None:
+            ranges = self._document.runs[0].reference_range
             return {} if ranges is UNSET else ranges
-        result = self._of_lines.scores_only
+        result = self._source.scores_only
         return reference_range(result.runs[0], result.options.edition)
 
     @property
@@ -190,22 +184,22 @@ class RunResult(AnyResult):
     def justifications(self) -> str:
         """The limits on justifications in force, such as `1:3`."""
         assert self._options is not None
-        return str(self._options.justifications if self._lines is None else self._lines.limits)
+        return str(self._options.justifications if self._source is None else self._source.limits)
 
     @property
     def errors(self) -> int:
         """Occurrences of problems that are errors: the command line would have left with status 255."""
-        return self._stored.errors if self._stored else self._of_lines.result.error_count
+        return self._document.errors if self._source is None else self._source.result.error_count
 
     @property
     def warnings(self) -> int:
         """Occurrences of problems that are warnings."""
-        return self._stored.warnings if self._stored else self._of_lines.result.warning_count
+        return self._document.warnings if self._source is None else self._source.result.warning_count
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
-        return tuple(self._stored.remarks if self._stored else self._of_lines.scores_only.warnings)
+        return tuple(self._document.remarks)
 
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
@@ -264,17 +258,17 @@ class RunResult(AnyResult):
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
         with paused_collector():
-            return json_text(self._stored or document_of(self._of_lines.result))
+            return json_text(self._stored or document_of(self._scored("to_json").result))
 
     def __str__(self) -> str:
         """The text that `cs-score score` prints."""
-        return scores_text(choose(self._document())).removesuffix("\n")
+        return scores_text(choose(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
         runs = " ".join(self.run_ids) or "no run"
         shown = next(iter(self.scores_by_run.values()), {}) if len(self.run_ids) == 1 else {}
         scores = [f"{name} {shown[name]:.4f}" for name in headline(COLD_START_MODE) if name in shown]
-        under = f"{runs} under {self._origin().settings[0]}, {self.justifications}"
+        under = f"{runs} under {self._document.origin.settings[0]}, {self.justifications}"
         return one_line(f"<{under}{': ' if scores else ''}{', '.join(scores[:3])}>")
 
     @property
@@ -291,7 +285,7 @@ class RunResult(AnyResult):
         if len(self.run_ids) != 1 or run not in (None, self.run_id):
             return score_for_analysis(lines.run, self.policy, run)
         (result,) = lines.result.runs
-        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._origin(), self.signature)
+        return ToAnalyse(lines.run, self.run_id, self.policy, result, None, self._document.origin, self.signature)
 
     def _to_compare(self) -> Result:
         _ = self.run_id  # one run each
@@ -302,42 +296,42 @@ class RunResult(AnyResult):
         return intervals(self._scored("intervals").result, settings)[0]
 
     def _scored(self, what: str) -> Lines:
-        if self._lines is None:
-            raise UsageError(f"{what} needs the lines of the run, which JSON does not hold; score its files again")
-        return self._lines
+        lines: Lines = super()._scored(what)
+        return lines
+
+    @cached_property
+    def _document(self) -> Scores:
+        """The document, of what was scored without the parts of its runs."""
+        return self._with()
+
+    def _with(self, *parts: str, all_problems: bool = False) -> Scores:
+        """The document with some of its parts; of what was loaded, all."""
+        if self._source is None:
+            assert self._stored is not None
+            return self._stored
+        return document_of(self._source.result if all_problems else self._source.scores_only, parts=parts)
 
     @property
-    def _of_lines(self) -> Lines:
-        assert self._lines is not None
-        return self._lines
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(_TABLES)
 
-    def _origin(self) -> Origin:
-        return self._stored.origin if self._stored else self._of_lines.scores_only.origin
-
-    def _document(self, *parts: str, with_problems: bool = False) -> Scores:
-        """What the document has in some of its parts; of what was loaded, all."""
-        if self._stored:
-            return self._stored
-        lines = self._of_lines
-        return document_of(lines.result if with_problems else lines.scores_only, parts=parts)
-
-    def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        def units() -> Table:
-            document = self._document("units")
-            return units_of_runs(document).table(document)
-
-        return {
-            "rows": lambda: ROWS.table(self._document("tables")),
-            "queries": lambda: QUERIES.table(self._document("queries", "tables", "average_precision")),
-            "responses": lambda: RESPONSES.table(self._document("responses")),
-            "rankings": lambda: RANKINGS.table(self._document("average_precision")),
-            "problems": lambda: PROBLEMS.table(self._document(with_problems=True)),
-            "units": units,
-            "scores": lambda: SCORES.table(self._document()),
-        }
+    def _table(self, name: str | None) -> Table:
+        return self._named(name, _TABLES)(self._with)
 
     def _notes(self) -> Sequence[str]:
         return f"{self.errors} errors, {self.warnings} warnings", *super()._notes()
+
+
+_TABLES: Final[Mapping[str, Callable[[Callable[..., Scores]], Table]]] = {
+    "rows": lambda document: ROWS.table(document("tables")),
+    "queries": lambda document: QUERIES.table(document("queries", "tables", "average_precision")),
+    "responses": lambda document: RESPONSES.table(document("responses")),
+    "rankings": lambda document: RANKINGS.table(document("average_precision")),
+    "problems": lambda document: PROBLEMS.table(document(all_problems=True)),
+    "units": lambda document: units_of_runs(document("units")),
+    "scores": lambda document: SCORES.table(document()),
+}
 
 
 def loaded_result(scores: Scores, name: str) -> RunResult:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.arguments import Together, checked, resampling_of
@@ -25,7 +25,7 @@ from cs_score.tasks.task import Task
 if TYPE_CHECKING:
     import pandas
 
-    from cs_score.base.signature import Origin, Signature
+    from cs_score.base.signature import Signature
     from cs_score.statistics.results import ScoreIntervals
 
 WIDTH: Final = 120
@@ -43,6 +43,9 @@ _LONGEST: Final = 200
 _STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-align: left }</style>"
 
 
+Made = TypeVar("Made")
+
+
 class Shown:
     """What has tables by name, text for people, and one line for programmers."""
 
@@ -54,7 +57,7 @@ class Shown:
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of its tables."""
-        return tuple(self._makers())
+        return tuple(table.layout.name for table in self._tables())
 
     @checked
     def rows(self, name: str | None = None) -> list[dict[str, Any]]:
@@ -63,7 +66,7 @@ class Shown:
         Raises UsageError for a name that there is not.
         """
         with paused_collector():
-            return _rows(self._table(name))
+            return as_rows(self._table(name))
 
     @checked
     def to_frame(self, name: str | None = None) -> pandas.DataFrame:
@@ -83,31 +86,37 @@ class Shown:
         caption = repr(self).removeprefix("<").removesuffix(">")
         return _STYLE + "\n".join(html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
 
-    def _makers(self) -> Mapping[str, Callable[[], Table]]:
-        """What makes each table."""
+    def _tables(self) -> Iterable[Table]:
         raise NotImplementedError
+
+    def _table(self, name: str | None) -> Table:
+        return self._named(name, {table.layout.name: table for table in self._tables()})
+
+    def _named(self, name: str | None, known: Mapping[str, Made]) -> Made:
+        wanted = self._default if name is None else name
+        if wanted not in known:
+            raise UsageError(f"no table called {wanted!r}; there are {', '.join(known)}{nearest(str(wanted), known)}")
+        return known[wanted]
 
     def _attrs(self) -> Mapping[str, object]:
         return {}
 
     def _notes(self) -> Sequence[str]:
         """What notebooks show below it."""
-        return ()
-
-    def _table(self, name: str | None) -> Table:
-        makers = self._makers()
-        wanted = self._default if name is None else name
-        if wanted not in makers:
-            raise UsageError(f"no table called {wanted!r}; there are {', '.join(makers)}{nearest(str(wanted), makers)}")
-        return makers[wanted]()
+        notes: Sequence[str] = getattr(self, "notes", getattr(self, "remarks", ()))
+        return notes
 
 
-def _rows(table: Table) -> list[dict[str, Any]]:
+def as_rows(table: Table) -> list[dict[str, Any]]:
+    """The rows of a table by the keys of its columns."""
     return [dict(zip(table.layout.keys, row)) for row in table.rows]
 
 
 class Document(Shown):
     """What is shown of a document."""
+
+    _cited: ClassVar[tuple[str, ...]] = ()
+    """Members of the document that go with its frames."""
 
     def __init__(self, document: Any) -> None:
         self._document = document
@@ -115,6 +124,29 @@ class Document(Shown):
     def to_json(self) -> str:
         """The document as JSON, the text that `--format json` prints; `load` reads it."""
         return json_text(self._document)
+
+    def _attrs(self) -> Mapping[str, object]:
+        return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
+
+
+class _Member(property):
+    def __init__(self, meaning: str, made: Callable[[Any], Any] | None) -> None:
+        def read(shown: Document) -> Any:
+            value = getattr(shown._document, self._name)
+            return value if made is None else made(value)
+
+        read.__doc__ = meaning
+        super().__init__(read)
+        self._read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self._read.__annotations__["return"] = owner.__annotations__[name]
+
+
+def member(meaning: str, made: Callable[[Any], Any] | None = None) -> Any:
+    """A property: the member of the document that has its name, or what is made of that."""
+    return _Member(meaning, made)
 
 
 class Report:
@@ -148,13 +180,15 @@ class Report:
         return f'<iframe srcdoc="{escape(self._html)}" {frame}></iframe>'
 
 
-class AnyResult(Shown):
-    """A result of any task."""
+class AnyResult(Document):
+    """A result of any task; of the document those parts that every result has. What was scored has its `_source`."""
 
-    @property
-    def task(self) -> str:
-        """`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`."""
-        raise NotImplementedError
+    _in_notebooks, _cited = "scores", ("signature", "origin")
+    _source: Any
+    _needed: ClassVar[str]
+    """What has to be there to score again, in words."""
+
+    task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -167,7 +201,8 @@ class AnyResult(Shown):
 
         `signature.of("SF-AP")` is that of another measure.
         """
-        return self._origin().signature
+        signature: Signature = self._document.origin.signature
+        return signature
 
     @checked
     def intervals(
@@ -186,7 +221,8 @@ class AnyResult(Shown):
         Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
         where there is no unit.
         """
-        return _rows(INTERVALS.table(self._intervals(resampling_of(bootstrap, seed, confidence, interval, clusters))))
+        settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
+        return as_rows(INTERVALS.table(self._intervals(settings)))
 
     @checked
     def report(self, measure: str | None = None) -> Report:
@@ -198,22 +234,22 @@ class AnyResult(Shown):
         """
         return Report(as_builtins(task_named(self.task).analyze(self._for_analysis("report"), measure)))
 
-    def _origin(self) -> Origin:
-        raise NotImplementedError
+    def _scored(self, what: str) -> Any:
+        """What was scored. Raises UsageError for what was loaded."""
+        if self._source is None:
+            raise UsageError(f"{what} needs {self._needed} again")
+        return self._source
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         raise NotImplementedError
 
-    def _for_analysis(self, what: str, run: str | None = None) -> Any:
-        """What analyses begin with: of several runs that of this id. Raises UsageError, also for what was loaded."""
-        raise NotImplementedError
+    def _for_analysis(self, what: str) -> Any:
+        """What analyses begin with. Raises UsageError, also for what was loaded."""
+        return self._scored(what)
 
     def _to_compare(self) -> Any:
         """What comparisons begin with. Raises UsageError for several runs and for what was loaded."""
-        raise NotImplementedError
-
-    def _attrs(self) -> Mapping[str, object]:
-        return {"signature": str(self.signature), "origin": to_builtins(self._origin())}
+        return self._scored("compare")
 
     def _notes(self) -> Sequence[str]:
         return *self.remarks[:_REMARKS], str(self.signature)

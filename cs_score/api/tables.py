@@ -14,7 +14,7 @@ from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import parse
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Column, Layout, columns
+from cs_score.tables.layout import Column, Layout, Table, columns
 
 _RUN: Final = Column("run_id")
 _COUNTS: Final = (
@@ -82,12 +82,6 @@ def _problems(document: Scores) -> Iterator[Mapping[str, Any]]:
     for problem in document.problems or ():
         for place in problem.places:
             yield {**asdict(problem), **({} if place is None else asdict(place))}
-
-
-def _units_of_runs(document: Scores) -> Iterator[Mapping[str, Any]]:
-    for run in document.runs:
-        if run.units:
-            yield from ({"run_id": run.run_id, **row} for row in _unit_rows(run.units))
 
 
 def _unit_rows(units: Units) -> Iterator[Mapping[str, Any]]:
@@ -178,19 +172,27 @@ SCORES: Final = Layout(
 )
 
 
-def units_of_runs(document: Scores) -> Layout:
+def units_of_runs(document: Scores) -> Table:
     """The statistics of each unit, of which all averages are made."""
-    title = "What each unit that resampling draws adds to the averages:"
     names = dict.fromkeys(name for run in document.runs if run.units for name in run.units.columns)
-    return Layout("units", title, (_RUN, *columns("id", *names)), _units_of_runs)
+    title = "What each unit that resampling draws adds to the averages:"
+    layout = Layout(
+        "units",
+        title,
+        (_RUN, *columns("id", *names)),
+        lambda document: (
+            {"run_id": run.run_id, **row} for run in document.runs if run.units for row in _unit_rows(run.units)
+        ),
+    )
+    return layout.table(document)
 
 
-def units_of_predictions(document: EvidenceScores) -> Layout:
+def units_of_predictions(document: EvidenceScores) -> Table:
     """The statistics of each claim, instance or question, as --per-item writes them."""
     units = document.units
     assert units
     title = "The statistics of each unit, of whose sums every measure is made:"
-    return Layout("units", title, columns("id", *units.columns), lambda _: _unit_rows(units))
+    return Layout("units", title, columns("id", *units.columns), lambda _: _unit_rows(units)).table(document)
 
 
 SCORES_OF_PREDICTIONS: Final = Layout(

@@ -10,7 +10,6 @@ any of ours. Strings may hold single surrogates: names of files that are not UTF
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import re
@@ -22,8 +21,11 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, to_builtins
+from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
+
+pkgutil: Any = Late("pkgutil")
 
 Json: TypeAlias = Any
 """A value as `json` reads it."""
@@ -75,8 +77,6 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
 }
 """The records of each kind of document, `module:class`, that of Cold Start first; loaded when they are asked for."""
 
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
 
 def json_pieces(value: object) -> Iterator[str]:
     """A record as JSON, in pieces. Numbers are written as Python's `json` does, which reads them back as the same."""
@@ -91,26 +91,25 @@ def json_text(value: object) -> str:
 
 def schema_of(kind: str) -> dict[str, Json]:
     """The JSON Schema of a kind of documents, as its records have it."""
-    records = []
-    for name in KINDS[kind]:
-        module, _, record = name.partition(":")
-        records.append(getattr(importlib.import_module(f"cs_score.{module}"), record))
+    records = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
     choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())
     whole = choices[0] if len(choices) == 1 else {"anyOf": list(choices)}
-    schema = {"$schema": _DIALECT, "$id": f"urn:cs-score:schema:{kind}", **whole, "$defs": definitions}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:cs-score:schema:{kind}",
+        **whole,
+        "$defs": definitions,
+    }
     return document_in(json.dumps(schema), kind)
 
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 
 
-class _Fault:
-    """Stands in a decoded value where something was refused, so that its place can be found."""
-
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
+class _Fault(str):
+    """A problem, which stands in a decoded value where something was refused, so that its place can be found."""
 
 
 def read_document(given: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]:
@@ -140,12 +139,9 @@ def value_in(data: bytes | str, file: str) -> Json:
         faults.append(_Fault(problem))
         return faults[-1]
 
-    def real(digits: str) -> float | _Fault:
-        number = float(digits)
-        return number if math.isfinite(number) else refused(f"{_short(digits)} is too large a number")
-
-    def whole(digits: str) -> int | _Fault:
-        return int(digits) if len(digits) < 300 else refused(f"{_short(digits)} is too large a number")
+    def too_large(digits: str) -> _Fault:
+        shown = digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
+        return refused(f"{shown} is too large a number")
 
     def members(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json] | _Fault:
         found = dict(pairs)
@@ -157,8 +153,8 @@ def value_in(data: bytes | str, file: str) -> Json:
     try:
         value = json.loads(
             text,
-            parse_float=real,
-            parse_int=whole,
+            parse_float=lambda digits: number if math.isfinite(number := float(digits)) else too_large(digits),
+            parse_int=lambda digits: int(digits) if len(digits) < 300 else too_large(digits),
             parse_constant=lambda name: refused(f"{name} is no number of JSON"),
             object_pairs_hook=members,
         )
@@ -169,8 +165,7 @@ def value_in(data: bytes | str, file: str) -> Json:
     if not _is_shallow(value):
         raise _too_deep(text, file)
     if faults:
-        place = next(_places(value, faults[0], ""), "")
-        raise InputError(f"no JSON: {faults[0].problem}", file=file, place=place or None)
+        raise InputError(f"no JSON: {faults[0]}", file=file, place=next(_places(value, faults[0], ""), None) or None)
     return value
 
 
@@ -181,15 +176,11 @@ def member_place(place: str, name: str) -> str:
 
 def _is_shallow(value: Json) -> bool:
     """Whether a value can be walked through without a thought for the depth of calls."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        below = [
-            list(each.values()) if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)
-        ]
-        if not below:
-            return True
-        level = [each for values in below for each in values if isinstance(each, dict | list)]
-    return False
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+    return not level
 
 
 def _too_deep(text: str, file: str) -> InputError:
@@ -219,10 +210,6 @@ def _places(value: Json, wanted: _Fault, place: str) -> Iterator[str]:
             yield from _places(each, wanted, f"{place}[{at}]")
 
 
-def _short(digits: str) -> str:
-    return digits if len(digits) <= 20 else f"a number of {len(digits)} characters"
-
-
 def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, place: str = "") -> DocumentKind:
     """An object as a document of a kind. Raises InputError with the place for another kind, version or shape."""
     check_kind(value, kind, file, place)
@@ -232,8 +219,8 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
 def document_record(value: Mapping[str, Json], file: str) -> Any:
     """An object as the document that its kind and its task say. Raises InputError as `record_in`."""
     names = KINDS[value["kind"]]
-    module, _, record = names[0 if value.get("task") == "coldstart" else -1].partition(":")
-    return record_in(value, getattr(importlib.import_module(f"cs_score.{module}"), record), file)
+    name = names[0 if value.get("task") == "coldstart" else -1]
+    return record_in(value, pkgutil.resolve_name(f"cs_score.{name}"), file)
 
 
 def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place: str = "") -> None:

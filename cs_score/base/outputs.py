@@ -14,7 +14,7 @@ from typing import IO, Any, Final, TypeAlias
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.base.sources import READING_ERRORS, open_source, plain_name, reason_of
+from cs_score.base.sources import open_source, plain_name, reason_of
 
 zlib: Any = Late("zlib")
 bz2: Any = Late("bz2")
@@ -282,7 +282,7 @@ class PlannedOutput(Record):
         try:
             with open_source(self.path) as source:
                 return re.match(self.beginning, source.binary.read(_BEGINNING)) is not None
-        except (InputError, *READING_ERRORS):
+        except (InputError, OSError):
             return False
 
 

@@ -26,9 +26,6 @@ _BLOCK: Final = 1 << 20
 # Ending -> module with an `open(file)`, imported only for a file that needs it, and how its files begin.
 _DECOMPRESSORS: Final = {".gz": ("gzip", b"\x1f\x8b"), ".bz2": ("bz2", b"BZh"), ".xz": ("lzma", b"\xfd7zXZ")}
 
-READING_ERRORS: Final = (OSError,)
-"""What reading a stream may raise: the disk's errors, and those of damaged compressed data."""
-
 
 class InMemory(io.BytesIO):
     """A file in memory, with the name that messages call it; whoever opens it reads it from its beginning."""
@@ -54,7 +51,7 @@ class _HashingReader(io.RawIOBase):
 
     def __init__(self, inner: IO[bytes]) -> None:
         self._inner: Any = inner
-        self._sha256 = hashlib.sha256()
+        self.sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
         return True
@@ -66,19 +63,8 @@ class _HashingReader(io.RawIOBase):
             raise
         except Exception as error:  # every module that decompresses has errors of its own
             raise OSError(str(error)) from None
-        self._sha256.update(buffer[:size])
+        self.sha256.update(buffer[:size])
         return size
-
-    def hexdigest(self) -> str:
-        """SHA-256 of the whole content; what was not read yet is read now."""
-        while self.read(_BLOCK):
-            pass
-        return self._sha256.hexdigest()
-
-
-def _decompressed(stored: io.FileIO | io.BytesIO, ending: str) -> IO[bytes]:
-    packed = stored if isinstance(stored, io.BytesIO) else io.BufferedReader(stored, _BLOCK)
-    return cast(IO[bytes], importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed))
 
 
 def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
@@ -91,10 +77,9 @@ def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
 
 
 class Source:
-    """One opened input.
+    """One opened input, a context manager: what messages call it, and `binary`, the decompressed stream.
 
-    `name` is what messages call it. Use as a context manager; `binary` is the decompressed stream; `digest()` may be
-    called once reading is done (it reads the rest, if any).
+    Reading it raises OSError, also for damaged compressed data.
     """
 
     __slots__ = ("_hashing", "_stored", "binary", "name")
@@ -103,8 +88,11 @@ class Source:
         self.name = name
         self._stored = raw
         ending = os.path.splitext(name)[1]
-        is_packed = decompress and ending in _DECOMPRESSORS
-        self._hashing = _HashingReader(_decompressed(raw, ending) if is_packed else cast(IO[bytes], raw))
+        content: Any = raw
+        if decompress and ending in _DECOMPRESSORS:
+            packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
+            content = importlib.import_module(_DECOMPRESSORS[ending][0]).open(packed)
+        self._hashing = _HashingReader(content)
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
 
     def __enter__(self) -> Source:
@@ -118,15 +106,20 @@ class Source:
         """All bytes, decompressed. Raises InputError where reading or decompressing fails."""
         try:
             return self.binary.read()
-        except READING_ERRORS as error:
+        except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """The digest of the content of an input that is read for `role`. Raises InputError where it cannot be read."""
+        """The digest of the content of an input that is read for `role`; what is left of it is read now.
+
+        Raises InputError where it cannot be read.
+        """
         try:
-            return InputDigest(self.name, self._hashing.hexdigest(), role)
-        except READING_ERRORS as error:
+            while self._hashing.read(_BLOCK):
+                pass
+        except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
+        return InputDigest(self.name, self._hashing.sha256.hexdigest(), role)
 
 
 def digests_of_files(names: Mapping[str, str | None]) -> list[InputDigest]:

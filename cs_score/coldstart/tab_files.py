@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import READING_ERRORS, SPACE, WHITE_SPACE, Source, decoded, reason_of
+from cs_score.base.sources import SPACE, WHITE_SPACE, Source, decoded, reason_of
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 
@@ -292,7 +292,7 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
                 continue
             yield b"".join((*pending, block[:end]))
             pending = [block[end + 1 :]]
-    except READING_ERRORS as error:
+    except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
     if last := b"".join(pending):
         yield last

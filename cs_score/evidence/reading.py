@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, RUN
-from cs_score.base.sources import READING_ERRORS, Input, InputDigest, Source, open_source, reason_of
+from cs_score.base.sources import Input, InputDigest, Source, open_source, reason_of
 
 Object: TypeAlias = dict[str, object]
 """A JSON object."""
@@ -126,7 +126,7 @@ def _lines(source: Source) -> Iterator[bytes]:
                 yield from block.splitlines()  # of bytes: at LF, CR LF and CR only
             else:
                 yield block
-    except READING_ERRORS as error:
+    except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
 
 

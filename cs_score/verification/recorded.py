@@ -14,7 +14,7 @@ from cs_score.base.documents import Document, Json, check_kind, converted, membe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
-from cs_score.base.sources import READING_ERRORS, InputDigest, open_source
+from cs_score.base.sources import InputDigest, open_source
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.batch.runs import InputFile
 from cs_score.batch.store import SIGNATURE
@@ -284,7 +284,7 @@ class Places:
             try:
                 with open_source(path, stdin_as_dash=False, decompress=not as_stored) as source:
                     self._digests[path, as_stored] = source.digest(wanted.role).sha256
-            except (InputError, *READING_ERRORS):
+            except (InputError, OSError):
                 self._digests[path, as_stored] = None
         return self._digests[path, as_stored]
 

@@ -1,0 +1,376 @@
+"""Many runs from Python: scored as a batch; and what a test set, a pool and its assessors can show of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
+
+from cs_score.analysis.many import assessors as assessing
+from cs_score.analysis.many import pool_bias as pooling
+from cs_score.analysis.many import sampled_pool as sampling
+from cs_score.api.arguments import (
+    Files,
+    Limits,
+    Together,
+    at_least_one,
+    checked,
+    files_of,
+    held,
+    options_of,
+    policy_words,
+    resampling_of,
+)
+from cs_score.api.documents import Comparison
+from cs_score.api.evidence import EvidenceResult
+from cs_score.api.runs import RunResult, other_switches, words_of
+from cs_score.api.shown import WIDTH, AnyResult, Document, member, task_of
+from cs_score.base.documents import read_document, record_in
+from cs_score.base.errors import UsageError
+from cs_score.base.runtime import paused_collector
+from cs_score.base.sources import Input, name_of
+from cs_score.batch.batch import BatchOptions, run_batch
+from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.documents import OK
+from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
+from cs_score.batch.runs import InputFile, find_runs, read_policies
+from cs_score.batch.store import planned_batch
+from cs_score.coldstart.editions import LATEST
+from cs_score.coldstart.gold import open_gold
+from cs_score.coldstart.linking import RUN_SUFFIX, members
+from cs_score.coldstart.options import AS_GIVEN, NamedPolicy, Policy
+from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.several import runs_of
+from cs_score.measures.registry import find
+from cs_score.report.documents import page_maker
+from cs_score.statistics import planning
+from cs_score.statistics.options import Correction, IntervalMethod, Resampling
+from cs_score.statistics.results import Comparison as Compared
+from cs_score.tables.layout import Table
+from cs_score.tables.statistics import CURVE, POWER, Printout
+
+_SHOWN: Final = 10
+"""Rows of a leaderboard that the command prints."""
+
+Results: TypeAlias = Mapping[str, RunResult] | Mapping[str, EvidenceResult]
+"""Results of one task by the names of their systems."""
+
+
+class Leaderboard(Document):
+    """The runs of a batch from best to worst; made by `batch` and `load`. Its tables are in the output folder, too.
+
+    Its one table has the scores by measure as columns, and limits of intervals as `SF-AP:low` and `SF-AP:high`. `tier`
+    is the group of rows that do not differ significantly from its first, `p_above` the p-value of the difference from
+    the row above; both corrected for all pairs of rows.
+    """
+
+    _default, _cited = "leaderboard", ("measure",)
+
+    def __init__(self, document: Any, remarks: Sequence[str] = ()) -> None:
+        super().__init__(document)
+        self._remarks = tuple(remarks)
+
+    measure: str = member("The measure that ranks the runs.")
+
+    @property
+    def failed(self) -> int:
+        """How many scorings did not come to their end, or met problems that are errors."""
+        return len({(row.policy, row.run) for row in self._document.rows if row.state != OK})
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know of the batch, one line each."""
+        return self._remarks
+
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        return leaderboard_text(self._document, _SHOWN)
+
+    def __repr__(self) -> str:
+        scored = len({(row.policy, row.run) for row in self._document.rows})
+        return f"<leaderboard by {self.measure}: {scored} scored, {self.failed} failed>"
+
+    def _tables(self) -> Iterable[Table]:
+        return [leaderboard_layout(self._document).table(self._document)]
+
+
+class Statistics(Document):
+    """A document of statistics, printed as its command prints it."""
+
+    _printout: ClassVar[Printout]
+
+    def __str__(self) -> str:
+        """The text that the command prints."""
+        return self._printout.text(self._document, WIDTH)
+
+    def _tables(self) -> Iterable[Table]:
+        return self._printout.tables(self._document).values()
+
+
+class Power(Statistics):
+    """What difference a paired t test detects, and how many units one needs; made by `power` and `load`."""
+
+    _default, _printout = "power", POWER
+
+    standard_deviation: float = member("That of the units' differences; of several pairs the largest.")
+    detectable: float | None = member(
+        "The smallest difference that is detected with these units; None where their number is not known.",
+        lambda found: found or None,
+    )
+    needed: int | None = member(
+        "The units that the difference asked for needs; None where none was, or they are too many to be said.",
+        lambda found: found or None,
+    )
+
+    def __repr__(self) -> str:
+        numbers = {name: getattr(self, name) for name in ("standard_deviation", "detectable", "needed")}
+        shown = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
+        return f"<power of a paired test: {shown.replace('_', ' ')}>"
+
+    def _tables(self) -> Iterable[Table]:
+        return [*super()._tables(), CURVE.table(self._document)]
+
+
+class TwoRankings(Statistics):
+    """A document of statistics that ranks the same runs twice."""
+
+    _what: ClassVar[str]
+
+    tau_b: float | None = member("Kendall's tau-b of both rankings, -1 to 1; None where all runs are tied.")
+
+    def __repr__(self) -> str:
+        tau = "undefined" if self.tau_b is None else f"{self.tau_b:.4f}"
+        return f"<{self._what} of {len(self._document.runs)} runs: tau-b {tau}>"
+
+
+class PoolBias(TwoRankings):
+    """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
+
+    _default, _printout, _what = "pool-bias", pooling.BIAS, "pool bias"
+
+
+class SampledPool(Statistics):
+    """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
+
+    _default, _printout = "sampled-pool", sampling.SAMPLED
+
+    def __repr__(self) -> str:
+        runs = (f"{each.run} {each.precision.estimate:.4f}" for each in self._document.runs)
+        return f"<sampled pool, {self._document.measure}: {', '.join(runs)}>"
+
+
+class Assessors(TwoRankings):
+    """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
+
+    _default, _printout, _what = "assessed", assessing.ASSESSED, "two assessors"
+
+
+# Long for what its arguments mean: all it does is to check them and to hand them on.
+@checked
+def batch(
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    queries: Files,
+    pool: Files,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    samples: str | os.PathLike[str] | None = None,
+    measure: str | None = None,
+    jobs: int | None = None,
+    resume: bool = False,
+    validate: bool = False,
+    html: bool = False,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    interval: IntervalMethod | None = None,
+    clusters: Together = None,
+    correction: Correction | None = None,
+    baseline: str | None = None,
+    force: bool = False,
+) -> Leaderboard:
+    """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
+
+    `runs` are files, folders or patterns. `also_policy`, by name or with their Policy, stand beside `policy`. `measure`
+    is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
+    `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
+    and index.html over all; `force` replaces files of others. With `bootstrap` scores have bootstrap intervals, and
+    rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
+    `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
+
+    Raises UsageError for impossible arguments, InputError where gold cannot be used or a run is not there, OutputError
+    where the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`).
+    What is wrong with one run stands in its row.
+    """
+    page = page_maker() if html else None
+    options = options_of(policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand)
+    texts = options.policy.texts()
+    also = read_policies(policy_words(also_policy), options, texts)
+    name = "" if not also else policy if isinstance(policy, str) else "given"
+    if name in (each.name for each in also):
+        raise UsageError(f"also_policy {name} is the policy in force already")
+    layout = Layout()
+    chosen = (options.queries, options.samples)
+    lists = [None if name is None or not os.path.isfile(name) else InputFile(name) for name in chosen]
+    tests = None
+    if bootstrap is not None:
+        tests = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
+    plan = ColdStartPlan(
+        queries=tuple(map(held, files_of(queries, "queries"))),
+        pool=tuple(map(held, files_of(pool, "pool"))),
+        options=options,
+        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
+        layout=layout,
+        switches=tuple(words_of(other_switches(options, layout))),
+        folder=os.getcwd(),
+        query_list=lists[0],
+        samples=lists[1],
+        resampling=tests,
+        validates=validate,
+        page=page,
+    )
+    ranking = None if measure is None else find(measure, plan.measures())
+    if measure is not None and ranking is None:
+        raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
+    at_least_one("jobs", jobs)
+    folder = os.fspath(output)
+    found, remarks = find_runs([name_of(run) for run in files_of(runs, "runs")], None, (RUN_SUFFIX,))
+    shared = [file.name for file in (*plan.queries, *plan.pool, plan.query_list, plan.samples) if file is not None]
+    inputs = [name_of(member) for name in shared for member in members(name)]
+    outputs = planned_batch(plan, folder, found, inputs, (), force, with_pages=html)
+    outputs.check()
+    outputs.clear()
+    settings = BatchOptions(folder, ranking, resume, index=page, jobs=jobs)
+    return Leaderboard(run_batch(plan, found, settings, remarks.append).leaderboard, remarks)
+
+
+@checked
+def power(
+    comparison: Comparison | Input | None = None,
+    *,
+    measure: str | None = None,
+    difference: float | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    sd: float | None = None,
+    units: int | None = None,
+) -> Power:
+    """What difference of two systems a paired t test detects, and how many units a `difference` needs.
+
+    `comparison` is what `compare` made, or the file of its JSON, `measure` one of its measures, unless given the one
+    that ranks. Without a comparison `sd` is the standard deviation of the units' paired differences, `units` their
+    number. `alpha` is the level of the test of two sides, `power` the probability with which a difference is to be
+    found, both between 0 and 1.
+
+    Raises UsageError for impossible arguments, InputError for a comparison from which nothing can be planned.
+    """
+    if (comparison is None) == (sd is None):
+        raise UsageError("power takes a comparison, or a standard deviation (sd)")
+    if sd is not None:
+        return Power(planning.planned({planning.NO_NAMES: sd}, units, difference, alpha, power))
+    if units is not None:
+        raise UsageError("units goes with sd; a comparison has its own number of units")
+    if isinstance(comparison, Comparison):
+        compared = comparison._document
+    else:
+        [given] = files_of(comparison or (), "comparison")
+        compared = record_in(read_document(given), Compared, name_of(given))
+    return Power(planning.of_comparison(compared, measure, difference, alpha, power))
+
+
+@checked
+def pool_bias(
+    queries: Files,
+    runs: Files,
+    pool: Files,
+    *,
+    teams: Input | None = None,
+    measure: str | None = None,
+    expand: str | None = None,
+    policy: str | Policy = "kb",
+    justifications: Limits | None = None,
+    discipline: str = "ASSESSED",
+    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
+    follow: str = LATEST.name,
+    mention_types: str = AS_GIVEN,
+) -> PoolBias:
+    """Score each run with and without what only its team brought into the pool; rank both; tau-b of the rankings.
+
+    `teams` is a file with lines of a run and its team, a tab between them; without it each run is its own team.
+    `measure` is the one that ranks leaderboards unless given; all else is as in `prepare`.
+
+    Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
+    """
+    asked, given, assessed = (
+        [held(file) for file in files_of(files, what)]
+        for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
+    )
+    options = options_of(
+        policy, justifications, query_ids, discipline=discipline, expand=expand, follow=follow,
+        mention_types=mention_types,
+    )  # fmt: skip
+    with paused_collector():
+        opened = open_gold([file.open() for file in asked], options)
+        runs_given = runs_of([file.open() for file in given])
+        return PoolBias(pooling.pool_bias(opened, [file.open() for file in assessed], runs_given, teams, measure))
+
+
+@checked
+def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence: float = 95.0) -> SampledPool:
+    """What Cold Start runs, by name, would score were all of their answers assessed, from a sample of the assessments.
+
+    `inclusion` is a table of the probabilities with which answers were assessed, as `cs-score score --inclusion` takes
+    it; `confidence` that of the limits, a percentage.
+
+    Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata of which
+    nothing was assessed.
+    """
+    confidence = Resampling(1, confidence=confidence).confidence
+    scored = {
+        name: run._for_analysis("sampled_pool") for name, run in _results("sampled_pool", runs, RunResult).items()
+    }
+    return SampledPool(sampling.sampled_pool(scored, sampling.read_inclusion(inclusion), confidence))
+
+
+@checked
+def assessors(
+    results: Results,
+    second_assessments: Results,
+    *,
+    measure: str | None = None,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    confidence: float = 95.0,
+    clusters: Together = None,
+) -> Assessors:
+    """What a second assessor changes: results of the same systems, by name, over either gold standard.
+
+    `measure` is the one that ranks leaderboards unless given, `bootstrap` the number of resamples, `confidence` a
+    percentage, `clusters` as in `compare`.
+
+    Raises UsageError for impossible arguments, InputError where the systems or their units differ.
+    """
+    sides = [_results("assessors", each, AnyResult) for each in (results, second_assessments)]
+    if list(sides[0]) != list(sides[1]):
+        raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
+    task = task_of("assessors", *sides[0].values(), *sides[1].values())
+    given = [{name: result._to_compare() for name, result in side.items()} for side in sides]
+    golds = [next(iter(side.values())) for side in sides]
+    first, second = (
+        each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else () for each in golds
+    )
+    judged = assessing.judged_in(first), assessing.judged_in(second)
+    settings = resampling_of(bootstrap, seed, confidence, None, clusters)
+    return Assessors(assessing.assessors(task, given[0], given[1], measure, judged, settings))
+
+
+def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:
+    """Results by name. Raises UsageError for anything else."""
+    if not isinstance(given, Mapping) or not given or not all(isinstance(each, kind) for each in given.values()):
+        raise UsageError(f"{what} takes results by name, such as {{'mine': run}}, not {given!r}")
+    return given
