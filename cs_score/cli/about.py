@@ -12,20 +12,8 @@ from click.shell_completion import get_completion_class
 from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.version import VERSION
-from cs_score.cli.core import (
-    COMMANDS,
-    COMPLETION_VARIABLE,
-    FORCE,
-    Command,
-    Line,
-    Parameter,
-    Section,
-    find,
-    first_page,
-    load,
-    root,
-    version_text,
-)
+from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, Section, load, version_text
+from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
 from cs_score.cli.output import write_text
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, ProblemCodes, problem_codes
@@ -223,13 +211,12 @@ def about(name: str) -> Command:
         write_text("stdout", page.others.get(line.format, page.text)(line.words))
         return 0
 
-    sections = () if page.use is None else (page.use,)
     return Command(
         name,
-        (FORCE,) if page.others else (),
-        page.words,
+        [FORCE] if page.others else (),
+        *page.words,
         body=show,
         example=page.example,
-        sections=lambda: sections,
+        sections=() if page.use is None else [page.use],
         formats=("text", *page.others) if page.others else (),
     )

@@ -21,34 +21,11 @@ from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
-from cs_score.cli.core import FORCE, FORMAT, OUTPUT, Command, Line, Option, Status
-from cs_score.cli.options import (
-    ALSO,
-    EXAMPLE_OF_TWO,
-    FAMILY,
-    INTERVALS,
-    OF_A_BATCH,
-    POLICY,
-    POLICY_SWITCHES,
-    PROBLEMS,
-    RUN,
-    RUNIDS,
-    defaults_of,
-    fields,
-    layout_of,
-    measure_option,
-    options_of,
-    own_arguments,
-    policies,
-    policy_form,
-    policy_texts,
-    read_tests,
-    task_command,
-    whole_number,
-)
+from cs_score.cli import options
+from cs_score.cli.core import Command, Line, Option, Status
+from cs_score.cli.inputs import gold_and_words, say_policy
+from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, task_command, whole_number
 from cs_score.cli.output import is_quiet, print_text, remark
-from cs_score.cli.predictions import GOLD, gold_and_words
-from cs_score.cli.scoring import say_policy
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import NamedPolicy, listed
 from cs_score.coldstart.queries import is_query_file
@@ -67,29 +44,18 @@ MOST_JOBS: Final = 4096
 SHOWN_ROWS: Final = 10
 """Rows of the leaderboard that are printed."""
 
-MIX: Final = Option("--mix-editions", None, "One leaderboard for runs that follow several editions (see --runs-from)")
-
-BATCH_OPTIONS: Final = (
-    Option("--runs-from", "FILE", "File with further runs, one a line; - is standard input"),
-    Option("--jobs", "N", "Processes on this machine", "the number of processors"),
-    Option("--dask", "ADDRESS", "Compute on the Dask cluster with this scheduler"),
-    Option("--ship-inputs", None, "Send inputs to the workers of --dask, which share no storage"),
-    *FAMILY,
-    Option("--html", None, "Write a page for each run, and index.html over all runs, too"),
-    Option("--resume", None, "Keep runs that an earlier batch scored from the same inputs"),
+_OWN: Final = (
+    Option("--dask ADDRESS", "Compute on the Dask cluster with this scheduler"),
+    Option("--html", "Write a page for each run, and index.html over all runs, too"),
+    Option("--mix-editions", "One leaderboard for runs that follow several editions (see --runs-from)"),
+    Option("--pool FILE", "Further assessments; may be repeated", many=True),
+    Option("--resume", "Keep runs that an earlier batch scored from the same inputs"),
+    Option("--runs-from FILE", "File with further runs, one a line; - is standard input"),
+    Option("--ship-inputs", "Send inputs to the workers of --dask, which share no storage"),
+    Option("--with-json", "Write DIR/RUN/out.json for every run, too"),
 )
-_OF_RUNS: Final = (
-    *BATCH_OPTIONS,
-    MIX,
-    Option("--with-json", None, "Write DIR/RUN/out.json for every run, too"),
-    RUN,
-    POLICY,
-    ALSO,
-    Option("--pool", "FILE", "Further assessments; may be repeated", many=True),
-)
-
-# The batch chooses the names of files.
-BATCH_SWITCHES: Final = (*OF_A_BATCH, *_OF_RUNS)
+_OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.FAMILY} --html --resume"
+_OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
 
 
 class Asked(NamedTuple):
@@ -112,10 +78,10 @@ def _asked_of_runs(line: Line) -> Asked:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
     found = [word for word in others if _is_pool(word)] or others[:1]
     pool = _pool_files([*found, *line.texts("--pool")])
-    lists = [name for name in map(line.switches.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
+    lists = [name for name in map(line.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
 
     def following(edition: str) -> ColdStartPlan:
-        return _plan_of_runs(line.without(["--mention-types"]).with_value("--follow", edition), queries, pool)
+        return _plan_of_runs(line.but({"--follow": edition}, without=["--mention-types"]), queries, pool)
 
     runs = [word for word in others if word not in found]
     return Asked(_plan_of_runs(line, queries, pool), runs, (*queries, *pool, *lists), (RUN_SUFFIX,), following)
@@ -132,43 +98,43 @@ def _is_pool(word: str) -> bool:
 
 def _asked_of_predictions(task: str, line: Line) -> Asked:
     gold, predictions = gold_and_words(line)
-    if not predictions and "--runs-from" not in line.switches:
+    if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     plan = EvidencePlan(
         task=task,
         gold=_held(gold),
         options=own_arguments(task, line),
-        resampling=read_tests(line),
-        page=pages.page_maker() if "--html" in line.switches else None,
+        resampling=read_resampling(line, with_family=True),
+        page=pages.page_maker() if "--html" in line else None,
     )
     return Asked(plan, predictions, (gold,), (".jsonl", ".json"))
 
 
 def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> ColdStartPlan:
-    defaults = defaults_of(line)
-    options, texts = options_of(line, defaults), policy_texts(line, defaults)
-    also = read_policies(line.texts(ALSO.long), options, texts)
-    name = line.switches.get(POLICY.long) or "given" if also else ""
+    asked = Scoring(line)
+    chosen, texts = asked.options, asked.policy_texts
+    also = read_policies(line.texts("--also-policy"), chosen, texts)
+    name = line.get("--policy") or "given" if also else ""
     if name in (policy.name for policy in also):
-        raise UsageError(f"{ALSO.long} {name} is the policy in force already")
+        raise UsageError(f"--also-policy {name} is the policy in force already")
     # A single call takes all other switches as well.
-    own = {option.long for option in (*_OF_RUNS, PROBLEMS, FORCE, OUTPUT, measure_option(COLD_START))}
-    given = line.without((*own, *POLICY_SWITCHES, "-justifications", FORMAT.long)).switches
+    own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
+    given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
     return ColdStartPlan(
         queries=tuple(map(_held, queries)),
         pool=tuple(map(_held, pool)),
-        options=options,
-        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
-        layout=layout_of(line),
-        with_json="--with-json" in line.switches,
+        options=chosen,
+        policies=(NamedPolicy(name, chosen.policy, chosen.justifications, texts), *also),
+        layout=asked.layout,
+        with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
         folder=os.getcwd(),
-        query_list=_option_file(options.queries),
-        samples=_option_file(options.samples),
-        resampling=read_tests(line),
-        validates="--validate" in line.switches,
-        records=PROBLEMS.long in line.switches,
-        page=pages.page_maker() if "--html" in line.switches else None,
+        query_list=_option_file(chosen.queries),
+        samples=_option_file(chosen.samples),
+        resampling=read_resampling(line, with_family=True),
+        validates="--validate" in line,
+        records="--problems" in line,
+        page=pages.page_maker() if "--html" in line else None,
     )
 
 
@@ -196,14 +162,14 @@ def _batch(task: str, line: Line) -> int:
 
     Raises CsScoreError where nothing can be scored.
     """
-    if named := line.texts(RUN.long):
-        line = line.without([RUN.long]).with_value(RUNIDS.long, ":".join(named))
+    if named := line.texts("--run"):
+        line = line.but({"-runids": ":".join(named)}, without=["--run"])
     asked = _asked_of_runs(line) if task == COLD_START else _asked_of_predictions(task, line)
-    runs_from, dask, problems = map(line.switches.get, ("--runs-from", "--dask", PROBLEMS.long))
-    jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line.switches, line.folder or ""
+    runs_from, dask, problems = map(line.get, ("--runs-from", "--dask", "--problems"))
+    jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line, line.folder or ""
     if [*asked.shared, *asked.runs, runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
-    measure = wanted = line.switches.get("--measure")
+    measure = wanted = line.get("--measure")
     if wanted is not None and (measure := find(wanted, asked.plan.measures())) is None:
         raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(asked.plan.measures())}")
     if dask is not None and jobs is not None:
@@ -215,9 +181,9 @@ def _batch(task: str, line: Line) -> int:
         _remark(text)
     plan, runs = _with_editions(asked.plan, runs, asked.following)
     shared = [*asked.shared, *([] if runs_from is None else [runs_from])]
-    with_pages = "--html" in line.switches
+    with_pages = "--html" in line
     outputs = planned_batch(
-        plan, out, runs, shared, tuple(OPTION.outputs(problems)), FORCE.long in line.switches, with_pages=with_pages
+        plan, out, runs, shared, tuple(OPTION.outputs(problems)), "--force" in line, with_pages=with_pages
     )
     outputs.check()
     outputs.clear()
@@ -226,23 +192,23 @@ def _batch(task: str, line: Line) -> int:
             runs[at] = replace(run, file=run.file.loaded())
         elif dask is not None and not ships:
             runs[at] = replace(run, file=run.file.located())
-    options = BatchOptions(
-        out, measure, "--resume" in line.switches, ships, problems, pages.page_maker() if with_pages else None, jobs,
-        dask, None if is_quiet() else sys.stderr, MIX.long in line.switches,
+    settings = BatchOptions(
+        out, measure, "--resume" in line, ships, problems, pages.page_maker() if with_pages else None, jobs, dask,
+        None if is_quiet() else sys.stderr, "--mix-editions" in line,
     )  # fmt: skip
     try:
-        result = run_batch(plan, runs, options, _remark)
+        result = run_batch(plan, runs, settings, _remark)
     except KeyboardInterrupt:
         _remark(f"interrupted; the runs in {out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
     board = result.leaderboard
     text = leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board)
-    print_text(text.removesuffix("\n"))
+    print_text(text)
     first = plan.policy_names()[0]
     runs_scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
-    missing = {*listed(line.text(RUNIDS.long, ""))} - {run.run_id for run in runs_scored}
+    missing = {*listed(line.text("-runids", ""))} - {run.run_id for run in runs_scored}
     with contextlib.suppress(OutputError):
-        say_policy(line, sum(run.duplicates or 0 for run in runs_scored))
+        say_policy(Scoring(line), sum(run.duplicates or 0 for run in runs_scored))
         for run_id in sorted(missing):
             remark(f"no run called {run_id} could be scored")
         remark(_summary(result, out))
@@ -283,18 +249,24 @@ def _summary(result: BatchResult, out: str) -> str:
 
 def batch(task: str) -> Command:
     """The command of a task."""
-    is_cold_start = task == COLD_START
     files = (
         "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
-        "compressed) or a quoted pattern"
+        "compressed) or a quoted pattern",
+        "Files, folders or quoted patterns",
     )
     meaning = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
-    options = BATCH_SWITCHES if is_cold_start else (GOLD, *BATCH_OPTIONS, FORCE, *INTERVALS)
+    names = (f"{options.OF_A_BATCH} {_OF_RUNS} --measure", f"--gold {_OF_BATCHES} --force {INTERVALS} --measure")
     return task_command(
-        "batch", task, _batch, (*options, measure_option(task)),
-        files=files if is_cold_start else "Files, folders or quoted patterns",
-        of_runs=lambda: (policy_form(), policies(), ("Files", meaning), fields()),
-        required=(OUTPUT.long,), formats=("text", "json", "tsv"), folder="files",
+        "batch",
+        task,
+        _batch,
+        names,
+        own=_OWN,
+        files=files,
+        needs_output=True,
+        formats=("text", "json", "tsv"),
+        of_runs=(options.POLICY_FORM, options.POLICIES, ("Files", meaning), options.FIELDS),
+        folder="files",
         summary=f"Score many files of {task} predictions against one gold file",
-        example=f"-o scored {EXAMPLE_OF_TWO}",
-    )  # fmt: skip
+        example=f"-o scored {options.EXAMPLE_OF_TWO}",
+    )

@@ -17,9 +17,10 @@ from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageErr
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
-from cs_score.cli.core import FORCE, Finished, Line, Misuse, Option, Parameter, Reference, Status
-from cs_score.cli.options import report_on_stderr
+from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status
+from cs_score.cli.options import report_on_stderr, taken
 from cs_score.cli.output import (
+    STDOUT,
     Destination,
     can_show_colours,
     file_named,
@@ -27,7 +28,6 @@ from cs_score.cli.output import (
     say,
     with_changes,
     write_report,
-    write_result,
     write_text,
 )
 from cs_score.coldstart.linking import members
@@ -61,18 +61,15 @@ _SHOWN: Final = 50
 
 NONE: Final = "none"
 
-DOCUMENTS: Final = Option("-docs", "FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
-ERROR_FILE: Final = Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
-GROUND_TRUTH: Final = Option("-groundtruth", None, "Accepted and without effect")
-PROBLEMS: Final = (
-    Option("--problems", "FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
-    FORCE,
-)
+DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
+ERROR_FILE: Final = Option("-error_file FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
+GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
+PROBLEMS: Final = taken("--problems --force")
 
 
 def _justifications(default: str) -> Option:
     help_text = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
-    return Option("-justifications", "A:B", help_text, default)
+    return Option("-justifications A:B", help_text, default)
 
 
 class Program(NamedTuple):
@@ -96,7 +93,6 @@ def program(name: str, row: Program) -> Reference:
     def run(line: Line) -> int:
         try:
             plan = _planned(row, line)
-            plan.check()
         except CsScoreError as error:
             write_text("stderr", f"cs-score {name}: {error}\n")
             return Status.REFERENCE
@@ -108,24 +104,24 @@ def program(name: str, row: Program) -> Reference:
         except CsScoreError as error:
             return session.give_up(error)
 
-    return Reference(name, row.options, row.words, body=run)
+    return Reference(name, row.options, *row.words, body=run)
 
 
 def _planned(row: Program, line: Line) -> OutputPlan:
-    """What a call reads and writes. Raises UsageError for a name that --problems refuses."""
+    """What a call reads and writes, checked. Raises UsageError or OutputError."""
     outputs = [*row.outputs(line)]
     if row.error_file is not None:
         outputs += Destination(line.text("-error_file")).planned("-error_file", row.error_file)
-    outputs += PROBLEMS_OPTION.outputs(line.switches.get("--problems"))
+    outputs += PROBLEMS_OPTION.outputs(line.get("--problems"))
     read = (word for parameter, word in zip(row.words, line.words) if not parameter.is_output)
     inputs = [name_of(member) for word in read for member in members(word)]
-    documents = line.switches.get("-docs")
+    documents = line.get("-docs")
     if documents is not None:
         inputs.append(documents)
         if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
             with contextlib.suppress(InputError):  # said when the list is read
                 inputs += read_document_list(documents).files.values()
-    return OutputPlan(inputs, outputs, FORCE.long in line.switches)
+    return line.plan(outputs, inputs)
 
 
 class Session:
@@ -133,7 +129,7 @@ class Session:
 
     def __init__(self, called: str, line: Line, *, encoded_once: bool) -> None:
         self._called, self._line, self._encoded_once = called, line, encoded_once
-        self._problems_file = line.switches.get("--problems")
+        self._problems_file = line.get("--problems")
         self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
         self._errors = Destination("stderr")
         self._closing: Destination | None = None
@@ -158,7 +154,7 @@ class Session:
 
     def documents(self) -> DocumentList | None:
         """The list that -docs names, None without it. Raises InputError where it cannot be read."""
-        name = self._line.switches.get("-docs")
+        name = self._line.get("-docs")
         return None if name is None else read_document_list(name)
 
     def announce(self, text: str) -> None:
@@ -184,7 +180,7 @@ class Session:
             report = list(report)  # without what is found while results are written
             write()
         if self._closing is not None and not errors:
-            write_result(self._closing, encoded((closing,)))
+            self._closing.write(encoded((closing,)))
         elif errors and self._errors.stream == "stderr":
             write_text("stderr", f"{self._called}: {closing}" if is_quiet() else closing)
         else:
@@ -225,7 +221,7 @@ class Session:
         if self._errors.stream == "stderr":
             say("".join(pieces))
         else:
-            write_result(self._errors, encoded(pieces) if self._encoded_once else map(doubly_encoded, pieces))
+            self._errors.write(encoded(pieces) if self._encoded_once else map(doubly_encoded, pieces))
 
     def _write_problems(self) -> None:
         if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
@@ -244,7 +240,7 @@ def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
         diff = map(terminal_safe, diff)
     if is_painted and can_show_colours(sys.stdout):
         diff = map(with_changes, diff)
-    write_result(Destination("stdout"), encoded(diff))
+    STDOUT.write(encoded(diff))
 
 
 # ---- What the programs do
@@ -258,7 +254,7 @@ def _validate_run(line: Line, session: Session) -> int:
     limits = Limits(Justifications.parse(line.text("-justifications")), depth)
     check_exists(line.words[1])
     queries = session.queries(documents)
-    allow_comments = "-allow_comments" in line.switches
+    allow_comments = "-allow_comments" in line
     checked = check_run([line.words[1]], queries, limits, session.problems, documents, allow_comments=allow_comments)
     validated = checked.validated()
     session.remark(*validated.remarks)
@@ -267,13 +263,13 @@ def _validate_run(line: Line, session: Session) -> int:
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
-    shown = checked if "--diff" in line.switches else None
+    shown = checked if "--diff" in line else None
     return session.finish(lambda: _write_run(validated, output, session, shown))
 
 
 def _run_output(line: Line) -> Destination | None:
     text = line.text("-output_file")
-    return None if text == NONE or "--check" in line.switches else Destination(text)
+    return None if text == NONE or "--check" in line else Destination(text)
 
 
 def _write_run(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
@@ -285,7 +281,7 @@ def _write_run(validated: ValidatedRun, output: Destination | None, session: Ses
                 "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
                 "confidence such as .5 or 1.); write that line otherwise"
             )
-        write_result(output, encoded(chain((first,), validated.pieces)))
+        output.write(encoded(chain((first,), validated.pieces)))
     if shown is not None:
         write_difference(differences(shown), is_painted=True)
 
@@ -298,18 +294,18 @@ def _validate_queries(line: Line, session: Session) -> int:
     checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
     duplicates = _choice(line, "-dups", tuple(Duplicates))
     session.report_to()
-    base = line.text("-query_base") if "-expand" in line.switches else None
+    base = line.text("-query_base") if "-expand" in line else None
     languages = frozenset(filter(None, line.text("-languages").split(":")))
-    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line.switches)
+    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
     queries = session.queries()
     session.remark(*queries.remarks)
     validated = validate_queries(queries.table, options, session.problems)
     text = query_file_text(validated.queries)
 
     def write() -> None:
-        write_result(output, encoded((text,)))
+        output.write(encoded((text,)))
         if index is not None:
-            write_result(index, encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
+            index.write(encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
 
     return session.finish(write, write_in_spite_of_errors=True)
 
@@ -323,7 +319,7 @@ def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
 
 
 def _index(line: Line) -> Destination | None:
-    name = line.switches.get("-index_file")
+    name = line.get("-index_file")
     return None if name is None else Destination(name)
 
 
@@ -342,13 +338,13 @@ def _generate_queries(line: Line, session: Session) -> int:
     session.remark(*queries.remarks)
     if not runs:
         text = query_file_text(first_round(queries.table.by_id.values()))
-        write_result(output, encoded((text,)))
-        session.close("" if "-error_file" in line.switches else "".join(report_text(session.problems)))
+        output.write(encoded((text,)))
+        session.close("" if "-error_file" in line else "".join(report_text(session.problems)))
         return 0
     check_exists(line.words[2])
     checked = check_run(runs, queries, limits, session.problems)
-    text = query_file_text(second_round(checked.loading.links.responses, is_xml="-valid" in line.switches))
-    return session.finish(lambda: write_result(output, encoded((text,))))
+    text = query_file_text(second_round(checked.loading.links.responses, is_xml="-valid" in line))
+    return session.finish(lambda: output.write(encoded((text,))))
 
 
 def _package_output(line: Line, session: Session) -> int:
@@ -364,7 +360,7 @@ def _package_output(line: Line, session: Session) -> int:
     if len(run_ids) > 1:  # 9, rule 7
         session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
         session.problems.end_if_fatal()
-    return session.finish(lambda: write_result(output, encoded(checked.validated().pieces)))
+    return session.finish(lambda: output.write(encoded(checked.validated().pieces)))
 
 
 def _validate_assessments(line: Line, session: Session) -> int:
@@ -395,10 +391,10 @@ def _outputs_by_language(line: Line) -> dict[str, Destination]:
 
 def _write_by_language(found: Sequence[SortedAssessment], outputs: dict[str, Destination]) -> None:
     if outputs[LANGUAGES[0]].stream is not None:
-        write_result(outputs[LANGUAGES[0]], encoded(f"{one.text}\n" for one in found))
+        outputs[LANGUAGES[0]].write(encoded(f"{one.text}\n" for one in found))
         return
     for language, output in outputs.items():
-        write_result(output, encoded(f"{one.text}\n" for one in found if one.language == language))
+        output.write(encoded(f"{one.text}\n" for one in found if one.language == language))
 
 
 def _apply_k(line: Line, session: Session) -> int:
@@ -411,7 +407,7 @@ def _apply_k(line: Line, session: Session) -> int:
     if not lines[-1]:
         lines.pop()
     kept = kept_lines(lines, most)
-    write_result(file_named(output_file), encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept))
+    file_named(output_file).write(encoded(f"{text}\n" for text, is_kept in zip(lines, kept) if is_kept))
     discarded = "".join(f"--discarding: {text}\n" for text, is_kept in zip(lines, kept) if not is_kept)
     write_text("stderr", discarded.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     return Finished(0, (lines, kept))
@@ -420,15 +416,15 @@ def _apply_k(line: Line, session: Session) -> int:
 COMPANIONS: Final = {
     "validate-run": Program(
         (
-            Option("-allow_comments", None, "Cut off comments at the end of lines"),
-            Option("-depth", "S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+            Option("-allow_comments", "Cut off comments at the end of lines"),
+            Option("-depth S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
             DOCUMENTS,
             ERROR_FILE,
             GROUND_TRUTH,
             _justifications("1:3"),
-            Option("-output_file", "FILE", "The validated run: a file, stdout, stderr or none", NONE),
-            Option("--check", None, "Only check, and write no output"),
-            Option("--diff", None, "Show the changes on standard output, as a unified diff in the order of the file"),
+            Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
+            Option("--check", "Only check, and write no output"),
+            Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file"),
             *PROBLEMS,
         ),
         (
@@ -440,17 +436,15 @@ COMPANIONS: Final = {
     ),
     "validate-queries": Program(  # 3
         (
-            Option("-dups", "VALUE", "Queries that share entry points: none, ignore, delete", NONE),
+            Option("-dups VALUE", "Queries that share entry points: none, ignore, delete", NONE),
             ERROR_FILE,
-            Option("-expand", None, "Write one query for each entry point"),
-            Option("-index_file", "FILE", "Names of expanded queries, each with the name it comes from"),
-            Option(
-                "-languages", "LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"
-            ),
-            Option("-query_base", "BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
-            Option("-retain_sf", None, "Leave out event and sentiment slots"),
-            Option("-subtypes", "VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
-            Option("-types", "VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
+            Option("-expand", "Write one query for each entry point"),
+            Option("-index_file FILE", "Names of expanded queries, each with the name it comes from"),
+            Option("-languages LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"),
+            Option("-query_base BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
+            Option("-retain_sf", "Leave out event and sentiment slots"),
+            Option("-subtypes VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
+            Option("-types VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
             *PROBLEMS,
         ),
         (
@@ -465,7 +459,7 @@ COMPANIONS: Final = {
             DOCUMENTS,
             ERROR_FILE,
             _justifications("M:M"),
-            Option("-valid", None, "Escape the names taken from the run, so that the file is XML"),
+            Option("-valid", "Escape the names taken from the run, so that the file is XML"),
             *PROBLEMS,
         ),
         (
@@ -494,8 +488,8 @@ COMPANIONS: Final = {
             DOCUMENTS,
             ERROR_FILE,
             GROUND_TRUTH,
-            Option("-languages", "LIST", "Checked and without effect", ":".join(LANGUAGES)),
-            Option("-output_file", "PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
+            Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
+            Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
             *PROBLEMS,
         ),
         (
@@ -510,7 +504,7 @@ COMPANIONS: Final = {
         ),
     ),
     "apply-k": Program(  # 8
-        (Option("-error_file", "FILE", "Accepted and without effect", "STDERR"), _justifications("1:3")),
+        (Option("-error_file FILE", "Accepted and without effect", "STDERR"), _justifications("1:3")),
         (
             Parameter("runfile", "The run"),
             Parameter("outputfile", "The file for the lines that are kept", is_output=True),
@@ -548,7 +542,7 @@ def expand_queries(name: str) -> Reference:
         write_text("stderr", f"cs-score {name} has been superseded by cs-score validate-queries -expand\n")
         return 0
 
-    return _Superseded(name, (), (Parameter("files", "Ignored", is_optional=True, is_repeated=True),), body=refer)
+    return _Superseded(name, (), Parameter("files", "Ignored", is_optional=True, is_repeated=True), body=refer)
 
 
 # A negative number is a switch; one with too many digits to be meant is none.
@@ -559,15 +553,13 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 def samples(name: str) -> Reference:
     """NUM_SAMPLES QUERIES."""
     options = (
-        Option("-error_file", "FILE", "Where to report problems: a new file, stdout or stderr", "stderr"),
-        Option("-output_file", "FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
-        Option("--seed", "S", "Seed of the resamples, a whole number", "0"),
+        *taken("-error_file"),
+        Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
+        *taken("--seed"),
     )
-    words = (
-        Parameter("num_samples", "Number of resamples"),
-        Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
-    )
-    return Reference(name, options, words, body=_samples)
+    number = Parameter("num_samples", "Number of resamples")
+    queries = Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query")
+    return Reference(name, options, number, queries, body=_samples)
 
 
 def _samples(line: Line) -> int:
@@ -577,7 +569,7 @@ def _samples(line: Line) -> int:
     output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
     outputs = output.planned("-output_file", Existing.REPLACED) + errors.planned("-error_file", Existing.REFUSED)
     try:
-        OutputPlan(line.words, outputs).check()  # the number, too: the two words are easily swapped
+        line.plan(outputs, line.words)  # the number, too: the two words are easily swapped
     except CsScoreError as error:
         write_text("stderr", f"cs-score samples: {error}\n")
         return Status.REFERENCE
@@ -586,9 +578,9 @@ def _samples(line: Line) -> int:
     try:
         groups = read_groups(queries)
         resamples = int(Decimal(number.group(1))) if number else 0
-        write_result(output, encoded(resample_lines(groups, resamples, int(seed))))
+        output.write(encoded(resample_lines(groups, resamples, int(seed))))
     except CsScoreError as error:
-        write_result(errors, encoded([f"{error}\n"]))
+        errors.write(encoded([f"{error}\n"]))
         return Status.REFERENCE
     report = "" if number else f"WARNING: {one_line(given)} is not a number of samples: no sample written\n"
     report += "" if groups else f"WARNING: no queries in {one_line(queries)}: the samples are empty\n"

@@ -22,7 +22,7 @@ from enum import IntEnum
 from itertools import pairwise
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import click
 import msgspec
@@ -86,7 +86,7 @@ class Misuse(UsageError):
 
 
 class Option(click.Option):
-    """One option: its name with its dash or dashes, the name of its value (None: it takes none), and its help.
+    """One option: its name with its dash or dashes and the name of its value if it takes one, and its help.
 
     A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
     is `-` or ends in the same way, so that no input is taken by mistake. `shown` is the default that help shows, `also`
@@ -95,23 +95,23 @@ class Option(click.Option):
     """
 
     def __init__(
-        self, name: str, value: str | None, help: str, shown: str | None = None, choices: Choices = (),
-        *, many: bool = False, also: Sequence[str] = (), page: Callable[[Command, Sequence[str]], str] | None = None,
+        self, spelt: str, help: str, shown: str | None = None, choices: Choices = (), *, many: bool = False,
+        also: Sequence[str] = (), page: Callable[[Command, Sequence[str]], str] | None = None,
     ) -> None:  # fmt: skip
-        self.long, self.value, self.shown, self.choices, self.page = name, value, shown, choices, page
-        as_click: dict[str, Any] = {"metavar": value, "multiple": many, "shell_complete": self._offered}
-        spelt = [name.lstrip("-").replace("-", "_"), name, *also]
-        super().__init__(spelt, help=help, **({"is_flag": True} if value is None else as_click))
+        name, _, value = spelt.partition(" ")
+        self.long, self.value, self.shown, self.page = name, value or None, shown, page
+        separator = ":" if value == "LIST" else "," if "," in value else "\0"
+
+        def offer(ctx: click.Context, param: click.Parameter, current: str) -> list[CompletionItem]:
+            return offered(choices, current, current[: current.rfind(separator) + 1])
+
+        takes = {"is_flag": True} if not value else {"metavar": value, "multiple": many, "shell_complete": offer}
+        super().__init__([name.lstrip("-").replace("-", "_"), name, *also], help=help, **takes)
 
     @property
     def is_addition(self) -> bool:
         """Whether the reference programs lack it."""
         return self.long.startswith("--")
-
-    @property
-    def may_lack_value(self) -> bool:
-        """Whether the value may be left out."""
-        return self.value is not None and self.value.startswith("[")
 
     def spelled_twice(self) -> Option:
         """The same option for a command of our own, which takes the reference's switches with two dashes as well."""
@@ -121,20 +121,12 @@ class Option(click.Option):
         twice.opts = [*self.opts, f"-{self.long.replace('_', '-')}"]
         return twice
 
-    def takes(self, word: str) -> bool:
-        """Whether the next word is the value of an option that can do without."""
-        return word == "-" or ending_of(word) == ending_of((self.value or "").strip("[]")) or is_stream(word)
-
     def get_help_record(self, ctx: click.Context | None = None) -> tuple[str, str]:
         """Its names with its value, and its meaning with its default."""
         names = ", ".join(sorted({self.long, *(name for name in self.opts if len(name) == 2)}, key=len))
         value = "" if self.value is None else f" {self.value}"
         default = "" if self.shown is None else f" [default: {self.shown}]"
         return f"{names}{value}", f"{self.help}{default}"
-
-    def _offered(self, ctx: click.Context, param: click.Parameter, current: str) -> list[CompletionItem]:
-        separator = ":" if self.value == "LIST" else "," if "," in (self.value or "") else None
-        return offered(self.choices, current, current[: current.rfind(separator) + 1] if separator else "")
 
 
 class Parameter(click.Argument):
@@ -157,6 +149,10 @@ def offered(choices: Choices, current: str, kept: str = "") -> list[CompletionIt
     return [CompletionItem(f"{kept}{each}") for each in every if each.startswith(current[len(kept) :])]
 
 
+OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit"))
+"""Options of our own commands that name files to write."""
+
+
 class Line:
     """What was typed: the options given with their last values (None for those that take none), and the other words.
 
@@ -173,10 +169,17 @@ class Line:
         self.file: PlannedOutput | None = None
         self.folder: str | None = None
 
+    def __contains__(self, name: str) -> bool:
+        return name in self.switches
+
     def give(self, option: Option, value: str | None) -> None:
         """Note an option that was given."""
         self.switches[option.long] = value
         self._values.setdefault(option.long, []).extend(() if value is None else (value,))
+
+    def get(self, name: str) -> str | None:
+        """Value of an option; None where it was not given."""
+        return self.switches.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
         """Value of an option, or the default; without one that which help shows."""
@@ -188,16 +191,14 @@ class Line:
         """All values of an option that may be repeated."""
         return self._values.get(name, [])
 
-    def without(self, names: Iterable[str]) -> Line:
-        """The command line without these options."""
-        left, gone = copy.copy(self), set(names)
-        left.switches = {name: value for name, value in self.switches.items() if name not in gone}
-        return left
+    def first(self, names: str) -> str | None:
+        """The first of these options that was given."""
+        return next((name for name in names.split() if name in self), None)
 
-    def with_value(self, name: str, value: str) -> Line:
-        """The command line with another value of an option."""
-        other = copy.copy(self)
-        other.switches = {**self.switches, name: value}
+    def but(self, given: Mapping[str, str | None] = MappingProxyType({}), without: Iterable[str] = ()) -> Line:
+        """The command line with other options `given`, and without some."""
+        other, gone = copy.copy(self), set(without)
+        other.switches = {name: value for name, value in {**self.switches, **given}.items() if name not in gone}
         return other
 
     def inputs(self) -> list[str]:
@@ -206,17 +207,22 @@ class Line:
         named = [*self.words, *values]
         return named + [entry.path for word in named if os.path.isdir(word) for entry in os.scandir(word)]
 
+    def plan(
+        self, outputs: Iterable[PlannedOutput], inputs: Sequence[str] | None = None, folder: str | None = None
+    ) -> OutputPlan:
+        """What is read and written, checked. Raises UsageError or OutputError; touches no file."""
+        read = self.inputs() if inputs is None else inputs
+        plan = OutputPlan(read, [*outputs], "--force" in self, folder)
+        plan.check()
+        return plan
 
-QUIET: Final = Option("--quiet", None, "Print only fatal errors on standard error")
-FORCE: Final = Option("--force", None, "Overwrite existing files, also those that cs-score did not write")
-JSON_PRINTED: Final = Option("--json", None, "As --format json, but nothing on standard output where it fails")
-FORMAT: Final = Option("--format", "NAME", "Format of the result")
-OUTPUT: Final = Option(
-    "--output", "PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
+
+QUIET: Final = Option("--quiet", "Print only fatal errors on standard error")
+FORCE: Final = Option("--force", "Overwrite existing files, also those that cs-score did not write")
+_JSON: Final = Option("--json", "As --format json, but nothing on standard output where it fails")
+_OUTPUT: Final = Option(
+    "--output PATH", "Write there instead of printing; a folder where there are several tables or runs", also=["-o"]
 )
-
-OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit"))
-"""Options of our own commands that name files to write."""
 
 _FORMAT_OF: Final = {
     ".json": "json", ".tsv": "tsv", ".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text",
@@ -243,10 +249,10 @@ def failure_text(format_: str, message: str) -> str:
 class Command(click.Command):
     """A command of our own: options anywhere, status 2 for wrong usage.
 
-    `body` does the work and returns the exit status; `required` are options that must be given; `sections` are further
-    parts of the help, made when it is wanted; `example` are the words of a call that runs on the samples. `formats` are
-    those of the result, the usual one first; `folder` is the one that -o writes into a folder, `files` where it is none
-    of them. `failure` makes the text of an error in one of the formats, empty where it has no place for it.
+    `body` does the work and returns the exit status; `sections` are further parts of the help; `example` are the words
+    of a call that runs on the samples. `formats` are those of the result, the usual one first; `folder` is the one that
+    -o writes into a folder, `files` where it is none of them; with `needs_output` -o must be given. `failure` makes the
+    text of an error in one of the formats, empty where it has no place for it.
     """
 
     failed = Status.FAILED
@@ -254,44 +260,31 @@ class Command(click.Command):
     options_first = False
 
     def __init__(
-        self,
-        name: str,
-        options: Iterable[Option],
-        parameters: Sequence[Parameter] = (),
-        *,
-        body: Callable[[Line], int],
-        required: Sequence[str] = (),
-        sections: Callable[[], Sequence[Section]] = tuple,
-        example: str = "",
-        summary: str = "",
-        formats: Sequence[str] = (),
-        folder: str = "",
-        failure: Callable[[str, str], str] = failure_text,
-    ) -> None:
-        self.body, self.required, self.sections = body, tuple(required), sections
-        self.example = example or example_of(name)
-        self.formats, self.folder, self.failure = tuple(formats), folder, failure
-        self.parameters, self.entry = tuple(parameters), COMMANDS.get(name)
-        known, usual = f"{FORMAT.help}: {', '.join(formats)}", "by the ending of -o"
-        if not {OUTPUT.long, "-o"} & {*self.required} and formats:
-            usual += f", else {self.formats[0]}"
-        shown = [Option(FORMAT.long, FORMAT.value, known, usual, self.formats)] if formats else []
-        shown += [JSON_PRINTED] if "json" in formats else []
-        own = [*options, *shown, *([OUTPUT] if formats else []), QUIET, *self._pages()]
+        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Callable[[Line], int],
+        sections: Iterable[Section] = (), example: str = "", summary: str = "", formats: Sequence[str] = (),
+        folder: str = "", needs_output: bool = False, failure: Callable[[str, str], str] = failure_text,
+    ) -> None:  # fmt: skip
+        self.body, self.sections, self.example = body, tuple(sections), example or example_of(name)
+        self.formats, self.folder, self.needs_output, self.failure = tuple(formats), folder, needs_output, failure
+        self.parameters, self.entry = parameters, COMMANDS.get(name)
+        own = [*options]
+        if formats:
+            usual = "by the ending of -o" if needs_output else f"by the ending of -o, else {formats[0]}"
+            own.append(Option("--format NAME", f"Format of the result: {', '.join(formats)}", usual, self.formats))
+            own += [_JSON, _OUTPUT] if "json" in formats else [_OUTPUT]
+        own += [QUIET, *self._pages()]
         self.options = own if self.options_first else [option.spelled_twice() for option in own]
         self.spellings = {spelling: option for option in self.options for spelling in option.opts}
-        super().__init__(
-            name, params=[*self.options, *parameters], add_help_option=False,
-            help=summary or (self.entry.summary if self.entry else ""),
-        )  # fmt: skip
+        meaning = summary or (self.entry.summary if self.entry else "")
+        super().__init__(name, params=[*self.options, *parameters], add_help_option=False, help=meaning)
 
     def _pages(self) -> Iterator[Option]:
         """The options that are answered with a text at once."""
         names = ("-help", ["-h", "--help"]) if self.options_first else ("--help", ["-h", "-help"])
-        yield Option(names[0], None, "Show this text", also=names[1], page=_help_asked)
-        yield Option("--version", None, "Show the version of cs-score", page=lambda *_: version_text())
+        yield Option(names[0], "Show this text", also=names[1], page=_help_asked)
+        yield Option("--version", "Show the version of cs-score", page=lambda *_: version_text())
         if self.entry is not None and self.entry.follows:
-            yield Option("-version", None, "Show the version that is followed", page=_followed)
+            yield Option("-version", "Show the version that is followed", page=_followed)
 
     @property
     def called(self) -> str:
@@ -313,11 +306,11 @@ class Command(click.Command):
                 return Status.DONE
             shows_runs = self.place[0] == "batch"
             clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
-            with quietly(QUIET.long in line.switches), clock:
+            with quietly("--quiet" in line), clock:
                 return self._delivered(line) if self.formats else self.body(line)
         except CsScoreError as error:
-            wanted = [after for word, after in pairwise([*typed, ""]) if word == FORMAT.long]
-            wanted += [word.partition("=")[2] for word in typed if word.startswith(f"{FORMAT.long}=")]
+            wanted = [after for word, after in pairwise([*typed, ""]) if word == "--format"]
+            wanted += [word.partition("=")[2] for word in typed if word.startswith("--format=")]
             if wanted and wanted[-1] in self.formats and (text := self.failure(wanted[-1], str(error))):
                 write_text("stdout", text)
             raise
@@ -350,7 +343,7 @@ class Command(click.Command):
                 raise Misuse(f"{option.long} takes no value", f"ERROR: Unknown switch: {word}")
             if option.value is None or equals:
                 line.give(option, value if equals else None)
-            elif option.may_lack_value:
+            elif option.value.startswith("["):
                 line.give(option, self._file_of(option, rest))
             elif rest and (self.options_first or rest[0].partition("=")[0] not in self.spellings):
                 line.give(option, rest.popleft())
@@ -369,7 +362,7 @@ class Command(click.Command):
 
     def _file_of(self, option: Option, rest: deque[str]) -> str:
         """The file of an option that can do without. Raises UsageError for a word that is none and no option."""
-        if rest and option.takes(rest[0]):
+        if rest and (rest[0] == "-" or ending_of(rest[0]) == ending_of(str(option.value)[1:-1]) or is_stream(rest[0])):
             return rest.popleft()
         if rest and not rest[0].startswith("-"):
             raise UsageError(
@@ -380,10 +373,8 @@ class Command(click.Command):
 
     def _check_words(self, line: Line) -> None:
         """Raises UsageError where an option or a word is missing, or there is one too many."""
-        for option in self.options:
-            if option.long in self.required and option.long not in line.switches:
-                name = "-o" if option.long == OUTPUT.long else option.long
-                raise UsageError(f"{name} {option.value} must be given, such as: {self.called} {self.example}")
+        if self.needs_output and "--output" not in line:
+            raise UsageError(f"-o PATH must be given, such as: {self.called} {self.example}")
         for parameter in self.parameters[len(line.words) :]:
             if parameter.required:
                 missing = f"Not enough arguments; {parameter.shown} must be provided"
@@ -417,10 +408,9 @@ class Command(click.Command):
 
     def _delivered(self, line: Line) -> int:
         """Do it with the result in the format and at the place that --format and -o say. Raises UsageError."""
-        path = line.switches.get(OUTPUT.long)
-        path = None if path == "-" else path
-        named = line.switches.get(FORMAT.long) or ("json" if JSON_PRINTED.long in line.switches else None)
-        always_folder = bool(self.folder) and OUTPUT.long in self.required
+        path = None if line.get("--output") == "-" else line.get("--output")
+        named = line.get("--format") or ("json" if "--json" in line else None)
+        always_folder = bool(self.folder) and self.needs_output
         of_ending = None if path is None or always_folder else _FORMAT_OF.get(ending_of(path))
         usual = self.folder if path is not None and self.folder and not always_folder else self.formats[0]
         line.format = named or of_ending or usual
@@ -437,8 +427,7 @@ class Command(click.Command):
         if path is None:
             return self.body(line)
         line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
-        plan = OutputPlan(line.inputs(), [line.file], FORCE.long in line.switches)
-        plan.check()
+        plan = line.plan([line.file])
         try:
             with captured() as blocks:
                 status = self.body(line)
@@ -473,9 +462,7 @@ class Command(click.Command):
     def usage(self) -> str:
         """The words of a call, by their names."""
         words = ["{-switch {-switch ...}}" if self.options_first else "[OPTIONS]"]
-        for option in self.options:
-            if option.long in self.required:
-                words.append(f"{'-o' if option.long == OUTPUT.long else option.long} {option.value}")
+        words += ["-o PATH"] if self.needs_output else []
         for parameter in self.parameters:
             shown = parameter.shown.upper() + ("..." if parameter.nargs < 0 else "")
             words.append(shown if parameter.required else f"[{shown}]")
@@ -490,7 +477,7 @@ class Command(click.Command):
         yield "Additions" if theirs and self.options_first else "Options", ours
         if self.parameters:
             yield "Arguments", [(parameter.shown, parameter.meaning) for parameter in self.parameters]
-        yield from self.sections()
+        yield from self.sections
 
 
 def _help_asked(command: Command, typed: Sequence[str]) -> str:
@@ -574,8 +561,8 @@ class Entry(NamedTuple):
     by_task: bool = False
 
 
-_SCORE, _WHY, _SEVERAL = "Score", "Why a score is what it is", "Many runs or systems"
-BEFORE, _ABOUT = "Before the Cold Start scorer", "About cs-score"
+SCORE, _WHY, _SEVERAL = "Score", "Why a score is what it is", "Many runs or systems"
+BEFORE, ABOUT = "Before the Cold Start scorer", "About cs-score"
 _OF_KB: Final = "knowledge_base:companion"
 
 
@@ -588,8 +575,8 @@ def _before(summary: str, target: str = "companions:companion", follows: str = F
 
 
 COMMANDS: Final[Mapping[str, Entry]] = {
-    "": Entry(_SCORE, "Score one or more TAC Cold Start runs", "scoring:bare", FOLLOWED),
-    "score": _of_tasks(_SCORE, "Score runs or predictions", "scores:score"),
+    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring:bare", FOLLOWED),
+    "score": _of_tasks(SCORE, "Score runs or predictions", "scoring:score"),
     "analyze": _of_tasks(_WHY, "What each mistake costs, an error budget", "verbs:analyze"),
     "explain": _of_tasks(_WHY, "How a line, node, query or claim was scored", "verbs:explain"),
     "diff": _of_tasks(_WHY, "Why one run or system scores higher than another", "verbs:diff"),
@@ -598,8 +585,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch:batch"),
     "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many:compare_table"),
-    "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "statistics:power"),
-    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "statistics:bias"),
+    "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "many:power"),
+    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many:bias"),
     "check": _of_tasks(_SEVERAL, "Check scores against limits and a baseline", "many:check"),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many:verify"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
@@ -614,26 +601,14 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "samples": _before(
         "Write bootstrap resamples of LDC queries, for the switch -samples", "companions:samples", "1.1"
     ),
-    "problems": Entry(_ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about:about"),
-    "schema": Entry(_ABOUT, "Print the JSON Schema of what cs-score writes", "about:about"),
-    "help": Entry(_ABOUT, "Show this page, or the help of a command", "about:about"),
-    "version": Entry(_ABOUT, "Show the version", "about:about"),
-    "man": Entry(_ABOUT, "Print the manual page", "about:about"),
-    "completion": Entry(_ABOUT, "Print the script that completes commands and options in a shell", "about:about"),
+    "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about:about"),
+    "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about:about"),
+    "help": Entry(ABOUT, "Show this page, or the help of a command", "about:about"),
+    "version": Entry(ABOUT, "Show the version", "about:about"),
+    "man": Entry(ABOUT, "Print the manual page", "about:about"),
+    "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about:about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
-
-
-FIRST_PAGE: Final = ("-h", "--help")
-"""Words that show the first page where they stand alone; `-help` shows the switches of the Perl scorer."""
-
-COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
-
-_EXAMPLES: Final = """\
-A run:         cs-score score -expand BASE queries.xml pool.tab run.tab.txt
-Why it scored: cs-score analyze -expand BASE queries.xml pool.tab run.tab.txt
-SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
-"""
 
 
 def help_width() -> int:
@@ -650,35 +625,6 @@ def version_text() -> str:
         f"  {name:<{width}}  follows {each.follows}\n" for name, each in COMMANDS.items() if name and each.follows
     )
     return f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n{''.join(follow)}"
-
-
-def first_page() -> str:
-    """What it is, lines to copy, the commands, and where the rest stands."""
-    formatter = click.HelpFormatter(width=min(help_width(), 80))
-    formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
-    formatter.write_paragraph()
-    formatter.write(_EXAMPLES)
-    first, *others = (task for task in TASKS if task != COLD_START)
-    of_group = {group: [name for name, each in COMMANDS.items() if name and each.group == group]
-                for group in (_SCORE, _WHY, _SEVERAL, BEFORE, _ABOUT)}  # fmt: skip
-    for group, names in of_group.items():
-        with formatter.section(group):
-            if group in (BEFORE, _ABOUT):  # click would break a line inside a name
-                text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
-                formatter.write(textwrap.indent(text, "  ") + "\n")
-                continue
-            rows = [(name, COMMANDS[name].summary) for name in names]
-            if group == _SCORE:
-                rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
-            formatter.write_dl(rows, col_max=16)
-    formatter.write_paragraph()
-    below = (
-        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
-        "cs-score help COMMAND shows options and an example, cs-score -help the switches of the Perl scorer, which are "
-        "those of a call without a command. A file that is called like a command is written ./NAME."
-    )
-    formatter.write(f"{textwrap.fill(below, formatter.width, break_on_hyphens=False)}\n")
-    return formatter.getvalue()
 
 
 _RUN: Final = "queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
@@ -725,53 +671,6 @@ def example_of(name: str) -> str:
     return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK.get(task, "NAME"))
 
 
-class Tree(click.Group):
-    """Commands by name, one of which needs none. Only completion and those who look at the tree run it."""
-
-    def __init__(self, name: str, names: Sequence[str], make: Callable[[str], click.Command], default: str) -> None:
-        super().__init__(name, add_help_option=False)
-        self._names, self._make, self._default = names, make, default
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
-        return list(self._names)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """A command by its name."""
-        return self._make(name) if name in (*self._names, self._default) else None
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The first word is the name of a command, unless it is none."""
-        is_named = not args or args[0] in self._names
-        return super().parse_args(ctx, args if is_named else [self._default, *args])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names of commands, and what the one without a name takes."""
-        found = super().shell_complete(ctx, incomplete)
-        command = self._make(self._default)
-        with command.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
-            found += command.shell_complete(context, incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
-
-
-def root() -> Tree:
-    """All commands: each by its name, those of tasks below their verb, the scorer without any."""
-
-    def make(name: str) -> click.Command:
-        if name in TASKS:
-            return load("score", name)
-        if COMMANDS[name].by_task:
-            further = [each.removeprefix(f"{name} ") for each in COMMANDS if each.startswith(f"{name} ")]
-            return Tree(name, [*TASKS, *further], functools.partial(_below, name), COLD_START)
-        return load(name)
-
-    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name and " " not in name], make, "")
-
-
-def _below(verb: str, word: str) -> Command:
-    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
-
-
 def load(name: str, task: str = COLD_START) -> Command:
     """A command; imports its module."""
     return _loaded(name, task if COMMANDS[name].by_task else "")
@@ -781,33 +680,5 @@ def load(name: str, task: str = COLD_START) -> Command:
 def _loaded(name: str, task: str) -> Command:
     module, _, function = COMMANDS[name].target.partition(":")
     make = getattr(importlib.import_module(f"cs_score.cli.{module}"), function)
-    command: Command = make(task) if task else make(name) if COMMANDS[name].group in (BEFORE, _ABOUT) else make()
+    command: Command = make(task) if task else make(name) if COMMANDS[name].group in (BEFORE, ABOUT) else make()
     return command
-
-
-def find(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """The command that the first words name, otherwise the scorer, and the words behind its name.
-
-    Raises UsageError for a first word that is no file, but nearly the name of a command or a task.
-    """
-    first, *rest = words or [""]
-    if first in TASKS:
-        return load("score", first), rest
-    if first not in COMMANDS or not first:
-        _refuse_mistyped(first, (*COMMANDS, *TASKS), "command")
-        return load(""), list(words)
-    if f"{first} {' '.join(rest[:1])}" in COMMANDS:
-        return load(f"{first} {rest[0]}"), rest[1:]
-    if not COMMANDS[first].by_task:
-        return load(first), rest
-    if rest[:1] and rest[0] in TASKS:
-        return load(first, rest[0]), rest[1:]
-    _refuse_mistyped(rest[0] if rest else "", TASKS, "task")
-    return load(first), rest
-
-
-def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:
-    if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
-        return
-    if meant := nearest(word, filter(None, known)):
-        raise UsageError(f"no {what} `{word}`, and no such file{meant}")

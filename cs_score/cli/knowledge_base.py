@@ -12,7 +12,7 @@ from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
 from cs_score.cli.companions import DOCUMENTS, NONE, PROBLEMS, Program, Session, program, write_difference
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference
-from cs_score.cli.output import Destination, write_result, write_text
+from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
@@ -39,16 +39,16 @@ def _validate(line: Line, session: Session) -> int:
     task = line.text("-task").upper()
     if task not in TASKS:
         raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
-    folder = output_folder(line.switches.get("-output_dir"), kb_file)
+    folder = output_folder(line.get("-output_dir"), kb_file)
     session.report_to(closing_only=True)
     labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    paths = output_paths(NONE if "--check" in line.switches else line.text("-output"), folder, kb_file)
+    paths = output_paths(NONE if "--check" in line else line.text("-output"), folder, kb_file)
     outputs = KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
     statistics = _statistics(line)
     table = PredicateTable()
-    if (predicates := line.switches.get("-predicates")) is not None:
+    if (predicates := line.get("-predicates")) is not None:
         load_predicates(predicates, table)
     multiple = line.text("-multiple").upper()
     if multiple not in tuple(Multiple):
@@ -61,7 +61,7 @@ def _validate(line: Line, session: Session) -> int:
     def write() -> None:
         outputs.write(base)
         _write_statistics(statistics, base)
-        if "--diff" in line.switches:
+        if "--diff" in line:
             write_difference(differences(base, labels))
 
     return session.finish(write)
@@ -78,11 +78,11 @@ def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
 
 def _statistics(line: Line) -> list[tuple[str, Destination]]:
     """Where the statistics go, by switch."""
-    wanted = () if "--check" in line.switches else ("-stats_file", "--json")
+    wanted = () if "--check" in line else ("-stats_file", "--json")
     return [
         (switch, Destination("stdout" if (switch, path) == ("--json", "-") else path))
         for switch in wanted
-        if (path := line.switches.get(switch)) is not None
+        if (path := line.get(switch)) is not None
     ]
 
 
@@ -95,7 +95,7 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
         if switch == "--json" and output.stream is None:
             write_packed(output.text, encoded(pieces))
         else:
-            write_result(output, encoded(pieces))
+            output.write(encoded(pieces))
 
 
 def _resolve(line: Line, session: Session) -> int:
@@ -114,9 +114,9 @@ def _resolve(line: Line, session: Session) -> int:
     with open_source(kb_file) as source:
         kb = read_validated(source, asked)
     resolution = Resolution(kb, asked)
-    write_result(Destination(output_file), encoded(resolution.lines))
-    if (path := line.switches.get("--explain")) == "-":
-        write_result(Destination("stdout"), encoded(explanation_text(resolution)))
+    Destination(output_file).write(encoded(resolution.lines))
+    if (path := line.get("--explain")) == "-":
+        STDOUT.write(encoded(explanation_text(resolution)))
     elif path is not None:
         write_packed(path, encoded(explanation_text(resolution)))
     write_text("stderr", "".join(report_text(session.problems)))
@@ -126,26 +126,26 @@ def _resolve(line: Line, session: Session) -> int:
 
 def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
-    yield from EXPLANATION.outputs(line.switches.get("--explain"))
+    yield from EXPLANATION.outputs(line.get("--explain"))
 
 
 PROGRAMS: Final = {
     "validate-kb": Program(
         (
             DOCUMENTS,
-            Option("-error_file", "FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
-            Option("-ignore", "LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
-            Option("-labels", "LIST", "Colon-separated labels of the predicates to write", TAC),
-            Option("-linkkb", "NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
-            Option("-multiple", "M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
-            Option("-output", "LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
-            Option("-output_dir", "DIR", "Folder of the outputs", "that of the knowledge base"),
-            Option("-predicates", "FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
-            Option("-stats_file", "FILE", "Write statistics to FILE; an existing one is overwritten"),
-            Option("-task", "TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
-            Option("--check", None, "Only check, and write no output"),
-            Option("--diff", None, "Show the changes on standard output, as a unified diff in the order of the file"),
-            Option("--json", "[FILE.json]", "Statistics as JSON; without FILE to standard output"),
+            Option("-error_file FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
+            Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
+            Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
+            Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
+            Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+            Option("-output LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
+            Option("-output_dir DIR", "Folder of the outputs", "that of the knowledge base"),
+            Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
+            Option("-stats_file FILE", "Write statistics to FILE; an existing one is overwritten"),
+            Option("-task TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
+            Option("--check", "Only check, and write no output"),
+            Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file"),
+            Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
             *PROBLEMS,
         ),
         (Parameter("filename", "The knowledge base"),),
@@ -156,8 +156,8 @@ PROGRAMS: Final = {
     ),
     "resolve-queries": Program(  # 16
         (
-            Option("-error_file", "FILE", "Where statistics are reported: a file or stderr", "STDERR"),
-            Option("--explain", "FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
+            Option("-error_file FILE", "Where statistics are reported: a file or stderr", "STDERR"),
+            Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
             *PROBLEMS,
         ),
         (

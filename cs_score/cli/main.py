@@ -1,29 +1,142 @@
-"""The entry point `cs-score`: the command that the first words name, the Cold Start scorer otherwise."""
+"""The entry point `cs-score`: the tree of commands, the first page, and the command that the first words name."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+import click
+from click.shell_completion import CompletionItem
+
 from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, OutputError, UsageError
+from cs_score.base.errors import CsScoreError, OutputError, UsageError, nearest
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import (
-    COMPLETION_VARIABLE,
-    FIRST_PAGE,
-    Command,
-    Misuse,
-    Status,
-    find,
-    first_page,
-    root,
-    version_text,
-)
+from cs_score.cli.core import ABOUT, BEFORE, COMMANDS, SCORE, Command, Misuse, Status, help_width, load, version_text
 from cs_score.cli.output import write_text
+from cs_score.tasks import COLD_START, TASKS
+
+FIRST_PAGE: Final = ("-h", "--help")
+"""Words that show the first page where they stand alone; `-help` shows the switches of the Perl scorer."""
+
+COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
+
+_EXAMPLES: Final = """\
+A run:         cs-score score -expand BASE queries.xml pool.tab run.tab.txt
+Why it scored: cs-score analyze -expand BASE queries.xml pool.tab run.tab.txt
+SciFact:       cs-score scifact --gold gold.jsonl --predictions run.jsonl
+"""
+
+
+def first_page() -> str:
+    """What it is, lines to copy, the commands, and where the rest stands."""
+    formatter = click.HelpFormatter(width=min(help_width(), 80))
+    formatter.write_text("Scores TAC Cold Start runs and predictions of evidence-based fact checking.")
+    formatter.write_paragraph()
+    formatter.write(_EXAMPLES)
+    first, *others = (task for task in TASKS if task != COLD_START)
+    for group in dict.fromkeys(each.group for each in COMMANDS.values()):
+        names = [name for name, each in COMMANDS.items() if name and each.group == group]
+        with formatter.section(group):
+            if group in (BEFORE, ABOUT):  # click would break a line inside a name
+                text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
+                formatter.write(textwrap.indent(text, "  ") + "\n")
+                continue
+            rows = [(name, COMMANDS[name].summary) for name in names]
+            if group == SCORE:
+                rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
+            formatter.write_dl(rows, col_max=16)
+    formatter.write_paragraph()
+    below = (
+        f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
+        "cs-score help COMMAND shows options and an example, cs-score -help the switches of the Perl scorer, which are "
+        "those of a call without a command. A file that is called like a command is written ./NAME."
+    )
+    formatter.write(f"{textwrap.fill(below, formatter.width, break_on_hyphens=False)}\n")
+    return formatter.getvalue()
+
+
+class Tree(click.Group):
+    """Commands by name, one of which needs none. Only completion and those who look at the tree run it."""
+
+    def __init__(self, name: str, names: Sequence[str], make: Callable[[str], click.Command], default: str) -> None:
+        super().__init__(name, add_help_option=False)
+        self._names, self._make, self._default = names, make, default
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return list(self._names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """A command by its name."""
+        return self._make(name) if name in (*self._names, self._default) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The first word is the name of a command, unless it is none."""
+        is_named = not args or args[0] in self._names
+        return super().parse_args(ctx, args if is_named else [self._default, *args])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names of commands, and what the one without a name takes."""
+        found = super().shell_complete(ctx, incomplete)
+        command = self._make(self._default)
+        with command.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
+            found += command.shell_complete(context, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+def root() -> Tree:
+    """All commands: each by its name, those of tasks below their verb, the scorer without any."""
+
+    def make(name: str) -> click.Command:
+        if name in TASKS:
+            return load("score", name)
+        if COMMANDS[name].by_task:
+            further = [each.removeprefix(f"{name} ") for each in COMMANDS if each.startswith(f"{name} ")]
+            return Tree(name, [*TASKS, *further], functools.partial(_below, name), COLD_START)
+        return load(name)
+
+    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name and " " not in name], make, "")
+
+
+def _below(verb: str, word: str) -> Command:
+    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
+
+
+def find(words: Sequence[str]) -> tuple[Command, list[str]]:
+    """The command that the first words name, otherwise the scorer, and the words behind its name.
+
+    Raises UsageError for a first word that is no file, but nearly the name of a command or a task.
+    """
+    first, *rest = words or [""]
+    if first in TASKS:
+        return load("score", first), rest
+    if first not in COMMANDS or not first:
+        _refuse_mistyped(first, (*COMMANDS, *TASKS), "command")
+        return load(""), list(words)
+    if f"{first} {' '.join(rest[:1])}" in COMMANDS:
+        return load(f"{first} {rest[0]}"), rest[1:]
+    if not COMMANDS[first].by_task:
+        return load(first), rest
+    if rest[:1] and rest[0] in TASKS:
+        return load(first, rest[0]), rest[1:]
+    _refuse_mistyped(rest[0] if rest else "", TASKS, "task")
+    return load(first), rest
+
+
+def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:
+    if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
+        return
+    if meant := nearest(word, filter(None, known)):
+        raise UsageError(f"no {what} `{word}`, and no such file{meant}")
+
+
+# ---- The process
 
 _NO_MEMORY: Final = "not enough memory"
 _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()

@@ -1,144 +1,111 @@
-"""Several runs or systems, and results held against what was recorded: `compare`, `check`, `verify`."""
+"""Several runs or systems: `compare`, `power`, `pool-bias`; results held against others: `check`, `verify`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from cs_score.analysis.any_table import compare_table as compare_any
-from cs_score.analysis.any_table import per_unit, read_table
-from cs_score.analysis.comparison import compare as compare_systems
-from cs_score.analysis.comparison import first_measure
+from cs_score.analysis import comparison
 from cs_score.base.display import one_line
-from cs_score.base.documents import json_text
+from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import OutputPlan, write_packed, write_whole
+from cs_score.base.outputs import ending_of, write_packed, write_whole
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.sources import name_of
+from cs_score.cli import options
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
-from cs_score.cli.named import named_by
+from cs_score.cli.inputs import Runs, named_by
 from cs_score.cli.options import (
-    ALL,
     EXAMPLE,
     EXAMPLE_OF_TWO,
     FAMILY,
-    FILES,
-    INCLUSION,
     INTERVALS,
-    KNOWLEDGE_BASE,
-    OF_A_CALL,
-    PER_UNIT,
-    PER_UNIT_FILE,
-    POLICY,
-    PROBLEMS,
-    RUN,
-    RUNIDS,
+    LEGEND,
+    POLICIES,
     SCORING,
-    SECOND,
-    TOP,
-    measure_option,
-    policies,
+    measures_of,
     positive_number,
     read_measures,
     read_resampling,
-    read_tests,
+    taken,
     task_command,
     top_of,
+    whole_number,
 )
-from cs_score.cli.output import Destination, print_text, with_deltas, write_text, write_to_stream
-from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS
-from cs_score.cli.scores import scored_by
-from cs_score.cli.scoring import RunsScored
-from cs_score.report.documents import page_of
+from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
+from cs_score.cli.scoring import RunsScored, estimate_from_sample, print_found, scored_by
+from cs_score.coldstart.gold import with_pool
+from cs_score.coldstart.several import score_each
+from cs_score.measures.registry import headline
+from cs_score.report.charts import Drawing, chart_bytes, lines
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
+from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
+from cs_score.tables.statistics import POWER
 from cs_score.tasks import COLD_START, task_named
-from cs_score.verification.checking import (
-    NOTHING_TO_CHECK,
-    WRITERS,
-    Gate,
-    Measured,
-    checks_in,
-    error_text,
-    of_cold_start,
-    of_evidence,
-    of_record,
-    read_limit,
-)
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.statistics.results import Comparison
+    from cs_score.analysis import any_table
+    from cs_score.analysis.many import assessors, pool_bias, sampled_pool
+    from cs_score.report import documents as pages
+    from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
-
+else:
+    any_table, checking = Late("cs_score.analysis.any_table"), Late("cs_score.verification.checking")
+    assessors, pool_bias = Late("cs_score.analysis.many.assessors"), Late("cs_score.analysis.many.pool_bias")
+    sampled_pool, pages = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
 
+SHOWN_VALUES: Final = 20
+"""Values that differ, of one file, that are printed."""
 
-COMPARED_AS: Final = ("text", "json", "tsv", "markdown", "latex", "html")
-"""Formats of comparisons."""
-
-
-def _of_comparisons(measure: Option) -> tuple[Option, ...]:
-    """The options of all comparisons."""
-    return (
-        *INTERVALS,
-        *FAMILY,
-        measure,
-        Option(
-            "--primary",
-            "NAME",
-            "The measure that decides; all others are exploratory",
-            "the headline measure",
-            measure.choices,
-        ),
-        Option("--common", None, "Compare on the units that all systems have; otherwise they must be the same"),
-        Option("--equivalence", "D", "Also test every pair for a difference below D, a number above 0, either way"),
-        TOP,
-        ALL,
-        FORCE,
-    )
+_RUNS: Final = f"{SCORING} -runids --run --policy"
 
 
-def comparison_options(task: str) -> tuple[Option, ...]:
-    """The options of a comparison in a task."""
-    inclusion = [INCLUSION] if task == COLD_START else []
-    return *_of_comparisons(measure_option(task)), *inclusion, SECOND, PER_UNIT
+# ---- Comparisons
 
 
 def _compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    if INCLUSION.long in line.switches and SECOND.long in line.switches:
-        raise UsageError(f"{INCLUSION.long} is about one pool, {SECOND.long} about two: give one of them")
-    if INCLUSION.long in line.switches or SECOND.long in line.switches:
-        from cs_score.cli.statistics import compare_assessors, estimate_from_sample
-
-        return estimate_from_sample(line) if INCLUSION.long in line.switches else compare_assessors(name, line)
-    resampling = read_tests(line, always=True)
+    if "--inclusion" in line and "--second-assessments" in line:
+        raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
+    if "--inclusion" in line:
+        return estimate_from_sample(line)
+    if "--second-assessments" in line:
+        return _compare_assessors(name, line)
+    resampling = read_resampling(line, always=True, with_family=True)
     given, task = named_by(name, line, fewest=2, most=None), task_named(name)
-    path = line.switches.get(PER_UNIT.long)
-    outputs = OutputPlan(line.inputs(), [*PER_UNIT_FILE.outputs(path)], FORCE.long in line.switches)
-    outputs.check()
-    outputs.clear()
+    path = line.get("--per-unit")
+    line.plan(options.PER_UNIT.outputs(path)).clear()
     systems = given.several()
-    found = compare_systems(task, systems, resampling, **_choices_of(line))
+    found = comparison.compare(task, systems, resampling, **_choices_of(line))
     if path is not None:
-        write_packed(path, tsv(per_unit(task, systems, UNSET if resampling is None else resampling.clusters)))
+        clusters = UNSET if resampling is None else resampling.clusters
+        write_packed(path, tsv(any_table.per_unit(task, systems, clusters)))
     return _print_comparison(line, found)
 
 
 def _compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
-    resampling = read_tests(line, always=True)
-    return _print_comparison(line, compare_any(read_table(line.words), resampling, **_choices_of(line)))
+    resampling = read_resampling(line, always=True, with_family=True)
+    tables = any_table.read_table(line.words)
+    return _print_comparison(line, any_table.compare_table(tables, resampling, **_choices_of(line)))
 
 
 def _choices_of(line: Line) -> dict[str, Any]:
+    equivalence, common = positive_number(line, "--equivalence"), "--common" in line
     return {
         "measures": read_measures(line),
-        "primary": line.switches.get("--primary"),
-        "common": "--common" in line.switches,
-        "equivalence": positive_number(line, "--equivalence"),
+        "primary": line.get("--primary"),
+        "common": common,
+        "equivalence": equivalence,
     }
 
 
@@ -146,114 +113,140 @@ def _print_comparison(line: Line, found: Comparison) -> int:
     """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
     from cs_score.tables.statistics import WRITERS, comparison_screen
 
-    measures = read_measures(line)
     if line.format == "html":
-        write_to_stream(Destination("stdout"), [page_of(found).encode()])
+        STDOUT.write([pages.page_of(found).encode()])
         return Status.DONE
-    if line.format not in ("json", "tsv") and not measures and ALL.long not in line.switches:
-        found = first_measure(found)
-    is_screen = line.format == "text" and ALL.long not in line.switches
+    if line.format not in ("json", "tsv") and not read_measures(line) and "--all" not in line:
+        found = comparison.first_measure(found)
+    is_screen = line.format == "text" and "--all" not in line
     text = comparison_screen(found, top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
-    print_text(text.removesuffix("\n"), with_deltas if line.format == "text" else str)
+    print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
 
 
-CHECK_FORMATS: Final = ("text", "json", "tsv", "junit", "github")
+def _compare_assessors(name: str, line: Line) -> int:
+    """Print what a second assessor changes. Raises UsageError, InputError."""
+    second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
+    task, measure = task_named(name), (read_measures(line) or (None,))[0]
+    sides: list[Mapping[str, Any]] = []
+    judged: list[assessors.Judged] = []
+    if name == COLD_START:
+        given = Runs(line)
+        with paused_collector():
+            opened, pool, runs = given.opened()
+            for assessed in (pool, [second]):
+                gold = with_pool(opened, assessed)
+                if not gold.links.assessments:
+                    raise InputError("there is no assessment in it", file=name_of(assessed[0]))
+                sides.append(dict(zip(sampled_pool.names_of(runs), score_each(gold, runs, given.load))))
+                judged.append(assessors.judged_in(gold.links.assessments))
+    elif "--gold" not in line:
+        raise UsageError("--second-assessments is another gold file: name the first one with --gold")
+    else:
+        for each in (line, line.but({"--gold": second})):
+            sides.append(named_by(name, each, fewest=1, most=None).several())
+            judged.append({})
+    found = assessors.assessors(task, sides[0], sides[1], measure, (judged[0], judged[1]), resampling)
+    return print_found(line, assessors.ASSESSED, found)
 
 
-_OF_TEST: Final = tuple(option for option in INTERVALS if option.long != "--interval")
+# ---- What test sets and pools can show
 
 
-STATUSES: Final[Section] = (
-    "Exit status",
-    "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
-)
+def _power(name: str, line: Line) -> int:
+    """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
+    deviation, difference = positive_number(line, "--sd"), positive_number(line, "--difference")
+    level, power = positive_number(line, "--alpha") or 0.05, positive_number(line, "--power") or 0.8
+    task, measure = task_named(name), line.get("--measure")
+    if deviation is not None:
+        if line.words or "--gold" in line:
+            raise UsageError("--sd stands for files: give the one or the others")
+        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), difference, level, power)
+    elif "--units" in line:
+        raise UsageError("--units goes with --sd; files have their own number of units")
+    elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
+        compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
+        found = of_comparison(compared, measure, difference, level, power)
+    else:
+        measure = task.measure_of(measure)
+        results = named_by(name, line, fewest=2, most=None).several()
+        known = task.measures(results.values())
+        measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
+        compared = comparison.compare(task, results, Resampling(1), measures=measures)
+        found = of_comparison(compared, None, difference, level, power)
+    if line.format in ("text", "json", "tsv"):
+        return print_found(line, POWER, found)
+    STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
+    return Status.DONE
 
 
-def gate_options(task: str) -> tuple[Option, ...]:
-    """The options of a check in a task."""
-    measures = measure_option(task).choices
-    return (
-        Option("--baseline", "FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
-        Option(
-            "--max-drop",
-            "MEASURE=N",
-            "Largest drop of a measure or pattern below the baseline; may be repeated",
-            "0 for the main measures, where no limit is given",
-            measures,
-            many=True,
-        ),
-        Option(
-            "--min",
-            "MEASURE=N",
-            "Minimum of a measure, or of those that match a pattern; may be repeated",
-            None,
-            measures,
-            many=True,
-        ),
-        Option("--significant", None, "A drop counts only if the paired test calls it significant"),
-        Option(
-            "--sequential",
-            "[FILE.json]",
-            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
-            "as one would. FILE records them [default: BASELINE.checks.json]",
-        ),
-        Option("--any-baseline", None, "Accept a baseline of other gold or other options"),
-        FORCE,
-        *_OF_TEST,
+def _curve(power: Power) -> Drawing:
+    """Power by difference, a curve for each number of units."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for point in power.curve:
+        curves.setdefault(f"{point.units} units", []).append((point.difference, point.power))
+    measure = f", {power.measure}" if power.measure else ""
+    mark = power.difference or power.detectable or 0.0
+    return lines(
+        "power",
+        f"Power of a paired t test{measure}",
+        ("Difference of the scores", "Power"),
+        f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units.",
+        curves,
+        mark=(mark, f"{mark:.4f}"),
     )
 
 
-def read_gate(line: Line) -> Gate:
+def _bias(line: Line) -> int:
+    """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
+    teams, given = line.get("--teams"), Runs(line)
+    if teams == "-":
+        raise UsageError("standard input cannot be read once for each run: name a file")
+    with paused_collector():
+        opened, pool, runs = given.opened()
+        found = pool_bias.pool_bias(
+            opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar
+        )
+    return print_found(line, pool_bias.BIAS, found)
+
+
+# ---- Results held against others
+
+_OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
+
+
+def _gate_of(line: Line) -> checking.Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
-    for option in ("--max-drop", "--significant", "--any-baseline"):
-        if option in line.switches and "--baseline" not in line.switches:
-            raise UsageError(f"{option} is about a baseline: give --baseline FILE, too")
+    if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
+        raise UsageError(f"{name} is about a baseline: give --baseline FILE, too")
     resampling = read_resampling(line, always=True)
-    for option in (each.long for each in _OF_TEST):
-        if option in line.switches and "--significant" not in line.switches:
-            raise UsageError(f"{option} is about the test: give --significant, too")
-    if "--sequential" in line.switches and "--significant" not in line.switches:
-        raise UsageError("--sequential is about the test: give --significant, too")
-    if not {"--min", "--baseline"} & {*line.switches}:
-        raise UsageError(NOTHING_TO_CHECK)
-    return Gate(
-        tuple(read_limit("--min", text) for text in line.texts("--min")),
-        tuple(read_limit("--max-drop", text) for text in line.texts("--max-drop")),
-        resampling if "--significant" in line.switches else None,
-        "--any-baseline" in line.switches,
+    if "--significant" not in line and (name := line.first(f"{_OF_TEST} --sequential")):
+        raise UsageError(f"{name} is about the test: give --significant, too")
+    if line.first("--min --baseline") is None:
+        raise UsageError(checking.NOTHING_TO_CHECK)
+    least, drops = (
+        tuple(checking.read_limit(name, text) for text in line.texts(name)) for name in ("--min", "--max-drop")
     )
-
-
-def judge(gate: Gate, run: Measured, line: Line) -> int:
-    """Hold a run against the limits and print the result; the exit status. Raises UsageError and InputError."""
-    path, checks = line.switches.get("--baseline"), line.switches.get("--sequential")
-    baseline = None if path is None else of_record(path, run.name)
-    if checks is not None and gate.significance is not None:
-        checks = f"{path}.checks.json" if checks == "-" else checks
-        gate = replace(gate, earlier=checks_in(checks, run, gate.significance.level))
-    judgement = gate.judge(run, baseline)
-    if checks is not None and baseline is not None:
-        write_whole(checks, [json_text(gate.after(judgement, run, baseline)).encode()])
-    print_text(WRITERS[line.format](judgement).removesuffix("\n"))
-    return 0 if judgement.passed else Status.NOT_KEPT
-
-
-# They are about files that are not written here.
-_LEFT_OUT: Final = {"-fields", "-tabs", "-samples", PROBLEMS.long, FORCE.long, *(option.long for option in INTERVALS)}
+    return checking.Gate(least, drops, resampling if "--significant" in line else None, "--any-baseline" in line)
 
 
 def _check(task: str, line: Line) -> int:
-    """Score and judge; the exit status. Raises CsScoreError where that cannot be done."""
-    gate = read_gate(line)
-    with scored_by(task, line.without(option.long for option in _OF_TEST)) as scored:
-        run = of_cold_start(scored.result) if isinstance(scored, RunsScored) else of_evidence(scored.result)
-    return judge(gate, run, line)
-
-
-SHOWN_VALUES: Final = 20
-
-"""Values that differ, of one file, that are printed."""
+    """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
+    gate, path, checks = _gate_of(line), line.get("--baseline"), line.get("--sequential")
+    with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
+        if isinstance(scored, RunsScored):
+            run = checking.of_cold_start(scored.result)
+        else:
+            run = checking.of_evidence(scored.result)
+    baseline = None if path is None else checking.of_record(path, run.name)
+    if checks is not None and gate.significance is not None:
+        checks = f"{path}.checks.json" if checks == "-" else checks
+        gate = replace(gate, earlier=checking.checks_in(checks, run, gate.significance.level))
+    judgement = gate.judge(run, baseline)
+    if checks is not None and baseline is not None:
+        write_whole(checks, [json_text(gate.after(judgement, run, baseline)).encode()])
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
 
 
 def _verify(line: Line) -> int:
@@ -261,117 +254,216 @@ def _verify(line: Line) -> int:
     from cs_score.verification.verifying import VERIFIED, verification, verify
 
     result, *files = line.words
-    if line.format != "text":
-        try:
-            found = verification(result, files)
-        except NotFoundError as error:
-            raise InputError(str(error), file=result) from None
-        as_json = line.format == "json"
-        blocks = [json_text(found).encode()] if as_json else tsv(VERIFIED.table(found))
-        write_to_stream(Destination("stdout"), blocks)
-        return Status.DONE if found.reproduced else Status.NOT_KEPT
-    status = 0
+    status = Status.DONE
     try:
+        if line.format != "text":
+            found = verification(result, files)
+            STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(VERIFIED.table(found)))
+            return Status.DONE if found.reproduced else Status.NOT_KEPT
         for verdict in verify(result, files):
             print_text("\n".join(_lines(verdict)))
             status = status if verdict.is_reproduced else Status.NOT_KEPT
     except NotFoundError as error:
+        if line.format != "text":
+            raise InputError(str(error), file=result) from None
         for text in error.lines:
             write_text("stderr", f"cs-score: {one_line(f'{result}: {text}')}\n")
-        return 1
+        return Status.FAILED
     return status
 
 
 def _lines(verdict: Verdict) -> list[str]:
     found = verdict.differences
-    lines = [f"{verdict.file}: {difference}" for difference in found[:SHOWN_VALUES]]
+    texts: list[object] = [*found[:SHOWN_VALUES]]
     if len(found) > SHOWN_VALUES:
-        lines.append(f"{verdict.file}: ... and {len(found) - SHOWN_VALUES} more")
+        texts.append(f"... and {len(found) - SHOWN_VALUES} more")
     end = f"differs from its record in {_counted(len(found), 'value')}" if found else "reproduced"
-    lines.append(f"{verdict.file}: {end} ({_counted(verdict.compared, verdict.unit)} compared)")
-    lines += [f"{verdict.file}: note: {note}" for note in verdict.notes]
-    return [one_line(text) for text in lines]
+    texts.append(f"{end} ({_counted(verdict.compared, verdict.unit)} compared)")
+    texts += [f"note: {note}" for note in verdict.notes]
+    return [one_line(f"{verdict.file}: {text}") for text in texts]
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+# ---- Their options and helps
+
+_COMPARED_AS: Final = ("text", "json", "tsv", "markdown", "latex", "html")
+_COMPARING: Final = f"{INTERVALS} {FAMILY} --measure --primary --common --equivalence --top --all --force"
+_OF_COMPARISONS: Final = (
+    Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
+    Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
+)
+_OF_POWER: Final = (
+    Option("--difference D", "Also say how many units a difference D of two scores needs"),
+    Option("--alpha LEVEL", "Level of the two-sided test", "0.05"),
+    Option("--power SHARE", "Probability with which a difference is to be found", "0.8"),
+    Option("--sd S", "Standard deviation of the units' paired differences, instead of files"),
+    Option("--units N", "Number of units; with --sd"),
+)
+
+
 def compare(task: str) -> Command:
     """The command of a task."""
-    is_cold_start = task == COLD_START
     files = (
         "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run is "
-        "scored by itself. A folder stands for its files *.tab.txt"
+        "scored by itself. A folder stands for its files *.tab.txt",
+        "One file for each system",
     )
-    options = (*SCORING, RUNIDS, RUN, POLICY, KNOWLEDGE_BASE) if is_cold_start else (GOLD,)
+    names = (
+        f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
+        f"--gold {_COMPARING} --second-assessments --per-unit",
+    )
     return task_command(
-        "compare", task, _compare, (*options, *comparison_options(task)),
-        files=files if is_cold_start else "One file for each system", is_file_needed=False,
-        of_runs=lambda: (policies(),), formats=COMPARED_AS,
-        summary=f"Compare {task} systems on the same gold file", example=EXAMPLE_OF_TWO,
-    )  # fmt: skip
+        "compare",
+        task,
+        _compare,
+        names,
+        own=_OF_COMPARISONS,
+        files=files,
+        is_file_needed=False,
+        of_runs=[POLICIES],
+        formats=_COMPARED_AS,
+        summary=f"Compare {task} systems on the same gold file",
+        example=EXAMPLE_OF_TWO,
+    )
 
 
 def compare_table() -> Command:
     """The command of tables that no task knows."""
-    known = measure_option(COLD_START)
-    measure = Option(known.long, known.value, known.help or "", known.shown, many=True)
+    tables = (
+        "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
+        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
+        "such tables, each of a system"
+    )
     return Command(
         "compare table",
-        _of_comparisons(measure),
-        (
-            Parameter(
-                "tables",
-                "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the "
-                "columns unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of "
-                "--per-unit are such tables, each of a system",
-                is_repeated=True,
-            ),
-        ),
-        formats=COMPARED_AS,
+        taken(_COMPARING, "", _OF_COMPARISONS),
+        Parameter("tables", tables, is_repeated=True),
+        formats=_COMPARED_AS,
         example="assessments/table.tsv",
         body=_compare_table,
     )
 
 
+def power(task: str) -> Command:
+    """The command of a task."""
+    meaning = (
+        "Result",
+        "The smallest difference that these units detect, for each pair of systems, and with --difference the units "
+        "that it needs: from the differences unit by unit, for ratios of sums from what units contribute. As .svg, "
+        ".pdf or .png the curve of power by difference.",
+    )
+    files = (
+        "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
+        "--sd",
+        "One file for each system, or JSON of compare",
+    )
+    of_power = f"{' '.join(option.long for option in _OF_POWER)} --measure --force"
+    return task_command(
+        "power",
+        task,
+        _power,
+        (f"{_RUNS} {of_power}", f"--gold {of_power}"),
+        own=_OF_POWER,
+        files=files,
+        sections=[meaning],
+        of_runs=[POLICIES],
+        formats=("text", "json", "tsv", "svg", "pdf", "png"),
+        summary=f"What difference of {task} systems a test set detects",
+        is_file_needed=False,
+        example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
+    )
+
+
+def bias() -> Command:
+    """How runs score without what only they brought into the pool."""
+    teams = Option("--teams FILE", "A file with a line RUN<tab>TEAM for each run; without it, each run is its own team")
+    files = "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
+    meaning = (
+        "Result",
+        "Each run scored against the pool without the assessments of lines that only its team's runs have: score and "
+        "rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
+    )
+    return Command(
+        "pool-bias",
+        taken(f"{_RUNS} --measure --teams --force", COLD_START, [teams]),
+        Parameter("files", files, is_repeated=True),
+        sections=(meaning, POLICIES, *LEGEND),
+        formats=("text", "json", "tsv"),
+        body=_bias,
+    )
+
+
 def check(task: str) -> Command:
     """The command of a task."""
-    is_cold_start = task == COLD_START
-    scoring = (*(option for option in OF_A_CALL if option.long not in _LEFT_OUT), RUN)
+    known = measures_of(task)
+    own = (
+        Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
+        Option(
+            "--max-drop MEASURE=N",
+            "Largest drop of a measure or pattern below the baseline; may be repeated",
+            "0 for the main measures, where no limit is given",
+            known,
+            many=True,
+        ),
+        Option(
+            "--min MEASURE=N",
+            "Minimum of a measure, or of those that match a pattern; may be repeated",
+            choices=known,
+            many=True,
+        ),
+        Option("--significant", "A drop counts only if the paired test calls it significant"),
+        Option(
+            "--sequential [FILE.json]",
+            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
+            "as one would. FILE records them [default: BASELINE.checks.json]",
+        ),
+        Option("--any-baseline", "Accept a baseline of other gold or other options"),
+    )
+    statuses: Section = (
+        "Exit status",
+        "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+    )
+    # Without what is about files that are not written here.
+    scoring = f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run"
+    limits = f"{' '.join(option.long for option in own)} --force {_OF_TEST}"
     return task_command(
-        "check", task, _check, (*(scoring if is_cold_start else (GOLD, PREDICTIONS)), *gate_options(task)),
-        files=FILES if is_cold_start else FILES_OF_EVIDENCE.meaning,
-        sections=(STATUSES,), of_runs=lambda: (policies(),), formats=CHECK_FORMATS, failure=error_text,
-        summary=f"Hold {task} predictions against limits and a baseline", example=f"--min SF-AP=0.4 {EXAMPLE}",
-    )  # fmt: skip
+        "check",
+        task,
+        _check,
+        (f"{scoring} {limits}", f"--gold --predictions {limits}"),
+        own=own,
+        sections=[statuses],
+        of_runs=[POLICIES],
+        formats=("text", "json", "tsv", "junit", "github"),
+        failure=checking.error_text,
+        summary=f"Hold {task} predictions against limits and a baseline",
+        example=f"--min SF-AP=0.4 {EXAMPLE}",
+    )
 
 
 def verify() -> Command:
     """Whether a recorded result is reproduced."""
+    result = (
+        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
+        "signature.json of a batch; or the folder of a batch, for all of these and its tables"
+    )
+    files = (
+        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
+        "where it was"
+    )
+    statuses = (
+        "Exit status",
+        "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
+    )
     return Command(
         "verify",
-        (FORCE,),
-        (
-            Parameter(
-                "result",
-                "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, "
-                "batch.json or signature.json of a batch; or the folder of a batch, for all of these and its tables",
-            ),
-            Parameter(
-                "files",
-                "Files and folders in which inputs are looked for by their contents; what is not among them is looked "
-                "for where it was",
-                is_optional=True,
-                is_repeated=True,
-            ),
-        ),
-        sections=lambda: (
-            (
-                "Exit status",
-                "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
-            ),
-        ),
+        [FORCE],
+        Parameter("result", result),
+        Parameter("files", files, is_optional=True, is_repeated=True),
+        sections=[statuses],
         formats=("text", "json", "tsv"),
         body=_verify,
     )

@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import partial
-from typing import IO, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import InputError, OutputError
@@ -39,6 +40,7 @@ with_deltas: Final = _paints(r"(?<![\w.+-])(?:(?P<good>\+\d+\.\d+)|(?P<bad>-\d+\
 with_changes: Final = _paints(r"^(?:(?P<good>\+.*)|(?P<bad>-.*))$")
 """Lines that a unified diff adds or takes away."""
 
+Value = TypeVar("Value")
 _IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
 _CAPTURED: ContextVar[list[bytes] | None] = ContextVar("captured", default=None)
 
@@ -58,24 +60,22 @@ def can_show_colours(stream: IO[str] | None) -> bool:
 
 
 @contextlib.contextmanager
-def captured() -> Iterator[list[bytes]]:
+def _with(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
+
+
+def captured() -> AbstractContextManager[list[bytes]]:
     """Within, what is written on standard output is kept instead."""
-    blocks: list[bytes] = []
-    token = _CAPTURED.set(blocks)
-    try:
-        yield blocks
-    finally:
-        _CAPTURED.reset(token)
+    return _with(_CAPTURED, [])
 
 
-@contextlib.contextmanager
-def quietly(is_quiet: bool) -> Iterator[None]:
+def quietly(is_quiet: bool) -> AbstractContextManager[bool]:
     """Within, `say` prints nothing if so wanted (`--quiet`)."""
-    token = _IS_QUIET.set(is_quiet)
-    try:
-        yield
-    finally:
-        _IS_QUIET.reset(token)
+    return _with(_IS_QUIET, is_quiet)
 
 
 def say(text: str) -> None:
@@ -109,7 +109,36 @@ class Destination(Record):
         """The file that an option names; none for a stream."""
         return () if self.stream is not None else (PlannedOutput(option, self.text, existing),)
 
+    def write(self, blocks: Iterable[bytes]) -> None:
+        """Write there; a file appears whole or not at all.
 
+        Raises OutputError, also where a stream is closed, full, or nobody reads it any more.
+        """
+        if self.stream is None:
+            write_whole(self.text, blocks)
+            return
+        is_output = self.stream == "stdout"
+        if is_output and (kept := _CAPTURED.get()) is not None:
+            kept.extend(blocks)
+            return
+        name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
+        if stream is None:  # the process was started with the stream closed
+            raise OutputError(f"{name} is closed")
+        _clear()
+        try:
+            stream.flush()
+            for block in blocks:
+                stream.buffer.write(block)
+            stream.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise OutputError(f"{name} was closed before everything was written") from None
+            raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
+
+
+STDOUT: Final = Destination("stdout")
 STDERR: Final = Destination("stderr")
 
 
@@ -119,32 +148,6 @@ def file_named(text: str) -> Destination:
     return destination if destination.stream is None else Destination(os.path.join(os.curdir, text))
 
 
-def write_to_stream(destination: Destination, blocks: Iterable[bytes]) -> None:
-    """Write to standard output or standard error, whichever the destination is.
-
-    Raises OutputError where the stream is closed, full, or nobody reads it any more.
-    """
-    is_output = destination.stream == "stdout"
-    if is_output and (kept := _CAPTURED.get()) is not None:
-        kept.extend(blocks)
-        return
-    name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
-    if stream is None:  # the process was started with the stream closed
-        raise OutputError(f"{name} is closed")
-    _clear()
-    try:
-        stream.flush()
-        for block in blocks:
-            stream.buffer.write(block)
-        stream.flush()
-    except OSError as error:
-        with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise OutputError(f"{name} was closed before everything was written") from None
-        raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
-
-
 def write_text(stream: str, text: str) -> None:
     """Text on `stdout` or `stderr`, in UTF-8; control characters are escaped where it is a terminal."""
     handle = sys.stdout if stream == "stdout" else sys.stderr
@@ -152,28 +155,20 @@ def write_text(stream: str, text: str) -> None:
         text = terminal_safe(text)
         if can_show_colours(handle):
             text = with_status(text)
-    write_to_stream(Destination(stream), [text.encode("utf-8", "surrogateescape")])
+    Destination(stream).write([text.encode("utf-8", "surrogateescape")])
 
 
 def print_text(text: str, painted: Callable[[str], str] = str) -> None:
-    """Text and a line feed on standard output, control characters escaped wherever it goes.
+    """Text on standard output, with one line feed at its end, control characters escaped wherever it goes.
 
-    `painted` adds colours, where these are wanted.
-    What the encoding of standard output lacks is written as an escape. Raises OutputError as `write_to_stream`.
+    `painted` adds colours, where these are wanted. What the encoding of standard output lacks is written as an escape.
+    Raises OutputError.
     """
     encoding = (_CAPTURED.get() is None and getattr(sys.stdout, "encoding", None)) or "utf-8"
-    text = terminal_safe(text)
+    text = terminal_safe(text.removesuffix("\n"))
     if can_show_colours(sys.stdout):
         text = painted(text)
-    write_to_stream(Destination("stdout"), [f"{text}\n".encode(encoding, "backslashreplace")])
-
-
-def write_result(output: Destination, blocks: Iterable[bytes]) -> None:
-    """Write a result to its destination; a file appears whole or not at all. Raises OutputError."""
-    if output.stream is None:
-        write_whole(output.text, blocks)
-    else:
-        write_to_stream(output, blocks)
+    STDOUT.write([f"{text}\n".encode(encoding, "backslashreplace")])
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:
@@ -181,7 +176,7 @@ def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> Non
     if errors.stream == "stderr":
         say(text)
     else:
-        write_result(errors, blocks)
+        errors.write(blocks)
 
 
 # ---- How far a command is
@@ -232,10 +227,7 @@ def with_clock(doing: str) -> Iterator[None]:
         _clear()
 
 
-Item = TypeVar("Item")
-
-
-def with_bar(items: Sequence[Item], doing: str = "aligning") -> Iterator[Item]:
+def with_bar(items: Sequence[Value], doing: str = "aligning") -> Iterator[Value]:
     """Pass `items` on; what takes over two seconds shows on a terminal how far it is."""
     is_shown, start = _shows_progress(), time.monotonic()
     for number, item in enumerate(items):

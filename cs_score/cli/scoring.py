@@ -1,4 +1,4 @@
-"""The call without a command, which follows the Perl scorer; scoring as that and other commands ask for it."""
+"""The call without a command, which follows the Perl scorer, and `cs-score score` for every task."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import (
     Existing,
-    OutputPlan,
     PlannedOutput,
     encoded,
-    ending_of,
     folder_beside,
+    folder_made,
     is_stream,
     why_not_writable,
     write_packed,
@@ -25,49 +27,27 @@ from cs_score.base.outputs import (
 )
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
-from cs_score.base.sources import InMemory, Input, name_of, open_source
-from cs_score.cli.core import FORCE, FORMAT, Command, Finished, Line, Parameter, Reference, Status
-from cs_score.cli.options import (
-    ALL,
-    FILES,
-    JSON,
-    KNOWLEDGE_BASE,
-    POLICY,
-    POLICY_SWITCHES,
-    PROBLEMS,
-    PROGRAM,
-    RUN,
-    RUNIDS,
-    SWITCHES,
-    Division,
-    defaults_of,
-    edition_followed,
-    fields,
-    layout_of,
-    legend,
-    options_of,
-    outputs,
-    policies,
-    policy_texts,
-    read_division,
-    read_measures,
-    read_resampling,
-    report_on_stderr,
-)
+from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.cli import options
+from cs_score.cli.core import Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
+from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, taken, task_command, whole_number
 from cs_score.cli.output import (
     STDERR,
+    STDOUT,
     Destination,
     is_quiet,
-    remark,
+    print_text,
     say,
+    text_width,
     warn,
+    with_deltas,
     write_report,
     write_text,
-    write_to_stream,
 )
-from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import Options, as_validated
+from cs_score.coldstart.options import as_validated
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
@@ -82,64 +62,79 @@ from cs_score.coldstart.outputs import (
     whole_report,
     written,
 )
-from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, load_alone, run_files, runs_of, score_apart
+from cs_score.coldstart.several import score_apart
 from cs_score.coldstart.unit_statistics import intervals
-from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog, RecordingLog
-from cs_score.tasks import TASKS
+from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
+    from cs_score.analysis import any_table
+    from cs_score.analysis.coldstart import scored as analyses
+    from cs_score.analysis.many import sampled_pool
     from cs_score.coldstart import documents
-    from cs_score.preparation.prevalidation import PreparedRun
+    from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.problems import reports
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
+    from cs_score.tables import layout
+    from cs_score.tables.statistics import Printout
 else:
-    documents = Late("cs_score.coldstart.documents")
+    any_table, layout = Late("cs_score.analysis.any_table"), Late("cs_score.tables.layout")
+    analyses = Late("cs_score.analysis.coldstart.scored")
+    sampled_pool, documents = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 
+PROGRAM: Final = "cs-score"
+MOST_PARTS: Final = 1024
 
-class Call(Record):
-    """A scoring that a command line asks for, understood and checked. Without `output` no table is written."""
+_COMPRESSION: Final = 6
+"""A compressed file holds about this many times its size."""
 
-    line: Line
-    plan: OutputPlan
-    options: Options
-    output: Destination | None
-    errors: Destination
-    json_file: str | None
-    files: tuple[Input, ...]
-    invocation: Invocation
-    resampling: Resampling | None
-    division: Division
 
-    @property
-    def query_files(self) -> list[str]:
-        """The query files among the words."""
-        return [word for word in self.line.words if is_query_file(word)]
+class Call(Runs):
+    """A scoring as the reference does it, understood and checked. Without `output` no table is written."""
 
-    @property
-    def knowledge_bases(self) -> frozenset[str]:
-        """The knowledge bases, which --knowledge-base names, or which are recognised by their first lines."""
-        return frozenset(self.line.texts(KNOWLEDGE_BASE.long)) | knowledge_bases_in(self.files)
+    def __init__(
+        self, line: Line, others: Iterable[PlannedOutput], output: Destination | None = None,
+        errors: Destination = STDERR, *, option: str = "-output_file", json_file: str | None = None,
+    ) -> None:  # fmt: skip
+        """`option` names the prefix of the tables, `others` are further outputs. Raises UsageError or OutputError."""
+        super().__init__(line)
+        self.output, self.errors, self.json_file = output, errors, json_file
+        planned = [*self._tables(option), *others]
+        if "--problems" in line:
+            planned += reports.OPTION.outputs(line.get("--problems"))
+        named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
+        self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
+        samples = self.options.samples is not None
+        self.invocation = Invocation(
+            time.localtime(), os.getcwd(), (PROGRAM, *line.typed), self.policy_texts, samples
+        )  # fmt: skip
+        self.resampling = read_resampling(line)
+        self._parts, self.jobs = (whole_number(line, name, MOST_PARTS) for name in ("--parts", "--jobs"))
 
-    @property
-    def validates(self) -> bool:
-        """Whether runs are validated before they are scored."""
-        return "--validate" in self.line.switches
+    def _tables(self, option: str) -> Iterator[PlannedOutput]:
+        if self.output is not None and self.output.stream is None:
+            for file in written(self.line.switches, self.edition):
+                yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
+
+    def parts_of(self, files: Sequence[Input]) -> int:
+        """Parts to score these runs and assessments in; 1 where a file can be read only once."""
+        paths = [member for word in files for member in members(word)]
+        if not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
+            return 1
+        sizes = [os.path.getsize(path) * (1 if plain_name(path) == path else _COMPRESSION) for path in map(str, paths)]
+        return self._parts or min(MOST_PARTS, sum(sizes) // options.PART) or 1
 
     def new_log(self) -> ProblemLog:
         """A log that keeps all details where they are written to a file."""
-        return RecordingLog() if PROBLEMS.long in self.line.switches else ProblemLog()
+        return RecordingLog() if "--problems" in self.line else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
         """Write the file of --problems, with the error that ended the scoring, if one did."""
-        if (path := self.line.switches.get(PROBLEMS.long)) is None:
-            return
-        if isinstance(problems, RecordingLog):
+        if isinstance(problems, RecordingLog) and (path := self.line.get("--problems")) is not None:
             if isinstance(error, InputError):
                 problems.fatal.append(error)
             reports.write_problems(problems, path)
@@ -149,39 +144,71 @@ class Call(Record):
         if self.json_file is not None and not was_stopped:
             text = encoded(documents.json_text(result, intervals))
             if self.json_file == "-":
-                write_to_stream(Destination("stdout"), text)
+                STDOUT.write(text)
             else:
                 write_packed(self.json_file, text)
-        layout = layout_of(self.line)
         if self.output is not None and self.output.stream is not None:
-            for blocks in stream_blocks(result, layout, self.invocation, intervals):
-                write_to_stream(self.output, blocks)
+            for blocks in stream_blocks(result, self.layout, self.invocation, intervals):
+                self.output.write(blocks)
         elif self.output is not None:
-            for ending, blocks in file_blocks(result, layout, self.invocation, intervals, was_stopped):
+            for ending, blocks in file_blocks(result, self.layout, self.invocation, intervals, was_stopped):
                 write_whole(f"{self.output.text}.{ending}", blocks)
 
+    def check_inputs(self) -> None:
+        """Raises InputError where an input cannot be opened."""
+        for given in (*self.queries, *(member for word in self.files for member in members(word))):
+            if given != "-" and not isinstance(given, InMemory):
+                with open_source(given):
+                    pass
 
-def call_of(
-    line: Line, outputs: Iterable[PlannedOutput] = (), output: Destination | None = None,
-    errors: Destination = STDERR, *, json_file: str | None = None, folder: str | None = None,
-) -> Call:  # fmt: skip
-    """The call that a command line asks for, its outputs checked. Raises UsageError or OutputError; touches no file."""
-    planned = list(outputs)
-    if PROBLEMS.long in line.switches:
-        planned += reports.OPTION.outputs(line.switches[PROBLEMS.long])
-    named = (*line.words, *filter(None, map(line.switches.get, ("-queries", "-samples"))))
-    read = [name_of(member) for word in named for member in members(word)]
-    plan = OutputPlan(read, planned, FORCE.long in line.switches, folder)
-    plan.check()
-    defaults = defaults_of(line)
-    options = options_of(line, defaults)
-    words = [word for word in line.words if not is_query_file(word)]
-    texts = policy_texts(line, defaults)
-    return Call(
-        line, plan, options, output, errors, json_file, (*words, *line.texts(KNOWLEDGE_BASE.long)),
-        Invocation(time.localtime(), os.getcwd(), (PROGRAM, *line.typed), texts, options.samples is not None),
-        read_resampling(line), read_division(line),
-    )  # fmt: skip
+
+class RunsScored(Record):
+    """Runs as the call without a command, `score` and `check` have scored them."""
+
+    call: Call
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+    def write(self) -> None:
+        """The files that are asked for."""
+        self.call.write(self.result, self.intervals)
+
+    def text(self, line: Line) -> str:
+        """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
+        measures = ("*",) if "--all" in line else read_measures(line)
+        chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
+        if line.get("--format") == "text" and is_one and chosen.measure:
+            warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
+            return documents.shown(chosen.runs[0], chosen.measure)
+        return documents.WRITERS[line.format](chosen)
+
+
+class PredictionsScored(Record):
+    """Predictions as `score` and `check` have scored them; `per_item` names the table of units, where it is wanted."""
+
+    result: EvidenceResult
+    intervals: ScoreIntervals | None
+    per_item: str | None
+
+    def write(self) -> None:
+        """As that of runs."""
+        from cs_score.evidence.report import unit_blocks
+
+        if self.per_item is not None:
+            write_packed(self.per_item, unit_blocks(self.result))
+
+    def text(self, line: Line) -> str:
+        """As that of runs."""
+        from cs_score.evidence.report import json_text, printed
+
+        if line.format == "json":
+            return json_text(self.result, self.intervals, with_units=line.file is not None)
+        is_bare = line.get("--format") == "text"
+        return printed(line.format, self.result, self.intervals, read_measures(line), is_bare=is_bare)
+
+
+# ---- The call without a command
 
 
 def _bare_call(line: Line) -> Call:
@@ -193,18 +220,9 @@ def _bare_call(line: Line) -> Call:
             "others are written, into a folder that must be there"
         )
     existing = Existing.REPLACED if is_of_failed_call(errors.text) else Existing.REFUSED
-    json_file = line.switches.get(JSON.long)
-    outputs = [*tables_of("-output_file", output, line), *errors.planned("-error_file", existing)]
-    if json_file is not None:
-        outputs += documents.OPTION.outputs(json_file)
-    return call_of(line, outputs, output, errors, json_file=json_file)
-
-
-def tables_of(option: str, output: Destination, line: Line) -> Iterator[PlannedOutput]:
-    """The files behind the prefix that an option names; none for a stream."""
-    if output.stream is None:
-        for file in written(line.switches, edition_followed(line)):
-            yield PlannedOutput(option, f"{output.text}.{file.ending}", Existing.CLEARED)
+    json_file = line.get("--json")
+    of_json = documents.OPTION.outputs(json_file) if json_file is not None else ()
+    return Call(line, chain(errors.planned("-error_file", existing), of_json), output, errors, json_file=json_file)
 
 
 def _bare(line: Line) -> int:
@@ -214,148 +232,74 @@ def _bare(line: Line) -> int:
     try:
         call = _bare_call(line)
         problems = call.new_log()
-        with paused_collector(), scored(call, problems) as scoring:
-            result = scoring.result
-            steps = [partial(call.write, result, scoring.intervals), partial(_report, call, result)]
-            for step in reversed(steps) if call.options.edition.reports_first else steps:
+        with paused_collector(), _scored_together(call, problems) as scored:
+            steps: list[Callable[[], None]] = [scored.write, partial(_report, call, scored.result)]
+            for step in reversed(steps) if call.edition.reports_first else steps:
                 step()
             call.write_problems(problems)
-            return Finished(Status.REFERENCE if result.error_count else 0, scoring)
+            return Finished(Status.REFERENCE if scored.result.error_count else 0, scored)
     except CsScoreError as error:
         return _give_up(error, problems, call)
 
 
 @contextlib.contextmanager
-def scored(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
+def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """Score as the reference does, once inputs can be opened. Within, the text of a large run's debug file is there.
 
     Raises InputError; where scoring is stopped what is complete has been written.
     """
-    _check_inputs(call)
+    call.check_inputs()
     knowledge_bases = call.knowledge_bases
     call.plan.clear()
-    gold = open_gold(call.query_files, call.options, problems)
+    gold = open_gold(call.queries, call.options, problems)
     if not call.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
     gold = noting_folders(gold, call.files)
     with contextlib.ExitStack() as unfinished:
-        result = _scored_in_parts(call, gold, call.files, knowledge_bases, unfinished)
+        result = _in_parts(call, gold, call.files, unfinished)
         if result is None:
-            result = _scored_whole(call, gold, knowledge_bases, problems)
+            try:
+                if call.validates or knowledge_bases:
+                    run = load_as_prepared(gold, call.files, knowledge_bases, problems, validates=call.validates)
+                else:
+                    run = load_run(gold, call.files, problems=problems)
+                if run.run_ids:
+                    check_fields(call.layout.fields)
+                result = score_runs(run, call.options.policy, problems)
+            except ScoringStopped as stop:
+                call.write(stop.partial, was_stopped=True)
+                raise
+            result = replace(result, origin=as_validated(result.origin)) if call.validates else result
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 
 
-@contextlib.contextmanager
-def scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
-    """As `scored`, but each run by itself, over a pool that is read first wherever it stands among the files.
-
-    Raises UsageError where no run is named, or no assessments.
-    """
-    call = replace(call, files=tuple(map(held, call.files)))
-    _check_inputs(call)
-    knowledge_bases = call.knowledge_bases
-    runs, assessments = runs_and_pool(call.line, call.query_files, call.files, knowledge_bases)
-    call.plan.clear()
-    gold = noting_folders(open_gold(call.query_files, replace(call.options, runids=None), problems), call.files)
-    with contextlib.ExitStack() as unfinished:
-        result = None
-        if len(runs) == 1 and not runs[0].is_shared:
-            result = _scored_in_parts(call, gold, (*assessments, runs[0].file), knowledge_bases, unfinished)
-        if result is None:
-
-            def load(gold: Gold, run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
-                if not (call.validates or knowledge_bases):
-                    return load_alone(gold, run, pool, log)
-                known = [str(run.file)] if run.file in knowledge_bases else []
-                return load_as_prepared(run.over(gold), [*pool, run.file], known, log, validates=call.validates)
-
-            gold = with_pool(gold, assessments, problems)
-            result = score_apart(gold, runs, problems, load, validated=call.validates)
-            check_fields(layout_of(call.line).fields)
-        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
-
-
-def held(file: Input) -> Input:
-    """A file that can be read again: standard input is held in memory."""
-    return InMemory("-", sys.stdin.buffer.read()) if file == "-" else file
-
-
-def runs_and_pool(
-    line: Line, query_files: Sequence[str], files: Sequence[Input], knowledge_bases: Collection[Input]
-) -> tuple[list[OneRun], list[Input]]:
-    """The runs, with knowledge bases among them, that --run or -runids choose, and the assessments.
-
-    Raises UsageError where there are no queries, runs or assessments, or no run of that id.
-    """
-    for file in files:
-        if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
-            raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join([*TASKS][1:])}")
-    runs, assessments = run_files(files, knowledge_bases)
-    for found, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
-        if not found:
-            there = ", ".join(map(name_of, files)) or "no file beside the queries"
-            raise UsageError(f"no {lacking} among the files: there is {there}; name queries, assessments and a run")
-    if not query_files:
-        listed = line.switches.get("-queries") or ""
-        hint = f"; -queries chooses some of them: write {listed} without it" if is_query_file(listed) else ""
-        raise UsageError(f"no query file (*.xml) among the files; name queries, assessments and a run{hint}")
-    chosen = line.texts(RUN.long) or line.text(RUNIDS.long, "").split(":")
-    return runs_of(runs, knowledge_bases, chosen if any(chosen) else None), assessments
-
-
-def _scored_in_parts(
-    call: Call, gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str], unfinished: contextlib.ExitStack
-) -> Result | None:
+def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contextlib.ExitStack) -> Result | None:
     """The result of a large run scored in parts; None where it is small, or has to be scored whole.
 
     The text of its debug file lies in a folder that goes with `unfinished`.
     """
-    needs_all = call.validates or knowledge_bases or call.json_file is not None or PROBLEMS.long in call.line.switches
-    parts = 1 if needs_all else call.division.parts_of(files)
+    needs_all = call.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
+    parts = 1 if needs_all else call.parts_of(files)
     if parts == 1:
         return None
     from cs_score.base.processes import processors
     from cs_score.coldstart.parts import score_in_parts
 
     try:
-        check_fields(layout_of(call.line).fields)
+        check_fields(call.layout.fields)
     except InputError:  # it comes after what is fatal in the files
         return None
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
     beside = unfinished.enter_context(folder_beside(None if path is None or is_stream(path) else path))
-    return score_in_parts(gold, list(map(name_of, files)), parts, call.division.jobs or processors(), beside)
-
-
-def _scored_whole(call: Call, gold: Gold, knowledge_bases: Collection[str], problems: ProblemLog) -> Result:
-    """Load all files and score the runs. The files of completed stages are written before ScoringStopped is raised."""
-    try:
-        if call.validates or knowledge_bases:
-            run = load_as_prepared(gold, call.files, knowledge_bases, problems, validates=call.validates)
-        else:
-            run = load_run(gold, call.files, problems=problems)
-        if run.run_ids:
-            check_fields(layout_of(call.line).fields)
-        result = score_runs(run, call.options.policy, problems)
-        return replace(result, origin=as_validated(result.origin)) if call.validates else result
-    except ScoringStopped as stop:
-        call.write(stop.partial, was_stopped=True)
-        raise
-
-
-def _check_inputs(call: Call) -> None:
-    """Raises InputError where an input cannot be opened."""
-    for given in (*call.query_files, *(member for word in call.files for member in members(word))):
-        if given != "-" and not isinstance(given, InMemory):
-            with open_source(given):
-                pass
+    return score_in_parts(gold, list(map(name_of, files)), parts, call.jobs or processors(), beside)
 
 
 def _report(call: Call, result: Result) -> None:
     """Remarks on standard error, then the report, twice as the reference writes it, and its closing line."""
     warn(*result.warnings)
-    output, errors, edition = call.output, call.errors, call.options.edition
+    output, errors, edition = call.output, call.errors, call.edition
     # Where both go to standard output the reference has closed it by now and its report is lost.
     if not edition.reports_first and output is not None and errors.stream == output.stream == "stdout":
         errors = STDERR
@@ -373,16 +317,6 @@ def _report(call: Call, result: Result) -> None:
         say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
-def say_policy(line: Line, duplicates: int) -> None:
-    """Where none was named, say which policy is in force with so many duplicates, and which one counts differently."""
-    if duplicates and not {POLICY.long, *POLICY_SWITCHES} & {*line.switches}:
-        is_ignored = "DUPLICATE" in edition_followed(line).ignore
-        name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
-        outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")
-        found = f"{duplicates} duplicate{'s' if duplicates > 1 else ''} {outcome} (policy {name})"
-        remark(f"{found}; --policy {other} {instead}")
-
-
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
     """The problems so far and one line that says what ended the scoring, there and on standard error.
 
@@ -395,82 +329,160 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
         if errors.stream == "stderr":
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")
-    with contextlib.suppress(OutputError):
-        if call is not None and errors.stream is None:
-            text = stopped_report(collected, error, call.options.edition) + MAY_BE_REPLACED
-            write_whole(errors.text, [doubly_encoded(text, call.options.edition)])
     if call is not None:
+        with contextlib.suppress(OutputError):
+            if errors.stream is None:
+                text = stopped_report(collected, error, call.edition) + MAY_BE_REPLACED
+                write_whole(errors.text, [doubly_encoded(text, call.edition)])
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
     return Status.REFERENCE
 
 
-def load_as_prepared(
-    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[str], problems: ProblemLog, *, validates: bool
-) -> Run:
-    """Load files as the scorer does, knowledge bases resolved and, with `validates`, every run validated first.
-
-    What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
-    """
-    from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
-
-    prepared = Preparation(list(files))
-    if knowledge_bases:
-        from cs_score.knowledge_base.validation import resolve_knowledge_bases
-
-        prepared = resolve_knowledge_bases(files, gold.table, type(problems), knowledge_bases)
-        _account(prepared.runs, problems)
-    if validates:
-        validated = validate_runs(prepared.files, gold.table, gold.options.justifications, type(problems))
-        _account(validated.runs, problems)
-        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
-    return load_prepared(gold, prepared, problems=problems)
-
-
-def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
-    """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
-    for run in runs:
-        say(report_on_stderr(run.problems))
-        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
-            problems.also_report(run.problems)
-        run.check()
-        remark(run.account)
-
-
-def knowledge_bases_in(files: Iterable[Input]) -> frozenset[str]:
-    """The knowledge bases among the files that words of the command line stand for."""
-    found = (member for word in files for member in members(word))
-    return frozenset(member for member in found if isinstance(member, str) and is_knowledge_base(member))
-
-
-class RunsScored(Record):
-    """Runs as `cs-score score` and `check` have scored them."""
-
-    call: Call
-    result: Result
-    intervals: Sequence[ScoreIntervals]
-
-    def write(self) -> None:
-        """The files that are asked for."""
-        self.call.write(self.result, self.intervals)
-
-    def text(self, line: Line) -> str:
-        """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
-        measures = ("*",) if ALL.long in line.switches else read_measures(line)
-        chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
-        is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
-        if line.switches.get(FORMAT.long) == "text" and is_one and chosen.measure:
-            warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
-            return documents.shown(chosen.runs[0], chosen.measure)
-        return documents.WRITERS[line.format](chosen)
-
-
 def bare() -> Command:
     """The call without a command."""
-    return Reference(
-        "",
-        SWITCHES,
-        (Parameter("files", FILES, is_repeated=True),),
-        sections=lambda: (outputs(), fields(), policies(), *legend()),
-        body=_bare,
+    names = f"{options.OF_A_CALL} -error_file -output_file --json"
+    sections = (options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND)
+    files = Parameter("files", options.FILES, is_repeated=True)
+    return Reference("", taken(names), files, sections=sections, body=_bare)
+
+
+# ---- Scores for every task
+
+
+@contextlib.contextmanager
+def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]:
+    """Score what the line names; within, the result is there, afterwards it is said what is to be known of it.
+
+    Raises CsScoreError where nothing can be scored.
+    """
+    if task != COLD_START:
+        yield _predictions_scored(task, line)
+        return
+    call = _call_of_score(line)
+    problems = call.new_log()
+    try:
+        with folder_made(line.folder, "-o"), paused_collector(), _scored_apart(call, problems) as scored:
+            yield scored
+            result = scored.result
+    except CsScoreError as error:
+        if isinstance(error, ScoringStopped):
+            warn(*error.partial.warnings)
+        say(report_on_stderr(problems))
+        call.write_problems(problems, error)
+        raise
+    warn(*result.warnings)
+    say_policy(call, sum(run.duplicates for run in result.runs))
+    say(report_on_stderr(result.problems))
+    if result.problems:
+        say(closing_line(result.error_count, result.warning_count))
+    call.write_problems(problems)
+
+
+def _call_of_score(line: Line) -> Call:
+    units = options.PER_UNIT.outputs(line.get("--per-unit"))
+    if line.folder is None:
+        return Call(line, [*([] if line.file is None else [line.file]), *units])
+    output = Destination(os.path.join(line.folder, "out"))
+    json_file = f"{output.text}.json"
+    of_json = replace(documents.OPTION, name="-o").outputs(json_file)
+    return Call(line, chain(of_json, units), output, option="-o", json_file=json_file)
+
+
+@contextlib.contextmanager
+def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
+    """Each run by itself, over a pool that is read first wherever it stands among the files.
+
+    Raises UsageError where no run is named, or no assessments.
+    """
+    call.check_inputs()
+    runs, assessments = call.found()
+    call.plan.clear()
+    gold = noting_folders(open_gold(call.queries, call.apart, problems), call.files)
+    with contextlib.ExitStack() as unfinished:
+        result = None
+        if len(runs) == 1 and not runs[0].is_shared:
+            result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
+        if result is None:
+            gold = with_pool(gold, assessments, problems)
+            result = score_apart(gold, runs, problems, call.alone, validated=call.validates)
+            check_fields(call.layout.fields)
+        yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+
+
+def _predictions_scored(task: str, line: Line) -> PredictionsScored:
+    from cs_score.evidence import intervals
+    from cs_score.evidence.report import units_option
+
+    given, per_item = Predictions(task, line), line.get("--per-item")
+    outputs = [] if line.file is None else [line.file]
+    if per_item is not None:
+        outputs += units_option(given.task.mode).outputs(per_item)
+    outputs += options.PER_UNIT.outputs(line.get("--per-unit"))
+    plan = line.plan(outputs, (given.gold, *given.files))
+    resampling = read_resampling(line)
+    plan.clear()
+    result = given.one()
+    return PredictionsScored(result, None if resampling is None else intervals(result, resampling), per_item)
+
+
+def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
+    """The table of `--per-unit`, of each run of the files."""
+    results: dict[str, Any] = {task: scored.result}
+    if isinstance(scored, RunsScored):
+        results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
+    clusters = UNSET if resampling is None else resampling.clusters
+    return layout.tsv(any_table.per_unit(task_named(task), results, clusters))
+
+
+def estimate_from_sample(line: Line) -> int:
+    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
+    if line.folder is not None:
+        raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
+    inclusion, resampling = sampled_pool.read_inclusion(line.text("--inclusion")), read_resampling(line, always=True)
+    given = Runs(line)
+    with paused_collector():
+        opened, pool, runs = given.opened()
+        gold = with_pool(opened, pool)
+        loaded = {name: given.load(gold, run) for name, run in zip(sampled_pool.names_of(runs), runs)}
+        scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
+        found = sampled_pool.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
+    return print_found(line, sampled_pool.SAMPLED, found)
+
+
+def print_found(line: Line, printout: Printout, found: Any) -> int:
+    """Print a document of statistics in the format of the line."""
+    print_text(printout.written(found, line.format, text_width()), with_deltas)
+    return Status.DONE
+
+
+def _score(task: str, line: Line) -> int:
+    """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
+    if "--inclusion" in line:
+        return estimate_from_sample(line)
+    with scored_by(task, line) as scored:
+        text = scored.text(line)
+        scored.write()
+        if (path := line.get("--per-unit")) is not None:
+            write_packed(path, _by_unit(task, scored, read_resampling(line)))
+    print_text(text)
+    has_errors = isinstance(scored, RunsScored) and scored.result.error_count
+    return Finished(Status.FAILED if has_errors else Status.DONE, scored)
+
+
+def score(task: str) -> Command:
+    """The command of a task."""
+    names = (
+        f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+        f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+    )
+    return task_command(
+        "score",
+        task,
+        _score,
+        names,
+        own=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
+        of_runs=(options.POLICIES, options.FIELDS),
+        formats=("text", "json", "tsv", "markdown", "latex"),
+        folder="files" if task == COLD_START else "",
     )

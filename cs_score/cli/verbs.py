@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import as_builtins, json_text
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, ending_of, folder_made, write_together
+from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, FORMAT, OUTPUT, QUIET, Command, Line, Option, Parameter, Section, Status
-from cs_score.cli.named import FOLLOW_B, POLICY_B, POOL_B, Runs, named_by
+from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
+from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
 from cs_score.cli.options import (
-    ALL,
-    ALSO,
     EXAMPLE,
     EXAMPLE_OF_TWO,
     FILES,
+    FILES_OF_EVIDENCE,
     INTERVALS,
-    KNOWLEDGE_BASE,
     MOST_SHOWN,
-    POLICY,
-    RUN,
-    RUNIDS,
+    POLICIES,
+    POLICY_FORM,
     SCORING,
-    TOP,
     evidence_task,
-    measure_option,
-    policies,
-    policy_form,
     read_resampling,
     task_command,
     top_of,
 )
-from cs_score.cli.output import Destination, print_text, remark, text_width, with_bar, with_deltas, write_to_stream
-from cs_score.cli.predictions import FILES_OF_EVIDENCE, GOLD, PREDICTIONS, UNIT, Predictions, analysing
+from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
+from cs_score.coldstart.editions import EDITIONS
+from cs_score.coldstart.options import PRESETS
 from cs_score.report import MOST_ROWS
 from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
@@ -68,40 +62,35 @@ def make_way(line: Line, task: Task, kind: str) -> None:
         PlannedOutput("-o", os.path.join(folder, name), Existing.RECOGNISED, re.escape("\t".join(columns).encode()))
         for name, columns in task.headers(kind).items()
     ]
-    plan = OutputPlan(line.inputs(), planned, FORCE.long in line.switches, folder)
-    plan.check()
-    plan.clear()
+    line.plan(planned, folder=folder).clear()
 
 
-def deliver(line: Line, task: Task, document: Any) -> None:
+def deliver(line: Line, task: Task, document: Any) -> int:
     """Print a document in the format that is asked for, or write its tables into a folder, all or none.
 
     Raises OutputError.
     """
     top = top_of(line)
     if (folder := line.folder) is not None:
-        files = [
-            (os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table))
-            for table in task.tables(document)
-            if table.layout.is_file
-        ]
+        tables = (table for table in task.tables(document) if table.layout.is_file)
+        files = [(os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)) for table in tables]
         with folder_made(folder, "-o"):
             write_together(files)
     elif line.format == "json":
-        write_to_stream(Destination("stdout"), encoded(json_text(as_builtins(document, top))))
+        STDOUT.write(encoded(json_text(as_builtins(document, top))))
     elif line.format == "tsv":
-        tables = {table.layout.name: table for table in task.tables(document)}
-        found = [tables[name] for name in _PRINTED if name in tables]
+        by_name = {table.layout.name: table for table in task.tables(document)}
+        found = [by_name[name] for name in _PRINTED if name in by_name]
         table = next((table for table in found if table.rows), found[-1])
-        write_to_stream(Destination("stdout"), tsv(replace(table, rows=table.rows[:top])))
+        STDOUT.write(tsv(replace(table, rows=table.rows[:top])))
     elif line.format in _MARKUP:
         render, above = _MARKUP[line.format]
         shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
         parts = [part for table in shown for part in table.parts()]
         print_text("\n\n".join("\n".join((above(part.title), "", *render(part, top))) for part in parts))
     else:
-        rows = MOST_SHOWN if ALL.long in line.switches else top
-        print_text(task.text(document, text_width(), rows), with_deltas)
+        print_text(task.text(document, text_width(), MOST_SHOWN if "--all" in line else top), with_deltas)
+    return Status.DONE
 
 
 _PRINTED: Final = ("steps", "units", "mistakes")
@@ -117,7 +106,7 @@ _MARKUP: Final[dict[str, tuple[Callable[..., Iterable[str]], Callable[[str], str
 
 
 def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None, *, is_whole: bool) -> Any:
-    measure, settings = task.measure_of(line.switches.get("--measure")), given.settings
+    measure, settings = task.measure_of(line.get("--measure")), given.settings
     progress = with_bar if task.name == COLD_START else analysing
     make_way(line, task, "analysis")
     return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
@@ -125,15 +114,14 @@ def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None
 
 def _analyze(name: str, line: Line) -> int:
     task, top = task_named(name), top_of(line)
-    is_whole = line.format != "text" or line.folder is not None or ALL.long in line.switches
-    deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
-    return Status.DONE
+    is_whole = line.format != "text" or line.folder is not None or "--all" in line
+    return deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
 
 
 def _explain(name: str, line: Line) -> int:
     """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
     task, given = task_named(name), named_by(name, line)
-    found = given.explained(task.measure_of(line.switches.get("--measure")))
+    found = given.explained(task.measure_of(line.get("--measure")))
     deliver(line, task, found)
     fatal = getattr(found, "fatal", None)
     if fatal is None:
@@ -146,15 +134,14 @@ def _difference(task: Task, line: Line) -> Any:
     top, resampling = top_of(line), read_resampling(line, always=True)
     given = named_by(task.name, line, most=2)
     make_way(line, task, "difference")
-    measure = task.measure_of(line.switches.get("--measure"))
+    measure = task.measure_of(line.get("--measure"))
     a, b, names = given.both()
     return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
 
 
 def _diff(name: str, line: Line) -> int:
     task = task_named(name)
-    deliver(line, task, _difference(task, line))
-    return Status.DONE
+    return deliver(line, task, _difference(task, line))
 
 
 def _report(name: str, line: Line) -> int:
@@ -162,100 +149,85 @@ def _report(name: str, line: Line) -> int:
 
     In another format it is what analyze and diff give.
     """
-    is_page = line.format == "html"
-    if is_page and OUTPUT.long not in line.switches:
+    is_page, task = line.format == "html", task_named(name)
+    if is_page and "--output" not in line:
         raise UsageError("-o PATH must be given for a page")
     if is_page:
         require_templates()
-    task = task_named(name)
+    which = name != COLD_START
     if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        _refuse_others(line, (), f"says what to analyse, but {line.words[0]} is an analysis already")
+        _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:
             raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
-        blocks = encoded([page_of(read_document(line.words[0]))])
+        STDOUT.write(encoded([page_of(read_document(line.words[0]))]))
+        return Status.DONE
+    if "--compare" in line:
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[which]}", "is not for --compare")
+        found, most = _difference(task, line), top_of(line)
     else:
-        if COMPARE.long in line.switches:
-            _refuse_others(line, (COMPARE, *difference_options(name)), "is not for --compare")
-            found, most = _difference(task, line), top_of(line)
-        else:
-            _refuse_others(line, analysis_options(name), "is for --compare")
-            most = MOST_ROWS if name == COLD_START else None
-            found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
-        if not is_page:
-            deliver(line, task, found)
-            return Status.DONE
-        blocks = encoded([page_from(as_builtins(found, most))])
-    write_to_stream(Destination("stdout"), blocks)
+        _refuse_others(line, _OF_ANALYSES[which], "is for --compare")
+        most = MOST_ROWS if name == COLD_START else None
+        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
+    if not is_page:
+        return deliver(line, task, found)
+    STDOUT.write(encoded([page_from(as_builtins(found, most))]))
     return Status.DONE
 
 
-def _refuse_others(line: Line, known: Iterable[Option], why: str) -> None:
+def _refuse_others(line: Line, known: str, why: str) -> None:
     """Raises UsageError for an option that means nothing here."""
-    names = {option.long for option in (*known, OUTPUT, FORMAT, FORCE, QUIET)}
     for name in line.switches:
-        if name not in names:
+        if name not in f"{known} --output --format --force --quiet".split():
             raise UsageError(f"{name} {why}")
 
 
 def _plot(line: Line) -> int:
     kind, name = line.words
-    drawing = chart_of(read_document(name), kind, line.switches.get("--of"))
-    write_to_stream(Destination("stdout"), [chart_bytes(drawing, f".{line.format}")])
+    drawing = chart_of(read_document(name), kind, line.get("--of"))
+    STDOUT.write([chart_bytes(drawing, f".{line.format}")])
     return Status.DONE
 
 
 # ---- Their options and helps
 
+_RUNS: Final = f"{SCORING} --knowledge-base -runids --run"
+_TWO: Final = "--policy-b --pool-b --follow-b"
+_OF_ANALYSES: Final = (
+    f"{_RUNS} --measure --policy --also-policy --top --by {INTERVALS}",
+    "--gold --predictions --measure --top",
+)
+"""What says what is analysed, and how: in Cold Start, and in tasks of evidence."""
 
-def _dimensions() -> Iterable[str]:
-    """The dimensions of groups."""
-    return DIMENSIONS
+_OF_DIFFERENCES: Final = (f"{_RUNS} --policy --measure {_TWO} --top {INTERVALS}", f"--gold --measure --top {INTERVALS}")
+"""Likewise which two are compared."""
 
-
-def _chart_kinds() -> Sequence[str]:
-    return CHART_KINDS
-
-
-COMPARE: Final = Option("--compare", None, "The page of a difference: of two runs, as diff takes them")
-_BY: Final = Option(
-    "--by", "LIST", "Groups by several dimensions at once, such as slot,language; may be repeated", None, _dimensions,
-    many=True,
-)  # fmt: skip
-_SELECTORS: Final = (
+_OWN: Final = (
     Option(
-        "--line",
-        "N",
+        "--answer TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
+    ),
+    Option(
+        "--by LIST",
+        "Groups by several dimensions at once, such as slot,language; may be repeated",
+        None,
+        lambda: DIMENSIONS,
+        many=True,
+    ),
+    Option("--class ID", "An equivalence class; may be repeated", many=True),
+    Option("--compare", "The page of a difference: of two runs, as diff takes them"),
+    Option("--follow-b VERSION", "Take one run, and score it as B under this edition", choices=[*EDITIONS]),
+    Option(
+        "--line N",
         "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
         many=True,
     ),
-    UNIT,
-    Option("--class", "ID", "An equivalence class; may be repeated", many=True),
     Option(
-        "--node",
-        "ID",
-        "A node, by its id in the run or by its full id in the scorer's tables; may be repeated",
-        many=True,
+        "--node ID", "A node, by its id in the run or by its full id in the scorer's tables; may be repeated", many=True
     ),
     Option(
-        "--answer", "TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
+        "--policy-b NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=[*PRESETS]
     ),
+    Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
 )
-
-
-def analysis_options(task: str) -> tuple[Option, ...]:
-    """What says what is analysed, and how."""
-    if task != COLD_START:
-        return GOLD, PREDICTIONS, measure_option(task), TOP
-    return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, measure_option(task), POLICY, ALSO, TOP, _BY, *INTERVALS
-
-
-def difference_options(task: str) -> tuple[Option, ...]:
-    """What says which two are compared, and how."""
-    if task != COLD_START:
-        return GOLD, measure_option(task), TOP, *INTERVALS
-    two = (POLICY_B, POOL_B, FOLLOW_B)
-    return *SCORING, KNOWLEDGE_BASE, RUNIDS, RUN, POLICY, measure_option(task), *two, TOP, *INTERVALS
-
 
 _FILES_OF_A_RUN: Final = f"The queries, the run and its assessments, in any order. {FILES}"
 _MISTAKES: Final = (
@@ -286,66 +258,91 @@ _PAGE: Final = (
     "extra report: pip install 'cs-score[report]'",
 )
 _FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
-
-
-def _of_policies() -> Sequence[Section]:
-    return policy_form(), policies()
+_OF_POLICIES: Final = (POLICY_FORM, POLICIES)
 
 
 def analyze(task: str) -> Command:
     """The command of a task."""
-    is_cold_start = task == COLD_START
     return task_command(
-        "analyze", task, _analyze, (*analysis_options(task), ALL, FORCE),
-        files=_FILES_OF_A_RUN if is_cold_start else FILES_OF_EVIDENCE.meaning,
-        sections=(_ANALYSIS if is_cold_start else _MISTAKES,), of_runs=_of_policies, formats=_FORMATS, folder="tsv",
+        "analyze",
+        task,
+        _analyze,
+        tuple(f"{names} --all --force" for names in _OF_ANALYSES),
+        own=_OWN,
+        files=(_FILES_OF_A_RUN, FILES_OF_EVIDENCE),
+        sections=[_ANALYSIS if task == COLD_START else _MISTAKES],
+        of_runs=_OF_POLICIES,
         summary=f"What each mistake of {task} predictions costs",
-    )  # fmt: skip
+        formats=_FORMATS,
+        folder="tsv",
+    )
 
 
 def explain(task: str) -> Command:
     """The command of a task."""
-    if task == COLD_START:
-        options = (*SCORING, POLICY, KNOWLEDGE_BASE, RUNIDS, RUN, *_SELECTORS, measure_option(task), FORCE)
-        return task_command(
-            "explain", task, _explain, options, files=_FILES_OF_A_RUN, sections=(_EXPLANATION,),
-            formats=_FORMATS[:3], example=f"--line 7 {EXAMPLE}",
-        )  # fmt: skip
+    names = (
+        f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force",
+        "--gold --predictions --unit --measure --force",
+    )
+    is_cold_start = task == COLD_START
+    unit = "" if is_cold_start else evidence_task(task).mode.unit
     return task_command(
-        "explain", task, _explain, (GOLD, PREDICTIONS, UNIT, measure_option(task), FORCE),
-        files=FILES_OF_EVIDENCE.meaning, sections=(_MISTAKES,), formats=_FORMATS,
-        summary=f"How one {evidence_task(task).mode.unit} of {task} was scored, and what it costs",
-    )  # fmt: skip
+        "explain",
+        task,
+        _explain,
+        names,
+        own=_OWN,
+        files=(_FILES_OF_A_RUN, FILES_OF_EVIDENCE),
+        sections=[_EXPLANATION if is_cold_start else _MISTAKES],
+        formats=_FORMATS[: 3 if is_cold_start else 5],
+        summary=f"How one {unit} of {task} was scored, and what it costs",
+        example=f"--line 7 {EXAMPLE}",
+    )
 
 
 def diff(task: str) -> Command:
     """The command of a task."""
-    is_cold_start = task == COLD_START
     files = (
         "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a positive "
-        "difference is in favour of B. Each run is scored by itself"
+        "difference is in favour of B. Each run is scored by itself",
+        "Predictions A and B, behind gold where --gold does not name it",
     )
     return task_command(
-        "diff", task, _diff, (*difference_options(task), ALL, FORCE),
-        files=files if is_cold_start else "Predictions A and B, behind gold where --gold does not name it",
-        sections=(_DIFFERENCE,), of_runs=_of_policies, formats=_FORMATS[: 3 if is_cold_start else 5], folder="tsv",
-        summary=f"Why one {task} system scores higher than another, unit by unit", example=EXAMPLE_OF_TWO,
-    )  # fmt: skip
+        "diff",
+        task,
+        _diff,
+        tuple(f"{names} --all --force" for names in _OF_DIFFERENCES),
+        own=_OWN,
+        files=files,
+        sections=[_DIFFERENCE],
+        of_runs=_OF_POLICIES,
+        formats=_FORMATS[: 3 if task == COLD_START else 5],
+        folder="tsv",
+        summary=f"Why one {task} system scores higher than another, unit by unit",
+        example=EXAMPLE_OF_TWO,
+    )
 
 
 def report(task: str) -> Command:
     """The command of a task."""
-    options = {option.long: option for option in (*analysis_options(task), *difference_options(task))}
     files = (
         "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
-        "assessments; with --compare two runs"
+        "assessments; with --compare two runs",
+        "Gold and predictions in this order; with --compare two predictions",
     )
+    names = (f"--compare {_OF_ANALYSES[0]} {_TWO} --force", f"--compare {_OF_ANALYSES[1]} {INTERVALS} --force")
     return task_command(
-        "report", task, _report, (COMPARE, *options.values(), FORCE),
-        files=files if task == COLD_START else "Gold and predictions in this order; with --compare two predictions",
-        sections=(_PAGE,), formats=("html", "text", "json", "tsv"), summary=f"The page of {task} predictions",
+        "report",
+        task,
+        _report,
+        names,
+        own=_OWN,
+        files=files,
+        sections=[_PAGE],
+        formats=("html", "text", "json", "tsv"),
+        summary=f"The page of {task} predictions",
         example=f"-o report.html {EXAMPLE}",
-    )  # fmt: skip
+    )
 
 
 def plot() -> Command:
@@ -368,12 +365,11 @@ def plot() -> Command:
     )
     return Command(
         "plot",
-        (Option("--of", "NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"),
-         FORCE),
-        (Parameter("kind", "The chart", choices=_chart_kinds),
-         Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote")),
-        required=(OUTPUT.long,),
-        sections=lambda: (("Charts", charts),),
+        (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
+        Parameter("kind", "The chart", choices=lambda: CHART_KINDS),
+        Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
+        needs_output=True,
+        sections=[("Charts", charts)],
         formats=("svg", "pdf", "png"),
         body=_plot,
-    )  # fmt: skip
+    )

@@ -14,8 +14,8 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import CsScoreError
 from cs_score.base.records import Record, replace
-from cs_score.cli.core import find
-from cs_score.cli.options import defaults_of, options_of
+from cs_score.cli.main import find
+from cs_score.cli.options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold
 from cs_score.coldstart.options import Options, read_policies
 from cs_score.coldstart.queries import is_query_file
@@ -107,7 +107,7 @@ def call_of(case: Case, folder: Path) -> Call | None:
     copy_inputs(case, folder)
     try:
         line = command.read(words)
-        options = replace(options_of(line, defaults_of(line)), samples=None)
+        options = replace(Asked(line).options, samples=None)
     except (CsScoreError, Exit):  # what the case is about
         return None
     switches = [word for name in SCORING if name in line.switches for word in (name, line.text(name, ""))]

@@ -16,7 +16,7 @@ from cs_score.analysis.coldstart.tables import LAYOUTS
 from cs_score.base.records import Record, field
 from cs_score.batch.runs import FILES as BATCH_FILES
 from cs_score.batch.runs import INDEX
-from cs_score.cli.core import find
+from cs_score.cli.main import find
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_claims import GOLD, PREDICTIONS
 from tests.evidence.test_command import EXAMPLES

@@ -17,7 +17,8 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.cli.about import all_commands
-from cs_score.cli.core import COMMANDS, WIDEST, Command, Misuse, Option, Parameter, Reference, find, load, root
+from cs_score.cli.core import COMMANDS, WIDEST, Command, Misuse, Option, Parameter, Reference, load
+from cs_score.cli.main import find, root
 from cs_score.tasks import TASKS
 from tests.coldstart.command import Outcome, score_in
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
@@ -160,7 +161,7 @@ def test_an_option_behind_the_files_is_no_file(name: str, tmp_path: Path) -> Non
 def test_a_value_that_is_missing_is_asked_for(name: str, tmp_path: Path) -> None:
     form = ALL[name]
     for option in form.options:
-        if option.value is not None and not option.may_lack_value:
+        if option.value is not None and not option.value.startswith("["):
             outcome = call(tmp_path, name, option.long)
             assert outcome.status == form.wrong_usage
             assert f"{option.long} needs a value: {option.value}" in one_line(outcome)
@@ -288,11 +289,11 @@ def test_formats_hold_the_numbers_of_the_json(name: str, samples: Path) -> None:
 
 # ---- Spelling
 
-OPTIONS: Final = (Option("-output_file", "F", ""), Option("--json", "[FILE.json]", ""), Option("--check", None, ""))
+OPTIONS: Final = (Option("-output_file F", ""), Option("--json [FILE.json]", ""), Option("--check", ""))
 
 
 def made(contract: type[Command]) -> Command:
-    return contract("made", OPTIONS, (), body=lambda _: 0)
+    return contract("made", OPTIONS, body=lambda _: 0)
 
 
 def test_switches_have_one_dash_or_two_and_a_value_behind_an_equal_sign() -> None:
@@ -331,7 +332,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
     files = Parameter("files", "", is_optional=True, is_repeated=True)
-    line = Reference("made", OPTIONS, (files,), body=lambda _: 0).read(words)
+    line = Reference("made", OPTIONS, files, body=lambda _: 0).read(words)
     assert (line.switches["--json"], line.words) == (value, rest)
 
 
