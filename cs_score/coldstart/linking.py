@@ -122,7 +122,6 @@ class Loading:
         self._file = ""
         # First four characters of document ids that give the language by themselves.
         self._clear_starts: set[str] = set()
-        self._value_types: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
         """Load runs and assessments in order. Raises InputError for a line that cannot be linked and files of an
@@ -190,7 +189,8 @@ class Loading:
             remedy = "runs of 2014 (seven columns) cannot be scored"
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, value_types, slots = self.links, self._value_types, self._slots
+        links, slots, value_types = self.links, self._slots, set[str]()
+        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES
         known = None if self._known is None else self._known.get
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
@@ -198,8 +198,12 @@ class Loading:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = queries.get(full_id) or self._find_query(full_id, number)
             confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
-            if value_type not in value_types:
-                self._check_value_type(value_type, number)
+            if value_type in value_types:
+                pass
+            elif value_type.lower() in legal_types:
+                value_types.add(value_type)
+            else:
+                self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(name, number))
             found = None if known is None else known(answer_key(full_id, relation, value, provenance))
             kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
             if kept is not None:
@@ -239,13 +243,10 @@ class Loading:
 
     def _link_assessments(self, tab_file: TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
-        columns_of = tab_file.schema.columns.index
-        at_query, at_relation, at_value = map(
-            columns_of, ("QUERY_AND_SLOT_NAME", "RELATION_PROVENANCE_TRIPLES", "VALUE")
-        )
-        at_provenance, at_code, at_provenance_code, at_class = map(
-            columns_of, ("VALUE_PROVENANCE_TRIPLES", "VALUE_ASSESSMENT", "PROVENANCE_ASSESSMENT", "VALUE_EC")
-        )
+        position = tab_file.schema.columns.index
+        at_query, at_answer = position("QUERY_AND_SLOT_NAME"), position("RELATION_PROVENANCE_TRIPLES")
+        at_code, at_provenance_code = position("VALUE_ASSESSMENT"), position("PROVENANCE_ASSESSMENT")
+        at_class = position("VALUE_EC")
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
         assumed, slots = self._edition.assumed_mention, self._slots
@@ -253,21 +254,22 @@ class Loading:
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
             query = queries.get(full_id) or self._find_query(full_id, number)
-            answer = columns[at_relation], columns[at_value], columns[at_provenance]
-            kept, target = self._read_answer(query, *answer, number, text)
-            answer = kept or answer
+            relation, value, provenance = columns[at_answer : at_answer + 3]
+            kept, target = self._read_answer(query, relation, value, provenance, number, text)
+            answer = kept or (relation, value, provenance)
             follow_on = follow_ons.get(target)
             if follow_on is None and (known := self._below.get(target)) is not None:
                 follow_on = follow_ons[target] = known.copy()  # gold's own never changes
             follow_on = follow_on or self._new_follow_on(target, query, answer[2], number)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
-            if is_accepted is (value_class == "0" or not value_class):  # exactly accepted answers have one
-                of_query = f"query = {query.short_id}"
-                if is_accepted:
-                    problem = f"Correct entry without equivalence class, {of_query} at line {number}"
-                    raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
-                problem = f"Equivalence class without correct entry, {of_query}, judgment = , ec = {value_class}"
+            has_class = value_class != "0" and value_class != ""
+            if is_accepted and not has_class:
+                problem = f"Correct entry without equivalence class, query = {query.short_id} at line {number}"
+                raise self._error(number, problem, None, "CORRECT_WITHOUT_CLASS")
+            if has_class and not is_accepted:
+                problem = "Equivalence class without correct entry"
+                problem += f", query = {query.short_id}, judgment = , ec = {value_class}"
                 raise self._error(number, problem, None, "CLASS_WITHOUT_CORRECT")
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
@@ -275,23 +277,29 @@ class Loading:
                 continue
             for unknown in (code, columns[at_provenance_code]):
                 if unknown not in JUDGMENT_OF_CODE:
-                    raise self._unknown_code(number, unknown)
+                    where = f"{unknown} in file: {self._file} at line: {number}"
+                    problem = f"Unknown assessment code: {where if self._edition.names_unknown_code else ''}"
+                    remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
+                    raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
+            mention, class_mention = assumed, "0" if assumed and value_class == "0" else assumed
+            if at_mention is not None and at_class_mention is not None:
+                mention, class_mention = sys.intern(columns[at_mention]), sys.intern(columns[at_class_mention])
+            judgment, value_class = JUDGMENT_OF_CODE[code], sys.intern(value_class)
             assessment = Assessment(
-                number, text, query, answer, JUDGMENT_OF_CODE[code], is_accepted,
-                sys.intern(value_class),
-                assumed if at_mention is None else sys.intern(columns[at_mention]),
-                (assumed and ("0" if value_class == "0" else assumed))
-                if at_class_mention is None
-                else sys.intern(columns[at_class_mention]),
-                target, tab_file.name,
-            )  # fmt: skip
+                number,
+                text,
+                query,
+                answer,
+                judgment,
+                is_accepted,
+                value_class,
+                mention,
+                class_mention,
+                target,
+                self._file,
+            )
             assessments.append(assessment)
             follow_on.add(assessment)
-
-    def _unknown_code(self, number: int, code: str) -> InputError:
-        where = f"{code} in file: {self._file} at line: {number}" if self._edition.names_unknown_code else ""
-        remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
-        return self._error(number, f"Unknown assessment code: {where}", remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _find_query(self, full_id: str, number: int) -> LinkedQuery:
         query = self.links.query(full_id)
@@ -405,12 +413,6 @@ class Loading:
             detail = Detail("CONFIDENCE", written, confidence.text)
             self.problems.add(code, written, place=Place(self._file, number), detail=detail)
         return confidence.value
-
-    def _check_value_type(self, value_type: str, number: int) -> None:
-        if value_type.lower() in (VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES):
-            self._value_types.add(value_type)
-        else:
-            self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
 
     def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
         place = Place(self._file, number)

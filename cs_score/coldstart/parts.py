@@ -213,11 +213,8 @@ def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list
     try:
         with Pool(min(jobs, parts), work) as pool:
             futures = [pool.submit(part) for part in range(parts)]
-            left = len(futures)
-            while left:
-                done = pool.wait()
-                left -= len(done)
-                for future in done:
+            while not all(future.done() for future in futures):
+                for future in pool.wait():
                     future.result()
             return [future.result() for future in futures]
     except (NoWorkerError, WorkerDiedError):

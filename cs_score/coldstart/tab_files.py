@@ -22,33 +22,19 @@ class FileKind(Enum):
     ASSESSMENTS = "assessments"
 
 
-_ANY: Final = r".+"
 _TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
-_CODE: Final = r"[CWXISL]"
-_MENTION: Final = r"(?i:NAM|NOM|0)"
 
 # Column name -> what the first line of a file must hold there; later lines are not held to it.
 COLUMN_PATTERNS: Final = {
-    "ASSESSMENT_ID": _ANY,
+    **dict.fromkeys("ASSESSMENT_ID FULL_QUERY_ID LDC_QUERY_ID NODEID QUERY_ID RUNID".split(), ".+"),
+    **dict.fromkeys("SUBJECT VALUE VALUE_EC VALUE_TYPE".split(), ".+"),
+    **dict.fromkeys(("EC_MENTION_TYPE", "VALUE_MENTION_TYPE"), "(?i:NAM|NOM|0)"),
+    **dict.fromkeys(("PROVENANCE_ASSESSMENT", "VALUE_ASSESSMENT"), "[CWXISL]"),
+    **dict.fromkeys(("RELATION_PROVENANCE_TRIPLES", "VALUE_PROVENANCE_TRIPLES"), _TRIPLES),
     "CONFIDENCE": r"\d+(\.\d+(e[-+]?\d\d)?)?",
-    "EC_MENTION_TYPE": _MENTION,
-    "FULL_QUERY_ID": _ANY,
-    "LDC_QUERY_ID": _ANY,
-    "NODEID": _ANY,
-    "PROVENANCE_ASSESSMENT": _CODE,
-    "QUERY_AND_SLOT_NAME": r".+:.+:.+",
-    "QUERY_ID": _ANY,
-    "RELATION_PROVENANCE_TRIPLES": _TRIPLES,
-    "RUNID": _ANY,
-    "SLOT_NAME": r"[^:]+:[^:]+",
-    "SUBJECT": _ANY,
+    "QUERY_AND_SLOT_NAME": ".+:.+:.+",
+    "SLOT_NAME": "[^:]+:[^:]+",
     "SUBJECT_PROVENANCE_TRIPLE": r"[^:]+:\d+-\d+",
-    "VALUE": _ANY,
-    "VALUE_ASSESSMENT": _CODE,
-    "VALUE_EC": _ANY,
-    "VALUE_MENTION_TYPE": _MENTION,
-    "VALUE_PROVENANCE_TRIPLES": _TRIPLES,
-    "VALUE_TYPE": _ANY,
 }
 
 VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))
@@ -78,43 +64,35 @@ class Schema(Record):
         ]
 
 
-_RUN_2015: Final = tuple(
-    "FULL_QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_TYPE "
-    "VALUE_PROVENANCE_TRIPLES CONFIDENCE".split()
-)
-RUN_2014: Final = Schema(
-    "2014 run",
-    FileKind.RUN,
-    tuple("QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES CONFIDENCE".split()),
-)
-RUN_2017: Final = Schema("2017 run", FileKind.RUN, (*_RUN_2015, "NODEID"))
-ASSESSMENTS_2016: Final = Schema(
-    "2016 assessments",
-    FileKind.ASSESSMENTS,
-    tuple(
-        "ASSESSMENT_ID QUERY_AND_SLOT_NAME RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES "
-        "VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE".split()
-    ),
-)
+def _layout(name: str, columns: str) -> Schema:
+    return Schema(name, FileKind.RUN if name.endswith("run") else FileKind.ASSESSMENTS, tuple(columns.split()))
 
+
+_ANSWER: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES"
+_RUN_2015: Final = _layout(
+    "2015 run",
+    "FULL_QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_TYPE VALUE_PROVENANCE_TRIPLES CONFIDENCE",
+)
+RUN_2014: Final = _layout("2014 run", f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE")
+RUN_2017: Final = Schema("2017 run", FileKind.RUN, (*_RUN_2015.columns, "NODEID"))
+ASSESSMENTS_2016: Final = _layout(
+    "2016 assessments",
+    f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC "
+    "EC_MENTION_TYPE",
+)
 SCHEMAS: Final = (
     RUN_2014,
-    Schema("2015 run", FileKind.RUN, _RUN_2015),
+    _RUN_2015,
     RUN_2017,
-    Schema(
+    _layout(
         "2014-2015 assessments",
-        FileKind.ASSESSMENTS,
-        tuple(name for name in ASSESSMENTS_2016.columns if not name.endswith("MENTION_TYPE")),
+        f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
     ),
     ASSESSMENTS_2016,
-    Schema(
+    _layout(
         "expanded assessments",
-        FileKind.ASSESSMENTS,
-        tuple(
-            "ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE "
-            "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES VALUE_ASSESSMENT "
-            "PROVENANCE_ASSESSMENT VALUE_EC".split()
-        ),
+        f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} VALUE_ASSESSMENT "
+        "PROVENANCE_ASSESSMENT VALUE_EC",
     ),
 )
 
@@ -251,22 +229,20 @@ def accepted_lines(
     seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
-            unread.append(UnreadLine(name, number, text))
-            continue
-        if text in seen:
+            pass
+        elif text in seen:
             problems.add("DUPLICATE_LINE", f"\n{text}", place=Place(name, number))
-            unread.append(UnreadLine(name, number, text))
-            continue
-        if not edition.keeps_repeated_lines:
-            seen.add(text)
-        columns = text.split("\t")
-        if len(columns) != width or not columns[-1]:
-            columns = split_columns(text)
-            if len(columns) != width:
-                problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
-                unread.append(UnreadLine(name, number, text))
+        else:
+            if not edition.keeps_repeated_lines:
+                seen.add(text)
+            columns = text.split("\t")
+            if len(columns) != width or not columns[-1]:
+                columns = split_columns(text)
+            if len(columns) == width:
+                yield number, text, columns
                 continue
-        yield number, text, columns
+            problems.add("WRONG_NUM_ENTRIES", width, len(columns), place=Place(name, number))
+        unread.append(UnreadLine(name, number, text))
 
 
 def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:

@@ -220,21 +220,6 @@ def test_external_entities_and_definitions_are_not_fetched(place: str, sound: Pa
     assert b"do-not-tell" not in outcome.stderr + b"".join(outcome.files.values())
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_an_empty_file_and_a_missing_one_are_named(name: str, sound: Path) -> None:
-    (sound / name).write_bytes(b"")
-    said = score_files(sound).stderr.decode()
-    assert ("not loaded" if name == "queries.xml" else f"Empty response or assessment file: {name}") in said
-    (sound / name).unlink()
-    fails(score_files(sound), f"Could not open {name}: No such file or directory")
-
-
-@pytest.mark.parametrize("column", range(9))
-def test_escape_sequences_in_a_run_do_not_reach_the_terminal(column: int, sound: Path) -> None:
-    _change_column(sound, column, f"x{ESCAPE}y")
-    score_files(sound)
-
-
 SENSELESS: Final = {
     "-justifications": ("1", "1:0", ""),
     "-right": (ESCAPE,),

@@ -140,12 +140,3 @@ def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(i
         f"Unexpected child: \n{ORPHAN.judged()}\n \nAll parents:\n" + "\n".join(parents) + "\n (pool.tab line 3)"
         in said
     )
-
-
-def test_2016_stops_at_a_wrong_answer_below_a_wrong_one(inputs: Inputs) -> None:
-    inputs.pool(SECOND.judged(), ORPHAN.judged())
-    inputs.run(replace(BO, node=None))
-    assert inputs.refusal("--follow", "3.0") == (
-        f"cs-score: pool.tab: line 2: a wrong answer to the query {ORPHAN.query}, which no accepted answer leads to; "
-        "3.0 stops here; take the line out, or assess the answer that it stands below"
-    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.base.errors import InputError, UsageError
+from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
@@ -142,28 +142,6 @@ def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"1 CSX_0001:\xe9\n")
     with pytest.raises(InputError, match="not UTF-8"):
         read_samples(str(tmp_path / "latin"))
-
-
-def test_a_class_of_more_components_than_a_tree_may_have_is_refused(inputs: Inputs) -> None:
-    inputs.pool(BO.judged(":".join(["1"] * 2000)))
-    inputs.run(BO)
-    assert "equivalence class with 2000 components" in inputs.refusal()
-
-
-def test_policies_are_checked_before_anything_is_read() -> None:
-    with pytest.raises(UsageError, match="Unexpected choice CORRECT for WRONG; legal are DUPLICATE, INCORRECT"):
-        score(["missing.xml"], [], Options(policy=Policy(wrong=("CORRECT",))))
-
-
-def test_all_children_discarded_below_a_single_valued_slot_still_have_a_winner(inputs: Inputs) -> None:
-    """Every line of the only child is discarded with its parent; with a numeric limit its confidence is 0."""
-    slots = (CHILDREN, AGE)
-    inputs.queries(query_xml(slots=slots))
-    parent = replace(BO, query=sf_query(slots))
-    second = replace(parent, value="Bo Q", confidence="0.5", span="7-9")
-    inputs.run(parent, second, second.child("41", slot=AGE))
-    gold = open_gold([inputs.folder / "queries.xml"], OPTIONS)
-    assert _codes(gold, inputs.folder, "run.tab") == ["DISCARDED_DEPENDENT", "DISCARDED_ENTRY"]
 
 
 def _codes(gold: Gold, folder: Path, *names: str) -> list[str]:

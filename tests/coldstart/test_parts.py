@@ -15,8 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.generate import Evaluation, Shape, generate
-from cs_score.base.errors import OutputError
-from cs_score.base.outputs import folder_beside
 from cs_score.coldstart import parts as scoring_in_parts
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
@@ -159,14 +157,6 @@ def test_a_full_disk_is_one_line(
     last = stderr.decode().splitlines()[-1]
     assert last == "cs-score: Could not write /dev/full: No space left on device"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_gone_is_one_line() -> None:
-    with (
-        pytest.raises(OutputError, match=r"^Could not write /nowhere/out.debug: No such file"),
-        folder_beside("/nowhere/out.debug"),
-    ):
-        pass
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

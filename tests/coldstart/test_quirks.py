@@ -34,13 +34,6 @@ def test_quirk_1_nothing_to_score_is_said_in_one_line(inputs: Inputs) -> None:
     assert (scored.sf, report(scored)) == ([], CLEAN)
 
 
-@pytest.mark.parametrize("limits", ["M:10", "1:10", "10:3", "m:3", "1", "1:", "1:3:5", "1:0", "0:0", "M:0"])
-def test_quirks_2_and_3_justifications_have_one_character_each_and_nodes_one_line(limits: str, inputs: Inputs) -> None:
-    inputs.run(BO)
-    said = "B = 0 leaves nothing to score" if limits.endswith(":0") else "must be of the form A:B"
-    assert said in inputs.refusal("-justifications", limits)
-
-
 def test_quirk_4_a_single_valued_node_of_discarded_lines_ends_with_its_place(inputs: Inputs) -> None:
     query = sf_query((CHILDREN, AGE))
     inputs.queries(query_xml(slots=(CHILDREN, AGE)))
@@ -148,36 +141,6 @@ def test_quirk_19_nodes_without_colon_share_one_single_value(inputs: Inputs) -> 
     said = report(inputs.score())
     assert " (run.tab line 2)\n" in said
     assert said.endswith("\n1 warning encountered\n")
-
-
-def test_quirk_20_classes_that_hang_below_nothing_are_refused_by_name(inputs: Inputs) -> None:
-    inputs.run(BO)
-    inputs.pool(BO.judged("1").replace(f"{Q}:1\t", "1\t"))
-    line = inputs.refusal()
-    assert f"query {Q}" in line
-    assert "the equivalence class 1 of one of its answers should be" in line
-    inputs.pool(BO.judged("1"), BO.child().judged("5:1", "X"))
-    assert "pool.tab: line 2" in inputs.refusal()
-
-
-@pytest.mark.parametrize("name", ["pool.tab", "run.tab"])
-def test_quirk_21_a_byte_order_mark_is_part_of_the_first_column(name: str, inputs: Inputs) -> None:
-    """That of an assessment is its number, which means nothing."""
-    inputs.pool(BO.judged("1"))
-    inputs.run(BO)
-    path = inputs.folder / name
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    outcome = inputs.call()
-    assert (outcome.status, b"not loaded" in outcome.stderr) == ((255, True) if name == "run.tab" else (0, False))
-
-
-def test_quirk_22_the_report_is_encoded_twice_and_so_are_file_names(inputs: Inputs) -> None:
-    inputs.run(BO, replace(CY, slot="per:été"))
-    said = report(inputs.score(status=255))
-    assert "Unknown slot name: per:été".encode().decode("latin-1") in said
-    assert "per:été" not in said
-    inputs.run(replace(BO, confidence="1"), name="läuft.tab")
-    assert "(läuft.tab line 1)".encode().decode("latin-1") in report(inputs.score(files=("läuft.tab",)))
 
 
 def test_quirk_23_run_ids_beyond_ascii_are_found(inputs: Inputs) -> None:

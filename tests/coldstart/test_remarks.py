@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.base.errors import InputError
-from cs_score.coldstart.options import Options, Policy
-from cs_score.coldstart.scorer import score
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import Line
@@ -70,15 +67,6 @@ def test_a_run_alone_is_unassessed(both: Inputs) -> None:
         )
 
 
-def test_the_library_says_it_too(both: Inputs) -> None:
-    queries = [both.folder / "queries.xml"]
-    (said,) = score(queries, [both.folder / "pool.tab"], Options(expand="CSX")).warnings
-    assert said.startswith("nothing was scored")
-    (both.folder / "empty").mkdir()
-    with pytest.raises(InputError, match="nothing to load"):
-        score(queries, [both.folder / "empty"], Options(expand="CSX"))
-
-
 # ---- A category in two lists
 
 
@@ -95,13 +83,6 @@ def test_a_category_that_is_named_twice_is_told(both: Inputs, switches: tuple[st
     for parts in ("1", "3"):
         (line,) = remarks(both, "--parts", parts, *switches).splitlines()
         assert said in line
-
-
-def test_moving_a_category_is_no_reason_for_a_remark(both: Inputs) -> None:
-    assert remarks(both, "-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:INCORRECT_PARENT") == ""
-    policy = Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE"), ignore=("UNASSESSED",))
-    files = [both.folder / name for name in ("pool.tab", "run.tab")]
-    assert score([both.folder / "queries.xml"], files, Options(expand="CSX", policy=policy)).warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -69,14 +69,6 @@ def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs
         assert ("discarded" in report(inputs.score(status=255))) is is_discarded
 
 
-@pytest.mark.parametrize("slot", ["org:children", "PER:children", "per:Children"])
-def test_rule_6_a_slot_of_another_domain_is_unknown(slot: str, inputs: Inputs) -> None:
-    inputs.run(BO, replace(CY, slot=slot))
-    said = report(inputs.score(status=255))
-    assert f"ERROR: Unknown slot name: {slot} (run.tab line 2)" in said
-    assert f"WARNING: Slot {slot} is not the requested slot for query {Q} (expected {CHILDREN})" in said
-
-
 def test_rule_7_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: Inputs) -> None:
     twin = replace(CY, confidence=BO.confidence)
     inputs.pool(BO.judged("1"))
