@@ -52,11 +52,11 @@ ROOMS: Final = {
     # verify and check: score again, hold document against document
     "verification": Budget(1530, 5),  # plan: 800, 6
     # the page: templates, charts
-    "report": Budget(2057, 8),  # plan: 1300, 10
+    "report": Budget(2007, 8),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2337, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4655, 13),  # plan: 1900, 11
+    "cli": Budget(4654, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

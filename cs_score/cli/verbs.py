@@ -33,10 +33,9 @@ from cs_score.cli.options import (
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS
-from cs_score.report import MOST_ROWS
 from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
-from cs_score.report.page import require_templates
+from cs_score.report.page import MOST_ROWS, require_templates
 from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from cs_score.analysis.evidence.text import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
-from cs_score.report import MOST_ROWS
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
 from cs_score.report.page import (
+    MOST_ROWS,
     Block,
-    Charts,
     Code,
     Facts,
     Openings,
     Page,
     Section,
-    Text,
+    charts,
     details,
-    layout_of,
     link,
     openings_of,
     precision_charts,
     slug,
+    table_of,
     tables,
     unit_of,
     unit_text,
@@ -51,21 +51,25 @@ def analysis_page(document: Any) -> Page:
     """The page of one run: those sections that there is anything for."""
     openings = openings_of(document)
     layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
+    is_cold_start = _is_cold_start(document)
     sections = [
         _scores(document),
         _budget(document, layouts["budget"]),
         _groups(document, layouts["groups"]),
         _confusions(document, layouts),
+        *([_confidence(document, layouts)] if is_cold_start else []),
+        _mistakes(document, layouts["mistakes"], openings),
+        _units(document, openings),
     ]
-    if _is_cold_start(document):
-        sections.append(_confidence(document, layouts))
-    sections += [_mistakes(document, layouts["mistakes"], openings), _units(document, openings)]
-    if _is_cold_start(document):
+    if is_cold_start:
         sections += [_scenarios(document, layouts["unassessed"]), _policies(document, layouts["policies"])]
-        sections.append(_problems(document))
-    sections.append(analysis_origin(document))
-    title = document.run if _is_cold_start(document) else f"{document.task} predictions"
-    return Page(title, f"{document.measure} {document.score:.4f}", sections, openings)
+        rows = map(asdict, document.problems)
+        heads = ("code", "severity", "count")
+        found = [*table_of("problem", "Problems of the input", rows, True, *heads, message="First message")]
+        sections.append(Section("problems", "Problems", found or ["None."]))
+    title = document.run if is_cold_start else f"{document.task} predictions"
+    subtitle = f"{document.measure} {document.score:.4f}"
+    return Page(title, subtitle, [*sections, analysis_origin(document)], openings)
 
 
 def _is_cold_start(document: Any) -> bool:
@@ -77,10 +81,9 @@ def _scores(document: Any) -> Section:
     scores: Mapping[str, float] = document.scores
     first = [name for name in headline(document.task) if name in scores and name != document.measure]
     found = getattr(document, "intervals", None)
-    intervals = found.scores if found else {}
 
     def fact(name: str, score: float) -> tuple[str, str, str]:
-        interval = limits(intervals.get(name), name)
+        interval = limits(found.scores.get(name) if found else None, name)
         return name, f"{score:.4f}", "".join(f"{low:.4f} to {high:.4f}" for low, high in interval.values())
 
     blocks: list[Block] = [Facts([fact(document.measure, document.score)], is_main=True)]
@@ -94,13 +97,11 @@ def _scores(document: Any) -> Section:
         measure, _, hop = name.partition("@")
         rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
     headings = headings if len(hops) > 1 else {"all": "Score"}
-    layout = layout_of("measures", "Every score", rows.values(), "measure", **headings)
-    blocks += tables(layout, document)
+    blocks += table_of("measures", "Every score", rows.values(), None, "measure", **headings)
     ranges = getattr(document, "reference_range", None) or {}
     seen = [{"measure": name, "low": each.low, "high": each.high} for name, each in ranges.items() if each.is_seen]
     title = "What the reference could also have printed, by hash order"
-    layout = layout_of("reference-range", title, seen, measure="Measure", low="Lowest", high="Highest")
-    blocks += tables(layout, document)
+    blocks += table_of("reference-range", title, seen, None, measure="Measure", low="Lowest", high="Highest")
     return Section("scores", "Scores", blocks)
 
 
@@ -131,8 +132,8 @@ def _budget(document: Any, layout: Layout) -> Section:
     def count(row: Mapping[str, Any], _: int) -> object:
         return link(row["count"], "mistakes", *_column_of(document, row["kind"])) if row["count"] else 0
 
-    charts = Charts([*_gain_charts(document), *_step_charts(document)])
-    blocks: list[Block] = [Text(about), charts, *tables(with_cells(layout, count=count), document, is_small=True)]
+    drawn = charts(_gain_charts(document), _step_charts(document))
+    blocks: list[Block] = [about, drawn, *tables(with_cells(layout, count=count), document, is_small=True)]
     last = document.budget[-1]
     if lost := getattr(last, "unreachable", None):
         facts = [(f"missed classes that no answer finds: {reason}", str(count), "") for reason, count in lost.items()]
@@ -188,21 +189,19 @@ def _groups(document: Any, layout: Layout) -> Section:
         about = f"Scores of the units of each group, by the family of {document.measure}, and its mistakes."
         columns = (*layout.columns, Column("score", str(document.measure)))
         layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
-    rows = layout.rows
-    order = {name: at for at, (name, _) in enumerate(_dimensions(document))}
+    of, order = layout.rows, [name for name, _ in _dimensions(document)]
 
-    def ordered(found: Any) -> list[Any]:
-        return sorted(rows(found), key=lambda row: order[row["dimension"]])
+    def place(row: Any) -> int:
+        return order.index(row["dimension"])
 
     shown = tuple(dict.fromkeys((*layout.shown, *layout.keys)))
-    found = tables(replace(layout, shown=shown, rows=ordered), document, "by")
-    return Section("groups", "Scores by group", (Text(about), Charts(list(_group_charts(document))), *found))
+    found = tables(replace(layout, shown=shown, rows=lambda found: sorted(of(found), key=place)), document, "by")
+    return Section("groups", "Scores by group", (about, charts(_group_charts(document)), *found))
 
 
 def _dimensions(document: Any) -> list[tuple[str, Sequence[Any]]]:
     """The groups by dimension, slot and hop before all others."""
-    first = ("slot", "hop")
-    names = sorted(document.groups, key=lambda name: first.index(name) if name in first else len(first))
+    names = sorted(document.groups, key=lambda name: {"slot": 0, "hop": 1}.get(name, 2))
     return [(name, document.groups[name]) for name in names if document.groups[name]]
 
 
@@ -236,9 +235,8 @@ def _confusions(document: Any, layouts: Mapping[str, Layout]) -> Section:
             "of these are accepted answers."
         )
     names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
-    known = {key: name for key, name in names.items() if key in layouts}
-    found = [table for key, name in known.items() for table in tables(layouts[key], document, name)]
-    return Section("confusions", "Confusions", (Text(about), Charts(list(_confusion_charts(document))), *found))
+    found = chain(*(tables(layouts[key], document, name) for key, name in names.items() if key in layouts))
+    return Section("confusions", "Confusions", (about, charts(_confusion_charts(document)), *found))
 
 
 def _confusion_charts(document: Any) -> Iterator[Drawing]:
@@ -283,10 +281,10 @@ def _confidence(document: Any, layouts: Mapping[str, Layout]) -> Section:
     for over, found in (("judgments", reliability), ("labels of the policy", reliability.labels)):
         numbers = [(name, getattr(found, key, None)) for key, name in names.items()]
         facts += [(name, f"{number:.4f}", f"over {over}") for name, number in numbers if number is not None]
-    charts = Charts([*_sweep_charts(document), *_reliability_charts(document)])
+    drawn = charts(_sweep_charts(document), _reliability_charts(document))
     sweep = tables(layouts["sweep"], document, is_small=False)
     bins = tables(layouts["reliability"], document, is_small=True)
-    return Section("confidence", "Confidence", (charts, Facts(facts), *sweep, *bins))
+    return Section("confidence", "Confidence", (drawn, Facts(facts), *sweep, *bins))
 
 
 def _sweep_charts(document: Any) -> Iterator[Drawing]:
@@ -350,7 +348,7 @@ def _mistakes(document: Any, layout: Layout, openings: Openings) -> Section:
         f"What correcting each mistake alone would bring to {document.measure}. The effects on other measures open "
         f"for the {MOST_DETAILS} costliest."
     )
-    return Section("costs", "Cost list", (Text(about), *tables(layout, document, is_small=False)))
+    return Section("costs", "Cost list", (about, *tables(layout, document, is_small=False)))
 
 
 def _effects(mistake: Any) -> Cell:
@@ -406,8 +404,7 @@ def _units(document: Any, openings: Openings) -> Section:
     if explained is not None and explained.left_out:
         about += f" {explained.left_out} lines without mistakes in the cost list are left out."
     headings = {"unit": title_case(name), **_OF_QUERY, "mistakes": "Mistakes", "largest": "Largest gain"}
-    layout = layout_of("units", several, rows, **headings)
-    return Section("queries", several, (Text(about), *tables(layout, document, is_small=False)))
+    return Section("queries", several, (about, *table_of("units", several, rows, False, **headings)))
 
 
 # ---- Scenarios, policies, problems
@@ -421,11 +418,11 @@ def _scenarios(document: Any, layout: Layout) -> Section:
         "one below a right answer is right, and takes the first class that nothing right stands in, else a class of "
         "its own that ground truth gains. Other assessments may score less or more."
     )
-    blocks: list[Block] = [Text(about), _scenario_facts(scenarios)]
+    blocks: list[Block] = [about, _scenario_facts(scenarios)]
     if added := scenarios.added_pool:
         file = scenarios.added_pool_to or "a pool"
         left = f", the first {_MOST_LINES} of {len(added)}" if len(added) > _MOST_LINES else ""
-        blocks.append(Text(f"The optimistic scenario has these lines at the end of {file}{left}:"))
+        blocks.append(f"The optimistic scenario has these lines at the end of {file}{left}:")
         blocks.append(Code(added[:_MOST_LINES]))
     return Section("scenarios", "What was not assessed", (*blocks, *tables(layout, document)))
 
@@ -434,16 +431,8 @@ def _policies(document: Any, layout: Layout) -> Section:
     """What each policy is, and the measures that people are shown first under it."""
     parts = ("right", "wrong", "ignore", "justifications")
     rows = [{"policy": each.name, **{part: each.policy.get(part) for part in parts}} for each in document.policies]
-    what = layout_of("policy", "Policies", rows, "policy", *parts)
-    scores = tables(layout, document, "policy", is_small=True)
-    return Section("policies", "Policies", (*tables(what, document, is_small=True), *scores))
-
-
-def _problems(document: Any) -> Section:
-    """What was wrong with the input."""
-    rows = map(asdict, document.problems)
-    layout = layout_of("problem", "Problems of the input", rows, "code", "severity", "count", message="First message")
-    return Section("problems", "Problems", [*tables(layout, document, is_small=True)] or [Text("None.")])
+    what = table_of("policy", "Policies", rows, True, "policy", *parts)
+    return Section("policies", "Policies", (*what, *tables(layout, document, "policy", is_small=True)))
 
 
 CHARTS: Final[Mapping[str, Callable[[Any], Iterable[Drawing]]]] = {

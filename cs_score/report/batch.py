@@ -12,7 +12,7 @@ from cs_score.base.records import asdict
 from cs_score.batch.documents import Limits, Overview, Ranking, family_lines
 from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
-from cs_score.report.page import Block, Charts, Page, Section, Text, away, layout_of, slug, tables
+from cs_score.report.page import Block, Page, Section, away, charts, slug, table_of
 from cs_score.report.reproduction import batch_origin
 from cs_score.statistics.options import sentences
 from cs_score.tables.layout import Cell
@@ -89,11 +89,10 @@ def _leaderboard(document: Overview) -> Section:
         if place is not None and document.pages and row.score is not None:
             name = away(row.run, _page_of_run(document, row.policy, place))
         rows.append({**asdict(row), "run": name, **_limits(row.interval), "p_baseline": row.p_baseline or None})
-    charts = Charts(list(_interval_charts(document)))
     keys = ("rank", "policy", "run", "run_id", "score", "low", "high", "tier")
     tests = {"p_above": "p against the run above", "p_baseline": "p against the baseline"}
-    layout = layout_of("runs", "Leaderboard", rows, *keys, **tests)
-    return Section("leaderboard", "Leaderboard", (Text(about), charts, *tables(layout, document)))
+    found = table_of("runs", "Leaderboard", rows, None, *keys, **tests)
+    return Section("leaderboard", "Leaderboard", (about, charts(_interval_charts(document)), *found))
 
 
 def _interval_charts(document: Overview) -> Iterator[Drawing]:
@@ -133,9 +132,9 @@ def _heatmap(document: Overview) -> Section:
     about = f"{document.unit_measure} of each {unit} in each run; the lowest means are the hardest."
     if document.pages:
         about += f" A cell leads to the page of the run at that {unit}."
-    layout = layout_of("units", f"Scores by {unit} and run", rows, unit=unit, **several, mean="Mean", **names)
-    table = tables(layout, document, is_small=False)
-    return Section("heatmap", "Heat map", (Text(about), Charts(list(_heatmap_charts(document))), *table))
+    heads = {"unit": unit, **several, "mean": "Mean", **names}
+    table = table_of("units", f"Scores by {unit} and run", rows, False, **heads)
+    return Section("heatmap", "Heat map", (about, charts(_heatmap_charts(document)), *table))
 
 
 def _heatmap_charts(document: Overview) -> Iterator[Drawing]:
@@ -180,13 +179,11 @@ def _difficulty(document: Overview) -> Section:
     )
     only = ({**asdict(row), "run": labels[at], "count": count} for row in answers for at, count in enumerate(row.only))
     of = ("policy", "part")
-    by = layout_of("found", "Found by so many runs", found, *of, times="Runs that found it", count="Number")
-    alone = layout_of("only", "Found by one run alone", only, *of, "run", count="Found by it alone")
     blocks: tuple[Block, ...] = (
-        Text("What is to be found, by how many runs have found it. What no run found is hardest."),
-        Charts(list(_difficulty_charts(document))),
-        *tables(by, document),
-        *tables(alone, document),
+        "What is to be found, by how many runs have found it. What no run found is hardest.",
+        charts(_difficulty_charts(document)),
+        *table_of("found", "Found by so many runs", found, None, *of, times="Runs that found it", count="Number"),
+        *table_of("only", "Found by one run alone", only, None, *of, "run", count="Found by it alone"),
     )
     return Section("difficulty", "Difficulty", blocks)
 
@@ -230,14 +227,12 @@ def _agreement(document: Overview) -> Section:
         "union is what all that is right in any run would score: no vote among these runs can do better. Recall is the "
         "mean over all choices of so many runs; agreed is what at least so many have found."
     )
-    blocks: list[Block] = [
-        Text(about),
-        Charts([*_agreement_charts(document), *_systems_charts(document)]),
-        *tables(layout_of("pairs", "Agreement of pairs", pairs, "policy", "part", **headings), document),
-    ]
-    if union:
-        layout = layout_of("union", "Union of all runs", union, "policy", "measure", score="Score of the union")
-        blocks += tables(layout, document)
+    blocks: tuple[Block, ...] = (
+        about,
+        charts(_agreement_charts(document), _systems_charts(document)),
+        *table_of("pairs", "Agreement of pairs", pairs, None, "policy", "part", **headings),
+        *table_of("union", "Union of all runs", union, None, "policy", "measure", score="Score of the union"),
+    )
     return Section("agreement", "Agreement", blocks)
 
 
@@ -309,10 +304,10 @@ def _stability(document: Overview) -> Section:
     both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
     winners = {"a": "Ranking", "runs": "First", "changes": "Share of resamples with another first"}
     blocks: tuple[Block, ...] = (
-        Text(about),
-        Charts(list(_stability_charts(document))),
-        *tables(layout_of("rankings", "Pairs of rankings", pairs, **both), document),
-        *tables(layout_of("first", "First places", first, **winners), document),
+        about,
+        charts(_stability_charts(document)),
+        *table_of("rankings", "Pairs of rankings", pairs, None, **both),
+        *table_of("first", "First places", first, None, **winners),
     )
     return Section("stability", "Rank stability", blocks)
 

@@ -49,22 +49,17 @@ class Drawing:
     """
 
     def __init__(self, name: str, title: str, description: str, height: float, of: str = "") -> None:
-        self.name = name
         self.of = of
         self.title = title
-        self.description = description
         self.height = height
-        self._root = etree.Element(
-            "svg",
-            {
-                "xmlns": _NAMESPACE,
-                "viewBox": f"0 0 {_number(WIDTH)} {_number(height)}",
-                "role": "img",
-                "aria-labelledby": f"{name}-title {name}-desc",
-                "class": "chart",
-            },
-        )
-        self._parent = self._root
+        attributes = {
+            "xmlns": _NAMESPACE,
+            "viewBox": f"0 0 {_number(WIDTH)} {_number(height)}",
+            "role": "img",
+            "aria-labelledby": f"{name}-title {name}-desc",
+            "class": "chart",
+        }
+        self._parent = self._root = etree.Element("svg", attributes)
         etree.SubElement(self._root, "title", {"id": f"{name}-title"}).text = _safe(title)
         etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(description)
 
@@ -84,7 +79,7 @@ class Drawing:
 
     def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
         """A filled rectangle; `title` is what a pointer over it shows."""
-        self._titled(self._add("rect", kind, x=x, y=y, width=width, height=height), title)
+        self._add("rect", kind, title, x=x, y=y, width=width, height=height)
 
     def path(self, kind: str, points: list[tuple[float, float]]) -> None:
         """Straight lines from point to point."""
@@ -94,27 +89,28 @@ class Drawing:
         """A marker whose form shows the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
         form, place = forms[series % len(forms)], f"translate({_pair(x, y)})"
-        self._titled(self._add("path", f"fill{series + 1}", d=form, transform=place), title)
+        self._add("path", f"fill{series + 1}", title, d=form, transform=place)
 
     def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
         """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
-        self._write(self._add("text", kind, x=x, y=y, **{"text-anchor": anchor}), text, wide)
+        self._write(text, wide, kind, x=x, y=y, **{"text-anchor": anchor})
 
     def upright_text(self, kind: str, x: float, y: float, text: str, *, wide: float | None = None) -> None:
         """A line of text that runs upwards, its middle at the point; from there on where it is shortened to `wide`."""
         turned, anchor = f"translate({_pair(x, y)}) rotate(-90)", "middle" if wide is None else "start"
-        element = self._add("text", kind, transform=turned, **{"text-anchor": anchor})
-        self._write(element, text, math.inf if wide is None else wide)
+        self._write(text, math.inf if wide is None else wide, kind, transform=turned, **{"text-anchor": anchor})
 
-    def _add(self, tag: str, kind: str, **attributes: float | str) -> etree._Element:
-        texts = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
-        return etree.SubElement(self._parent, tag, {"class": kind, **texts})
-
-    def _write(self, element: etree._Element, text: str, wide: float) -> None:
+    def _write(self, text: str, wide: float, kind: str, **attributes: float | str) -> None:
         safe = _safe(text)
-        element.text = shortened(safe, wide)
-        if element.text != safe:
-            self._titled(element, text)
+        short = shortened(safe, wide)
+        self._add("text", kind, None if short == safe else text, **attributes).text = short
+
+    def _add(self, tag: str, kind: str, title: str | None = None, **attributes: float | str) -> etree._Element:
+        texts = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
+        element = etree.SubElement(self._parent, tag, {"class": kind, **texts})
+        if title is not None:
+            etree.SubElement(element, "title").text = _safe(title)
+        return element
 
     def svg(self) -> str:
         """The drawing for a page, which has the style sheet."""
@@ -128,14 +124,13 @@ class Drawing:
         root.set("width", _number(WIDTH))
         root.set("height", _number(self.height))
         style = etree.Element(f"{{{_NAMESPACE}}}style")
-        style.text = _on_paper(chart_style())
+        # Not every reader knows the names of colours, which the first rule of the style sheet defines.
+        first, _, rest = chart_style().partition("}")
+        colours = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", first))
+        rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rest)
+        style.text = re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match.group(1)], rules).strip()
         root.insert(0, style)
         return f"{etree.tostring(root, encoding='unicode')}\n"
-
-    @staticmethod
-    def _titled(element: etree._Element, title: str | None) -> None:
-        if title is not None:
-            etree.SubElement(element, "title").text = _safe(title)
 
 
 def chart_style() -> str:
@@ -147,24 +142,11 @@ def shortened(text: str, wide: float) -> str:
     """As much of a text as fits into so many units; wide characters count twice."""
     width = 0.0
     for at, character in enumerate(text):
-        width += _width(character)
+        is_wide = unicodedata.east_asian_width(character) in "WF"
+        width += LETTER * (2 if is_wide else 1.3 if character.isupper() else 1)
         if width > wide and at < len(text) - 1:
             return text[: max(at - 1, 0)] + "…"
     return text
-
-
-def _width(character: str) -> float:
-    if unicodedata.east_asian_width(character) in "WF":
-        return 2 * LETTER
-    return 1.3 * LETTER if character.isupper() else LETTER
-
-
-def _on_paper(style: str) -> str:
-    """A style sheet with the colours of its first rule in the place of their names: not every reader knows those."""
-    first, _, rest = style.partition("}")
-    colours = dict(re.findall(r"--([a-z0-9-]+):\s*([^;]+);", first))
-    rules = re.sub(r"@media[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", rest)
-    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match.group(1)], rules).strip()
 
 
 def _safe(text: str) -> str:

@@ -11,15 +11,14 @@ from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, bars, dots, limits
 from cs_score.report.page import (
     Block,
-    Charts,
     Code,
     Facts,
     Page,
     Section,
-    Text,
-    layout_of,
+    charts,
     link,
     slug,
+    table_of,
     tables,
     unit_of,
     unit_text,
@@ -42,7 +41,7 @@ def difference_page(document: Any) -> Page:
     sections = [_scores(document), _units(document, layouts["units"])]
     if document.groups:
         groups = tables(layouts["groups"], document, "by")
-        sections.append(Section("groups", "Scores by group", (Charts(list(_group_charts(document))), *groups)))
+        sections.append(Section("groups", "Scores by group", (charts(_group_charts(document)), *groups)))
     if getattr(document, "rules", None):
         sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
     sections.append(_answers(document))
@@ -66,7 +65,7 @@ def _scores(document: Any) -> Section:
     blocks: list[Block] = [
         Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
         Facts(facts),
-        *(Text(f"Note: {note.text}.") for note in document.notes),
+        *(f"Note: {note.text}." for note in document.notes),
         Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
     ]
     return Section("scores", "Scores", blocks)
@@ -83,9 +82,7 @@ def _units(document: Any, layout: Layout) -> Section:
 
     about = "What each contributes to the difference; all contributions add up to it exactly."
     found = tables(with_cells(layout, *of_units, answers=answers), document, is_small=False)
-    return Section(
-        "contributions", "Contributions", (Text(about), Charts(list(_contribution_charts(document))), *found)
-    )
+    return Section("contributions", "Contributions", (about, charts(_contribution_charts(document)), *found))
 
 
 def _name(unit: Any) -> str:
@@ -134,8 +131,8 @@ def _answers(document: Any) -> Section:
     ]
     unit = unit_of(document.task).capitalize()
     heads = {"unit": unit, "part": part.capitalize(), "value": "Value", "outcome": "Outcome", "a": "A", "b": "B"}
-    found = tables(layout_of("answers", "Answers side by side", rows, **heads), document, is_small=False)
-    about = Text("Those that counted differently, side by side.")
+    found = table_of("answers", "Answers side by side", rows, False, **heads)
+    about = "Those that counted differently, side by side."
     return Section("side-by-side", "Answers", (about, _counts(document.outcomes), *found))
 
 
@@ -170,17 +167,17 @@ def comparison_page(document: Comparison) -> Page:
     """The page of a comparison, the primary measure first."""
     ordered = sorted(document.measures, key=lambda each: each.exploratory)
     sections = [_measure(each) for each in ordered]
-    notes = [Text(text) for text in (*explanation(document), *sentences(document.notes))]
     signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
-    sections.append(Section("how", "How these numbers were found", [*notes, Code(signatures)]))
+    notes: tuple[Block, ...] = (*explanation(document), *sentences(document.notes), Code(signatures))
+    sections.append(Section("how", "How these numbers were found", notes))
     return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
 
 
 def _measure(measure: MeasureComparison) -> Section:
-    blocks: list[Block] = [Text(f"Tests: {measure.tests}."), Charts(list(_drawn(measure)))]
+    blocks: list[Block] = [f"Tests: {measure.tests}.", charts(_drawn(measure))]
     for layout in (SYSTEMS, PAIRS):
         blocks += tables(layout, [measure])
-    return Section(slug(measure.measure), measure.title, [*blocks, *map(Text, sentences(measure.notes))])
+    return Section(slug(measure.measure), measure.title, [*blocks, *sentences(measure.notes)])
 
 
 def _drawn(measure: MeasureComparison) -> Iterator[Drawing]:

@@ -13,20 +13,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from cs_score.analysis.evidence.text import unit_name
 from cs_score.base.display import cell, terminal_safe
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report import BEGINNING, MOST_ROWS
 from cs_score.report.charts import Drawing, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
 from cs_score.tasks import task_named
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+MOST_ROWS: Final = 20_000
+"""Rows of a table that a page keeps."""
 
 # ---- What a page is made of
 
@@ -87,13 +90,6 @@ class Facts(Record):
     block: ClassVar[str] = "facts"
 
 
-class Text(Record):
-    """A paragraph."""
-
-    text: str
-    block: ClassVar[str] = "text"
-
-
 class Code(Record):
     """Lines that stay lines, such as commands."""
 
@@ -101,7 +97,8 @@ class Code(Record):
     block: ClassVar[str] = "code"
 
 
-Block: TypeAlias = Table | Charts | Facts | Text | Code
+Block: TypeAlias = Table | Charts | Facts | Code | str
+"""A text is a paragraph."""
 
 
 class Section(Record):
@@ -153,12 +150,19 @@ def with_cells(
     return replace(layout, columns=(*layout.columns, *more), rows=rows, shown=tuple(shown))
 
 
-def layout_of(name: str, title: str, rows: Iterable[Mapping[str, Any]], /, *keys: str, **headings: str) -> Layout:
+def charts(*drawings: Iterable[Drawing]) -> Charts:
+    """Charts of several kinds side by side."""
+    return Charts([*chain(*drawings)])
+
+
+def table_of(
+    name: str, title: str, rows: Iterable[Row], is_small: bool | None = None, /, *keys: str, **headings: str
+) -> Iterator[Table]:
     """A table that only a page has: its rows, keys of its first columns, and keys of others with their headings."""
     formats = {"largest": Format.GAIN, "p_above": Format.P, "p_baseline": Format.P}
     every = {**dict.fromkeys(keys, ""), **headings}
     heads = (Column(key, text, formats.get(key, Format.PLAIN)) for key, text in every.items())
-    return Layout(name, title, tuple(heads), lambda _: rows)
+    return tables(Layout(name, title, tuple(heads), lambda _: rows), None, is_small=is_small)
 
 
 def link(value: str | int, table: str, column: str, wanted: str) -> Cell:
@@ -210,7 +214,7 @@ def page_html(page: Page) -> str:
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    trusted = {"beginning": BEGINNING, "style": style, "script": script, "policy": policy, "newline": "\n"}
+    trusted = {"style": style, "script": script, "policy": policy, "newline": "\n"}
     trusted["packed"] = _packed(page.openings) if page.openings.entries else ""
     return _template().render(page=page, **{name: _markup(text) for name, text in trusted.items()})
 

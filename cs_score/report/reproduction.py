@@ -10,7 +10,7 @@ from cs_score.base.records import asdict
 from cs_score.base.signature import Origin
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.page import Block, Code, Section, Text, layout_of, tables
+from cs_score.report.page import Block, Code, Section, table_of
 from cs_score.tasks import task_named
 
 _INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
@@ -20,17 +20,13 @@ def analysis_origin(document: Any) -> Section:
     """How the page of one run can be made again."""
     origin = document.origin
     options = [{"name": name, "value": _shown(value)} for name, value in origin.options.items()]
-    inputs = layout_of("inputs", "Inputs", map(asdict, origin.inputs), **_INPUT)
-    chosen = layout_of("options", "Options", options, name="Option", value="Value")
     return _section(
-        (
-            Text(f"cs-score {origin.version}, from these files and under these options:"),
-            *tables(inputs, document, is_small=True),
-            *tables(chosen, document, is_small=True),
-            Text("with these commands:"),
-            Code(list(_analysis_commands(document, origin))),
-            Code([document.signature]),
-        )
+        f"cs-score {origin.version}, from these files and under these options:",
+        *table_of("inputs", "Inputs", origin.inputs, True, **_INPUT),
+        *table_of("options", "Options", options, True, name="Option", value="Value"),
+        "with these commands:",
+        Code(list(_analysis_commands(document, origin))),
+        Code([document.signature]),
     )
 
 
@@ -38,16 +34,18 @@ def difference_origin(document: Any) -> Section:
     """How the page of two runs can be made again: by a command where both have the same gold and options."""
     one, other = (document.origins[side] for side in "ab")
     rows = [{"side": side, **asdict(given)} for side, origin in (("A", one), ("B", other)) for given in origin.inputs]
-    inputs = layout_of("inputs", "Inputs", rows, side="Of", **_INPUT)
-    blocks: list[Block] = [Text(f"cs-score {one.version}, from these files:"), *tables(inputs, document, is_small=True)]
+    inputs = table_of("inputs", "Inputs", rows, True, side="Of", **_INPUT)
+    blocks: list[Block] = [f"cs-score {one.version}, from these files:", *inputs]
     gold = [[given for given in origin.inputs if given.role != "run"] for origin in (one, other)]
     if one.options == other.options and gold[0] == gold[1]:
         words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document.measure]
         words += [*_top(document), *_resampling(document.resampling and document.resampling.as_json())]
-        call = shlex.join(["cs-score", "diff", *words])
-        commands = [f"{call} -o diff.json", "cs-score report diff.json -o page.html"]
-        blocks += [Text("with these commands:"), Code(commands)]
-    return _section(blocks)
+        commands = [
+            f"{shlex.join(['cs-score', 'diff', *words])} -o diff.json",
+            "cs-score report diff.json -o page.html",
+        ]
+        blocks += ["with these commands:", Code(commands)]
+    return _section(*blocks)
 
 
 def batch_origin() -> Section:
@@ -55,10 +53,10 @@ def batch_origin() -> Section:
     about = (
         "This page shows the contents of batch.json beside it; leaderboard.json has what each score was computed from."
     )
-    return _section((Text(about), Code(["cs-score report batch.json -o index.html"])))
+    return _section(about, Code(["cs-score report batch.json -o index.html"]))
 
 
-def _section(blocks: Sequence[Block]) -> Section:
+def _section(*blocks: Block) -> Section:
     return Section("origin", "How to reproduce this page", blocks)
 
 
