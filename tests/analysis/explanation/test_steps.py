@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +53,7 @@ ZOES = [Judged("W", "0", value="Zoe", span="7-9", id="z1"), Judged("W", "0", val
 OTHER_JUSTIFICATION = RunLine(relation="ENG_1:1-25", node=":E2")
 HER_SON = Judged(value_mention="NOM", value="her son")
 
-WORLDS: Final = {
+WORLDS: Final[dict[str, tuple[Sequence[str | Judged], Sequence[str | RunLine]]]] = {
     "repairs": ([C], [RunLine(), RunLine("Al", confidence="7", relation="ENG_1:1-20;ENG_1:30-40")]),
     "second hop": ([C, WRONG_CY], [RunLine(), CY, CY.child()]),
     "two parents": ([C], [OTHER_JUSTIFICATION, RunLine(), CHILD]),

@@ -66,10 +66,8 @@ _NEARNESS: Final = {
 """How an assessment is near, and which of query, relation provenance, value, place and document it shares with a line:
 the nearest first, alternatives that share as many beside each other."""
 
-Shared: TypeAlias = tuple[object, ...]
 
-
-def _columns(line: Response | Assessment, names: str) -> Shared:
+def _columns(line: Response | Assessment, names: str) -> tuple[object, ...]:
     """What a line has of some columns, each by the first letter of its name, with these and the hop of its query."""
     relation, value, place = line.answer
     columns = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}
@@ -172,7 +170,7 @@ class QueryCase:
             return None
 
     @cached_property
-    def _by_first_columns(self) -> Mapping[Shared, Sequence[tuple[int, Assessment]]]:
+    def _by_first_columns(self) -> Mapping[object, Sequence[tuple[int, Assessment]]]:
         """The assessments of the queries of the unit, those of this query first, by what lines may share with them.
 
         Of more than `_MOST_NEAR` beyond those that share more none can be among the nearest.
@@ -181,7 +179,7 @@ class QueryCase:
         others = (other for other, unit in unit_of.items() if unit == unit_of.get(self.base_id, ""))
         every = chain.from_iterable(assessed.get(each, ()) for each in dict.fromkeys((self.base_id, *others)))
         names = dict.fromkeys(names for ranks in _NEARNESS.values() for each in ranks for names in each.split())
-        alike: dict[Shared, list[tuple[int, Assessment]]] = defaultdict(list)
+        alike: dict[object, list[tuple[int, Assessment]]] = defaultdict(list)
         for rank, assessment in enumerate(every):
             for shared in (_columns(assessment, each) for each in names):
                 if len(alike[shared]) < 2 * _MOST_NEAR:
@@ -394,20 +392,16 @@ class Case:
         if self.measure is None:
             return None
         rescoring = self.effects.rescoring
-        change = rescoring.dependents.with_dependents(gone)
-        if found is not None:
-            change = Change(added=rescoring.finding.lines(found))
+        if found is None:
+            what, change = "absent", rescoring.dependents.with_dependents(gone)
+        else:
+            what, change = "found", Change(added=rescoring.finding.lines(found))
         if is_computed:
             effect = self.effects.of(change)
         else:
             effect = Effect({}, f"not computed for so many lines; --line {gone[0].number} asks for it")
-        return LineEffect(
-            change="absent" if found is None else "found",
-            effects={name: effect.differences.get(name) for name in map(str, self.measures)},
-            removed=change.removed,
-            added=change.texts,
-            reason=effect.reason,
-        )
+        effects = {name: effect.differences.get(name) for name in map(str, self.measures)}
+        return LineEffect(what, effects, change.removed, change.texts, effect.reason)
 
     def is_of_run(self, line: Response) -> bool:
         return line.run_id == self.scored.run_id

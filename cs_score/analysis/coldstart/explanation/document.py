@@ -299,19 +299,20 @@ class Counted(Record):
     note: str | None = None
 
 
-def _rows(head: str, rows: Sequence[Counted]) -> Iterator[Tree]:
+def _rows(head: str, rows: Sequence[Counted]) -> Tree:
     """Rows with their arithmetic; one that has the same as the row before it only says so."""
-    yield head
+    trees: list[Tree] = [head]
     before: tuple[str, ...] = ()
     for row in rows:
         name = f"{row.table} {row.row}, hop {row.hop}"
         if row.note is not None:
-            yield f"not in {name}: {row.note} (rule {row.rule})"
+            trees.append(f"not in {name}: {row.note} (rule {row.rule})")
         elif row.arithmetic == before:
-            yield f"{name}: the same counts, since this entry point represents it (rule {row.rule})"
+            trees.append(f"{name}: the same counts, since this entry point represents it (rule {row.rule})")
         else:
-            yield [f"{name} (rule {row.rule})", *row.arithmetic]
+            trees.append([f"{name} (rule {row.rule})", *row.arithmetic])
             before = row.arithmetic
+    return trees if rows else None
 
 
 class Rank(Record):
@@ -419,12 +420,11 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def tree(self) -> Sequence[Tree]:
-        rows: Tree = None if self.met is None else "Counts in no row"
         return [
             f"{self.summary}: {_with_category(self.summary.side, self.summary.category)}",
             *(self.read, self.asked, self.kept, self.met, self.category, self.label),
             self.stopped_by and f"No more is known: {self.stopped_by}",
-            list(_rows("Counts in:", self.rows)) if self.rows else rows,
+            _rows("Counts in:", self.rows) or (None if self.met is None else "Counts in no row"),
             self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)"),
             self.effect,
         ]
@@ -552,7 +552,7 @@ class QueryExplanation(Record):
             [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes],
             None if self.lines else "No line answers it",
             [f"Lines ({len(self.lines)}):", *lines] if lines else None,
-            list(_rows("Rows:", self.rows)) if self.rows else None,
+            _rows("Rows:", self.rows),
             f"Average precision: {averages} (rule average-precision)" if averages else None,
         ]
 

@@ -11,26 +11,8 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.coldstart.explanation import document, subjects
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case
-from cs_score.analysis.coldstart.explanation.document import (
-    ClassExplanation,
-    LineEffect,
-    LineExplanation,
-    NodeExplanation,
-    Overview,
-    QueryExplanation,
-    Tree,
-    unwrapped,
-    walk,
-    wrapped,
-)
-from cs_score.analysis.coldstart.explanation.subjects import (
-    explain_class,
-    explain_line,
-    explain_node,
-    explain_query,
-    explain_run,
-)
 from cs_score.analysis.coldstart.mistakes import Mistake
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.display import SCREEN
@@ -63,7 +45,6 @@ Wanted: TypeAlias = str | int | Sequence[str | int]
 
 
 Found = TypeVar("Found")
-Explained = TypeVar("Explained", LineExplanation, ClassExplanation)
 
 
 class LineSteps(Record):
@@ -125,18 +106,18 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     score: float | None
     scores: Mapping[str, float]
     fatal: str | None
-    overview: Overview | None
+    overview: document.Overview | None
     reference_range: Range | UnsetType = UNSET
-    lines: tuple[LineExplanation, ...]
-    queries: tuple[QueryExplanation, ...]
-    classes: tuple[ClassExplanation, ...]
-    nodes: tuple[NodeExplanation, ...]
+    lines: tuple[document.LineExplanation, ...]
+    queries: tuple[document.QueryExplanation, ...]
+    classes: tuple[document.ClassExplanation, ...]
+    nodes: tuple[document.NodeExplanation, ...]
 
     def text(self, width: int = SCREEN) -> str:
         """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
-        return "\n\n".join("\n".join(wrapped(tree, width)) for tree in self.trees())
+        return "\n\n".join("\n".join(document.wrapped(tree, width)) for tree in self.trees())
 
-    def trees(self) -> Iterator[Tree]:
+    def trees(self) -> Iterator[document.Tree]:
         """A tree for each subject that was asked for."""
         run = self.run or "The run"
         if self.fatal is not None:
@@ -145,13 +126,13 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
         if self.reference_range and self.reference_range.is_seen:
             yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
-        for subjects in (self.lines, self.queries, self.classes, self.nodes):
-            yield from subjects
+        for of_kind in (self.lines, self.queries, self.classes, self.nodes):
+            yield from of_kind
 
 
 def _step_rows(found: Explanation) -> Iterator[Mapping[str, object]]:
     for tree in found.trees():
-        texts = list(walk(tree))
+        texts = list(document.walk(tree))
         yield from ({"about": texts[0][1], "level": level, "text": text} for level, text in texts)
 
 
@@ -178,15 +159,15 @@ def explain(
     """
     with paused_collector():
         case = Case(scored, measure)
-        lines = [explain_line(found, case) for found in _selected(line, _lines_at, case)]
+        lines = [subjects.explain_line(found, case) for found in _selected(line, _lines_at, case)]
         scored_again = 0
         for found in _selected(answer, _answers, case):  # effects are computed until that would take too long
             effect = case.effect_of([found], is_computed=scored_again < MOST_SCORED_AGAIN)
-            lines.append(replace(explain_line(found, case, with_effect=False), effect=effect))
+            lines.append(replace(subjects.explain_line(found, case, with_effect=False), effect=effect))
             scored_again += case.query(found.query.base_id).lines_of_unit
-        queries = tuple(explain_query(found, case) for found in _selected(query, _queries, case))
-        classes = tuple(explain_class(*found, case) for found in _selected(class_name, _classes, case))
-        nodes = tuple(explain_node(found, case) for found in _selected(node, _nodes, case))
+        queries = tuple(subjects.explain_query(found, case) for found in _selected(query, _queries, case))
+        classes = tuple(subjects.explain_class(*found, case) for found in _selected(class_name, _classes, case))
+        nodes = tuple(subjects.explain_node(found, case) for found in _selected(node, _nodes, case))
         is_whole = not any((lines, queries, classes, nodes))
         chosen, usual_measure = case.measure, usual(with_ldc=bool(scored.run.gold.table.ldc_of))
         ranges = reference_range(scored.result, case.edition) if is_whole else None
@@ -199,7 +180,7 @@ def explain(
             score=None if chosen is None else scored.result.measures[chosen],
             scores={} if case.fatal else scored.result.scores,
             fatal=None if case.fatal is None else str(case.fatal),
-            overview=explain_run(case) if is_whole else None,
+            overview=subjects.explain_run(case) if is_whole else None,
             reference_range=(ranges or {}).get(str(chosen), UNSET),
             lines=tuple(lines),
             queries=queries,
@@ -357,27 +338,27 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     asked: dict[str, LinkedQuery] = {}
     texts: dict[str, int] = {}
 
-    def numbered(tree: Sequence[Tree]) -> list[int]:
-        return [texts.setdefault(unwrapped(each), len(texts)) for each in tree[1:] if each is not None]
+    def numbered(tree: Sequence[document.Tree]) -> list[int]:
+        return [texts.setdefault(document.unwrapped(each), len(texts)) for each in tree[1:] if each is not None]
 
-    def with_effect(found: Explained, mistake: Mistake) -> Explained:
+    def effect_of(mistake: Mistake) -> document.LineEffect:
         effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
         reason = str(mistake.reason) if None in effects.values() else None
-        return replace(found, effect=LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason))
+        return document.LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason)
 
     lines, queries, classes = [], [], []
     for place in filter(chosen.__contains__, every):
-        line = every[place]
+        line, mistake = every[place], at_line.get(place)
         if not isinstance(line, UnreadLine):
             asked[line.query.full_id] = line.query
-        found = explain_line(line, case, with_effect=False)
-        found = found if place not in at_line else with_effect(found, at_line[place])
-        of, steps = found.summary, numbered(found.tree())
+        found = subjects.explain_line(line, case, with_effect=False)
+        steps = numbered(replace(found, effect=None if mistake is None else effect_of(mistake)).tree())
+        of = found.summary
         lines.append(LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, steps))
     missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
     asked |= {one.query.full_id: one.query for _, one in missed}
     for query in asked.values():
-        whole = explain_query(query, case)
+        whole = subjects.explain_query(query, case)
         values = {
             ranking.level: accumulate(node.value for node in ranking.nodes)
             for ranking in (() if query.level else case.query(query.base_id).rankings)
@@ -399,6 +380,7 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
             )
         )
     for mistake, one in missed:
-        of_class = with_effect(explain_class(one.value_class, one.query.base_id, case, with_effect=False), mistake)
-        classes.append(ClassSteps(of_class.name, one.query.full_id, one.value, numbered(of_class.tree())))
+        of_class = subjects.explain_class(one.value_class, one.query.base_id, case, with_effect=False)
+        steps = numbered(replace(of_class, effect=effect_of(mistake)).tree())
+        classes.append(ClassSteps(one.value_class, one.query.full_id, one.value, steps))
     return Explanations(len(every) - len(lines), lines, queries, classes, list(texts))

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Final
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation import document
@@ -29,8 +28,6 @@ from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SI
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import Place
-
-_LARGEST: Final = 3
 
 
 def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> document.LineExplanation:
@@ -151,14 +148,14 @@ def explain_node(name: str, case: Case) -> document.NodeExplanation:
 def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
     """All of a query: of one of a query file with its follow-on queries, of a follow-on query by itself."""
     of = case.query(query.base_id)
-    lines, rows, rankings = of.lines, list(of.rows), of.rankings
+    lines, rows, rankings = of.lines, of.rows, of.rankings
     if query.level:
         try:
             row = case.run.links.class_of_query(query)
         except InputError:  # no accepted line leads to it
             row = ""
         lines = [line for line in lines if line.query.full_id == query.full_id]
-        rows, rankings = [name for name in rows if name == row], ()
+        rows, rankings = {name: rows[name] for name in rows if name == row}, ()
     classes = []
     for name, row in {} if of.placement is None else of.placement.tree.above.items():
         if row in rows and name in of.accepted:
@@ -178,7 +175,7 @@ def explain_query(query: LinkedQuery, case: Case) -> document.QueryExplanation:
         classes=tuple(classes),
         categories=Counter(summary.category for summary in summaries if summary.category is not None),
         lines=summaries,
-        rows=tuple(chain.from_iterable(of.rows[name] for name in rows)),
+        rows=tuple(chain.from_iterable(rows.values())),
         average_precision={ranking.level: ranking.score for ranking in rankings},
         stopped_by=next((str(stop) for stop in stops if stop is not None), None),
     )
@@ -194,7 +191,7 @@ def explain_run(case: Case) -> document.Overview:
     costs: Sequence[Mistake] = ()
     if case.measure is not None:
         effects = case.effects.of_first_measure()
-        costs = cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), _LARGEST)
+        costs = cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), 3)
     return document.Overview(
         read=Counter(summary.status for summary in summaries),
         met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
