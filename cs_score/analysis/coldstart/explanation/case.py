@@ -9,33 +9,22 @@ from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFiles, files_of
+from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFile, files_of
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Rank, Ranked
 from cs_score.analysis.coldstart.mistakes import category_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict
+from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import REDUNDANT, ClassTree, Counting, Counts, Labels, Tally, place_responses
 from cs_score.coldstart.lines import Assessment, Response, SkippedLine
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode, Ranker, Ranking
-from cs_score.coldstart.result import (
-    ScoreRow,
-    UnitResult,
-    averaged_table,
-    counted_f1,
-    counted_row,
-    ldc_max_rows,
-    left_sum,
-    mean_members,
-    projected,
-    representing,
-)
 from cs_score.coldstart.scorer import score_rows
 from cs_score.coldstart.tab_files import UnreadLine
-from cs_score.measures.registry import Measure, divide
+from cs_score.measures.registry import divide
 from cs_score.problems.log import Place, Problem
 
 AnyLine: TypeAlias = Response | SkippedLine | UnreadLine
@@ -79,7 +68,7 @@ class Placement(Counting):
     class (`members`), the class of each line.
     """
 
-    def __init__(self, tree: ClassTree, lines: Sequence[Response], unit: UnitResult, case: Case) -> None:
+    def __init__(self, tree: ClassTree, lines: Sequence[Response], unit: tables.UnitResult, case: Case) -> None:
         """Raises InputError where the lines cannot be placed."""
         super().__init__(unit.matched, case.policy, case.run.limits.most, {}, case.run.gold.table.edition)
         self.tree = tree.branch()
@@ -109,10 +98,6 @@ class QueryCase:
         self.rankings: Sequence[Ranking] = () if self.result is None else self.result.rankings
         self.reasons: dict[int, Reason] = {}
         """Reasons of categories that lines share, by the identity of what they share."""
-
-    @cached_property
-    def _ranker(self) -> Ranker:
-        return Ranker(self.gold.classes, self.matched, self.labels, self.case.run.limits.most)
 
     @cached_property
     def gold(self) -> QueryGold:
@@ -202,21 +187,21 @@ class QueryCase:
     @cached_property
     def rows(self) -> Mapping[str, Sequence[Counted]]:
         """The rows that have the lines of each row of the SF table: its own, and those of its LDC query."""
-        own = {tally.name: counted_row(tally.name, tally.counts) for tally in self.tallies}
+        own = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.tallies}
         rows = {name: [_counted(row, "SF", "counts")] for name, row in own.items()}
         table = self.case.run.gold.table
         if self.unit is None or self.base_id not in table.ldc_of:
             return rows
-        for full_id, entry_points in projected(averaged_table(score_rows([self.unit])), table).by_ldc:
-            best_id, best = representing(entry_points)
-            theirs, mine = counted_f1(best), counted_f1(own.values())
+        for full_id, entry_points in tables.projected(tables.averaged_table(score_rows([self.unit])), table).by_ldc:
+            best_id, best = tables.representing(entry_points)
+            theirs, mine = tables.counted_f1(best), tables.counted_f1(own.values())
             note = (
                 f"{table.by_id[best_id].full_id} represents {full_id}: its F1 over all rows is {theirs:.4f}, that of "
                 f"this entry point {mine:.4f}{', and it comes first' if theirs == mine else ''}"
             )
-            members = mean_members(full_id, entry_points)
+            members = tables.mean_members(full_id, entry_points)
             for name, row in own.items():
-                (of_ldc,) = ldc_max_rows(full_id, [row])
+                (of_ldc,) = tables.ldc_max_rows(full_id, [row])
                 if best_id == self.base_id:
                     rows[name].append(_counted(of_ldc, "LDC-MAX", "ldc-max"))
                 else:
@@ -252,17 +237,18 @@ class QueryCase:
         found = {node.name: node for ranking in self.rankings for node in ranking.nodes}
         takers = {node.mapped_class: node.name for node in found.values()}
         nodes, most = self.case.nodes.of_query(self.query.full_id), self.case.run.limits.most
+        ranker = Ranker(self.gold.classes, self.matched, self.labels, most)
         ranked = {}
         for name, node in found.items():
-            useful = self._ranker.useful(nodes[name].lines)
+            useful = ranker.useful(nodes[name].lines)
             taken = {each: takers[each] for each in useful if each != node.mapped_class and each in takers}
-            confidence, value = _confidence(nodes[name], nodes, most), self._value(nodes[name], node, useful)
+            confidence, value = _confidence(nodes[name], nodes, most), self._value(nodes[name], node, useful, ranker)
             ranked[name] = Ranked(
                 "9", name, node.confidence, confidence, node.mapped_class, taken, node.value, value, tuple(ranks[name])
             )
         return ranked
 
-    def _value(self, node: Node, ranked: RankedNode, useful: Mapping[str, Sequence[Response]]) -> str:
+    def _value(self, node: Node, ranked: RankedNode, useful: Mapping[str, Sequence[Response]], ranker: Ranker) -> str:
         """V with its arithmetic; `useful` are the lines by which the node can find classes, by class."""
         if not useful:
             why = "none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
@@ -270,7 +256,7 @@ class QueryCase:
         if ranked.mapped_class is None:
             return "V = 0: every class of its useful lines is taken by a node before it"
         documents, most = self.gold.classes.documents(ranked.mapped_class), self.case.run.limits.most
-        number, denominator = self._ranker.share(useful[ranked.mapped_class], documents)
+        number, denominator = ranker.share(useful[ranked.mapped_class], documents)
         shown = f"{documents} documents of its class" if documents != 1 else "1 document"
         if most is not None and denominator < documents:
             asked = denominator // most
@@ -283,7 +269,7 @@ class QueryCase:
         return text
 
 
-def _counted(row: ScoreRow, table: str, rule: str) -> Counted:
+def _counted(row: tables.ScoreRow, table: str, rule: str) -> Counted:
     counts = row.counts or Counts()
 
     def quotient(name: str, shown: str, denominator: int, value: float) -> str:
@@ -302,9 +288,9 @@ def _counted(row: ScoreRow, table: str, rule: str) -> Counted:
     return Counted(rule, table, row.name, row.level, asdict(counts), row.precision, row.recall, row.f1, arithmetic)
 
 
-def _mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
+def _mean(name: str, level: str, members: Sequence[tables.ScoreRow]) -> Counted:
     columns = list(zip(*(each.scores for each in members)))
-    precision, recall, f1 = means = [left_sum(values) / len(members) for values in columns]
+    precision, recall, f1 = means = [tables.left_sum(values) / len(members) for values in columns]
     arithmetic = tuple(
         f"{score} = ({' + '.join(f'{each:.4f}' for each in values)}) / {len(members)} = {mean:.4f}"
         for score, values, mean in zip(("P", "R", "F1"), columns, means)
@@ -345,14 +331,14 @@ class Case:
         self.units = {unit.id: unit for unit in scored.result.units}
         self.nodes = Nodes(self.run.links.nodes, self.run.limits.most)
         self.query = cache(partial(QueryCase, self))
-
-    @cached_property
-    def files(self) -> RunFiles:
-        return files_of(self.run)
+        self.files: Mapping[str, RunFile] = files_of(self.run).files
+        ranked = [each for each in scored.result.measures if not each.average and each.hop is None]
+        self.measures = [] if self.measure is None else list(dict.fromkeys((self.measure, *ranked)))
+        """The measure that is asked about, and average precision; none without scores."""
 
     def lines(self) -> Iterator[AnyLine]:
         """Every line of the run's files in order; those of other runs in the same call are left out."""
-        for file in self.files.files.values():
+        for file in self.files.values():
             yield from (line for line in file.lines if not isinstance(line, Response) or self.is_of_run(line))
 
     @cached_property
@@ -369,14 +355,8 @@ class Case:
     @cached_property
     def first_lines(self) -> Mapping[tuple[str, str], int]:
         """The number of the first line of a file that has a text."""
-        files = self.files.files.values()
+        files = self.files.values()
         return {(line.file, line.text): line.number for file in files for line in reversed(file.lines)}
-
-    @cached_property
-    def measures(self) -> Sequence[Measure]:
-        """The measure that is asked about, and average precision; none without scores."""
-        ranked = [each for each in self.scored.result.measures if not each.average and each.hop is None]
-        return () if self.measure is None else list(dict.fromkeys((self.measure, *ranked)))
 
     @cached_property
     def effects(self) -> Effects:

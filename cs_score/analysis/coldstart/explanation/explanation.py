@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -203,7 +203,7 @@ def _lines_at(spec: str, case: Case) -> list[AnyLine]:
     name, _, number = spec.rpartition(":")
     if not (number.isascii() and number.isdecimal() and len(number) < 12):
         raise UsageError(f"--line {spec}: the number of a line is needed, 12 or FILE:12")
-    files = case.files.files
+    files = case.files
     # A file may lack its folders.
     wanted = [file for each, file in files.items() if name in ("", each)]
     wanted = wanted or [file for each, file in files.items() if name == os.path.basename(each)]
@@ -330,9 +330,8 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     """
     mistakes = mistakes[:MOST_LINES]
     every = {(line.file, line.number): line for line in case.lines()}
-    listed = ((each.file, each.line) for each in mistakes if each.kind != "class")
-    wanted = dict.fromkeys(place for place in listed if place in every) | dict.fromkeys(every if with_others else ())
-    chosen = {*islice(wanted, MOST_LINES)}
+    wanted = chain(((each.file, each.line) for each in mistakes if each.kind != "class"), every if with_others else ())
+    chosen = {*islice(dict.fromkeys(place for place in wanted if place in every), MOST_LINES)}
     at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
     assessed = {(each.file, each.number): each for each in case.run.gold.links.assessments}
     asked: dict[str, LinkedQuery] = {}
@@ -353,34 +352,22 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
             asked[line.query.full_id] = line.query
         found = subjects.explain_line(line, case, with_effect=False)
         steps = numbered(replace(found, effect=None if mistake is None else effect_of(mistake)).tree())
-        of = found.summary
-        lines.append(LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, steps))
+        one = found.summary
+        lines.append(LineSteps(one.file, one.line, one.query, one.node, one.value, one.category, one.side, steps))
     missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
-    asked |= {one.query.full_id: one.query for _, one in missed}
+    asked |= {answer.query.full_id: answer.query for _, answer in missed}
     for query in asked.values():
         whole = subjects.explain_query(query, case)
-        values = {
-            ranking.level: accumulate(node.value for node in ranking.nodes)
-            for ranking in (() if query.level else case.query(query.base_id).rankings)
-        }
-        queries.append(
-            QuerySteps(
-                query=whole.query,
-                unit=whole.asked.unit,
-                name=whole.asked.name,
-                slot=whole.asked.slot,
-                hop=whole.asked.hop,
-                # Of the lines of all hops only those that answer it.
-                lines=Counter(summary.side for summary in whole.lines if summary.query == whole.query),
-                classes=Counter(each.status for each in whole.classes),
-                precision_at={
-                    level: [total / rank for rank, total in enumerate(of, 1)] for level, of in values.items()
-                },
-                steps=numbered(whole.tree(with_lines=False)),
-            )
-        )
-    for mistake, one in missed:
-        of_class = subjects.explain_class(one.value_class, one.query.base_id, case, with_effect=False)
+        precision_at = {}
+        for ranking in () if query.level else case.query(query.base_id).rankings:
+            totals = accumulate(node.value for node in ranking.nodes)
+            precision_at[ranking.level] = [total / rank for rank, total in enumerate(totals, 1)]
+        sides = Counter(summary.side for summary in whole.lines if summary.query == whole.query)  # not of other hops
+        statuses, steps = Counter(each.status for each in whole.classes), numbered(whole.tree(with_lines=False))
+        of = whole.asked
+        queries.append(QuerySteps(of.query, of.unit, of.name, of.slot, of.hop, sides, statuses, precision_at, steps))
+    for mistake, answer in missed:
+        of_class = subjects.explain_class(answer.value_class, answer.query.base_id, case, with_effect=False)
         steps = numbered(replace(of_class, effect=effect_of(mistake)).tree())
-        classes.append(ClassSteps(one.value_class, one.query.full_id, one.value, steps))
+        classes.append(ClassSteps(answer.value_class, answer.query.full_id, answer.value, steps))
     return Explanations(len(every) - len(lines), lines, queries, classes, list(texts))

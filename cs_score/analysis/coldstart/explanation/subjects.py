@@ -281,7 +281,7 @@ def _chain(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
             line.file, line.number, line.value, case.category_of(line) or "", side_of(case.labels_of(line))
         )
     for skipped in case.run.links.skipped:
-        if skipped.target == query.short_id and skipped.file in case.files.files:
+        if skipped.target == query.short_id and skipped.file in case.files:
             yield document.Parent(skipped.file, skipped.number, skipped.text.split("\t")[4], "", "skipped")
 
 
