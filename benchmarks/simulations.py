@@ -1,6 +1,6 @@
 """The simulations behind the figures in docs/statistics: `make simulations` prints all of them, some minutes of work.
 
-Each has a seed, and the limits that its figure keeps; `tests/statistics/test_simulations.py` holds them (`make
+Each has a seed, and the limits that its figure keeps; `tests/statistics/test_error_rates.py` holds them (`make
 test-slow`). Sets are drawn from distributions of which the truth is known.
 """
 

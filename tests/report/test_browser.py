@@ -13,8 +13,7 @@ import pytest
 
 from tests.coldstart.command import score_in
 from tests.evidence.test_command import files
-from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, page_in, write
-from tests.report.batches import batch
+from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, batch, page_in, write
 
 pytestmark = pytest.mark.browser
 

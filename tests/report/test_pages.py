@@ -1,38 +1,53 @@
-"""Pages without a browser: what is on them, what never gets there, and that they depend on the JSON alone."""
+"""Pages without a browser, of one run, two and many: what is on them, what never gets there, what opens on them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
 from tests.coldstart.command import score_in
-from tests.documents import ROOT
-from tests.report.analyses import HOSTILE, SHOWN, analysis, exact, page_in, parsed, texts, write
+from tests.documents import ROOT, copy_samples
+from tests.evidence.test_command import EXAMPLES, files
+from tests.report.analyses import (
+    HOSTILE,
+    SHOWN,
+    UNITS,
+    analysis,
+    batch,
+    column,
+    done,
+    exact,
+    page_in,
+    parsed,
+    texts,
+    told_in,
+    write,
+)
 
-SECTIONS = [
-    "scores",
-    "errors",
-    "groups",
-    "confusions",
-    "confidence",
-    "costs",
-    "queries",
-    "scenarios",
-    "policies",
-    "problems",
-    "origin",
-]
+ANALYSIS = ["scores", "errors", "groups", "confusions", "confidence", "costs", "queries", "scenarios", "policies",
+            "problems", "origin"]  # fmt: skip
+BATCH = ["leaderboard", "heatmap", "difficulty", "agreement", "stability", "origin"]
 
 
-def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
+def page_of(folder: Path, value: object) -> Any:
+    return parsed(page_in(folder, value))
+
+
+def test_numbers_of_a_run_are_those_of_the_json(tmp_path: Path) -> None:
     value = analysis()
-    page = parsed(page_in(tmp_path, value))
+    page = page_of(tmp_path, value)
+    assert page.xpath("//section/@id") == ANALYSIS
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
     assert exact(page, "mistakes", "gain") == [row["gain"] for row in value["mistakes"]]
     assert texts(page, "mistakes", "gain") == [
         "" if row["gain"] is None else f"{row['gain']:+.4f}" for row in value["mistakes"]
@@ -46,24 +61,6 @@ def test_numbers_are_those_of_the_json(tmp_path: Path) -> None:
         shown |= {f"{name}{hop}": score for name, score in rows if score is not None}
     assert shown == value["scores"]
     assert exact(page, "by-slot", "f1") == [row["f1"] for row in value["groups"]["slot"]]
-
-
-def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
-    assert "reference-range" not in parsed(page_in(tmp_path, analysis())).xpath("//@id")
-    page = tmp_path / "page.html"
-    files = ("queries/ldc-queries.xml", "submissions/gull-sf.tab.txt", "assessments/pool-2016.tab")
-    score_in(ROOT, ["report", "--policy", "sf", "-expand", "ISLE26", *files, "-o", str(page)])
-    shown = parsed(page.read_bytes())
-    ranges = zip(*(texts(shown, "reference-range", key) for key in ("measure", "low", "high")))
-    assert ("LDC-MEAN-AP", "0.2917", "0.3056") in ranges
-
-
-def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
-    value = analysis()
-    page = parsed(page_in(tmp_path, value))
-    assert page.xpath("//section/@id") == SECTIONS
-    ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids))
     confusions, scenarios = value["confusions"], value["scenarios"]
     assert texts(page, "confused", "INCORRECT") == [str(row["count"]) for row in confusions["slots"]]
     assert texts(page, "wrong-values", "count") == [str(row["count"]) for row in confusions["wrong_values"]]
@@ -75,17 +72,64 @@ def test_sections_of_an_analysis_are_on_the_page(tmp_path: Path) -> None:
     assert exact(page, "policy-kb", "score") == [0.4375]
 
 
-def test_hostile_text_is_text_wherever_it_stands(tmp_path: Path) -> None:
-    data = page_in(tmp_path, analysis(9, HOSTILE))
+def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
+    assert "reference-range" not in page_of(tmp_path, analysis()).xpath("//@id")
+    page = tmp_path / "page.html"
+    files = ("queries/ldc-queries.xml", "submissions/gull-sf.tab.txt", "assessments/pool-2016.tab")
+    score_in(ROOT, ["report", "--policy", "sf", "-expand", "ISLE26", *files, "-o", str(page)])
+    shown = parsed(page.read_bytes())
+    ranges = zip(*(texts(shown, "reference-range", key) for key in ("measure", "low", "high")))
+    assert ("LDC-MEAN-AP", "0.2917", "0.3056") in ranges
+
+
+def test_numbers_of_a_batch_are_those_of_the_json(tmp_path: Path) -> None:
+    value = batch()
+    page = page_of(tmp_path, value)
+    assert page.xpath("//section/@id") == BATCH
+    board = value["leaderboard"]
+    assert exact(page, "runs", "score") == [row["score"] for row in board]
+    assert exact(page, "runs", "p_above") == [row["p_above"] for row in board]
+    for key in ("low", "high"):
+        limits = [None if row["interval"] is None else row["interval"][key] for row in board]
+        assert exact(page, "runs", key) == limits
+    for at in range(3):
+        scores = [row["scores"][at] for row in value["queries"]]
+        assert exact(page, "units", f"r{at}") == scores
+    means = [
+        sum(known) / len(known) for row in value["queries"] if (known := [x for x in row["scores"] if x is not None])
+    ]
+    assert exact(page, "units", "mean") == pytest.approx(means)
+    pairs = [pair for row in value["agreement"] for pair in row["pairs"]]
+    assert exact(page, "pairs", "right") == [pair["right"] for pair in pairs]
+    counts = [count for row in value["answers"] for count in row["found_by"]]
+    assert list(map(int, texts(page, "found", "count"))) == counts
+    taus = [pair["tau"] for pair in value["stability"]["pairs"]]
+    assert exact(page, "rankings", "tau") == taus
+
+
+def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_path: Path) -> None:
+    page = page_of(tmp_path, batch("a/b #?"))
+    (address, *_) = [cell.xpath("./a/@href")[0] for cell in column(page, "units", "r0")]
+    parts = urlsplit(address)
+    assert [unquote(each) for each in parts.path.split("/")] == ["strict", "a/b #?", "out.html"]
+    assert parse_qs(parts.fragment) == {"units.only": [f"ldc:{UNITS[0]}a/b #?"]}
+    assert [cell.get("class") for cell in column(page, "units", "r2")] == ["number shade2"] * 8
+    runs = [cell.xpath("./a/@href") for cell in column(page, "runs", "run")]
+    assert [len(links) for links in runs] == [1] * 6 + [0]
+
+
+@pytest.mark.parametrize("made", [partial(analysis, 9), batch], ids=["run", "batch"])
+def test_hostile_text_is_text_wherever_it_stands(made: Any, tmp_path: Path) -> None:
+    plain, data = page_of(tmp_path, made(text="Bo")), page_in(tmp_path, made(text=HOSTILE))
     page = parsed(data)
-    plain = parsed(page_in(tmp_path, analysis(9)))
     assert _tags(page) == _tags(plain)
-    assert {name for element in page.iter() for name in element.attrib} == {
-        name for element in plain.iter() for name in element.attrib
+    assert {name for each in page.iter() for name in each.attrib} == {
+        name for each in plain.iter() for name in each.attrib
     }
-    assert page.findtext(".//h1") == SHOWN
-    assert texts(page, "mistakes", "value")[0] == SHOWN
+    assert SHOWN in texts(page, *(("mistakes", "value") if made is not batch else ("runs", "run")))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f]", data.decode())
+    for address in page.xpath("//td/a/@href"):
+        assert re.fullmatch(r"[A-Za-z0-9%._~/#=-]+", address)
 
 
 def _tags(page: Any) -> list[str]:
@@ -111,8 +155,7 @@ def test_nothing_is_loaded_from_anywhere_and_only_its_own_script_and_style_run(t
 
 @pytest.mark.parametrize("more", [[], ["--top", "3"]])
 def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(more: list[str], tmp_path: Path) -> None:
-    for folder in ("queries", "submissions", "assessments"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    copy_samples(tmp_path)
     given = [*more, "-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
     given += ["submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
     assert score_in(tmp_path, ["analyze", *given, "-o", "a.json"]).status == 0
@@ -135,16 +178,20 @@ def _without_commands(page: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("value", "complaint"),
     [
-        ({"task": "chess"}, "neither an analysis nor a difference"),
-        ({"score": "0.5"}, "score: Expected `float`, got `str`"),
-        ({"budget": [{"kind": "incorrect"}]}, "budget[0]: has no count"),
-        ({"mistakes": [3]}, "mistakes[0]: Expected `object`, got `int`"),
+        (analysis(3) | {"task": "chess"}, "neither an analysis nor a difference"),
+        (analysis(3) | {"score": "0.5"}, "score: Expected `float`, got `str`"),
+        (analysis(3) | {"budget": [{"kind": "incorrect"}]}, "budget[0]: has no count"),
+        (batch() | {"queries": [{"policy": "strict", "unit": "u", "scores": [0.5]}]}, "/queries/0/scores: must"),
+        (batch() | {"policies": ["strict"]}, "/leaderboard/3/policy: is no policy of the batch"),
+        (batch() | {"stability": {"pairs": [], "first": [
+            {"measure": "m", "policy": "strict", "runs": [3], "changes": None}]}}, "there is no run 3"),
     ],
-)
-def test_what_is_no_analysis_is_refused_in_a_line(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
-    write(tmp_path, analysis(3) | change)
+    ids=str,
+)  # fmt: skip
+def test_what_has_no_page_is_refused_in_a_line(value: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    write(tmp_path, value)
     outcome = score_in(tmp_path, ["report", "analysis.json", "-o", "page.html"])
     assert (outcome.status, outcome.stdout, outcome.files) == (1, b"", {})
     (line,) = outcome.stderr.decode().splitlines()
@@ -160,3 +207,153 @@ def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch:
     outcome = score_in(tmp_path, ["report", "analysis.json", "-o", "page.html"])
     assert outcome.status != 0
     assert outcome.stderr == b"cs-score: this needs the package jinja2: pip install 'cs-score[report]'\n"
+
+
+# ---- Two runs
+
+
+@pytest.fixture
+def difference(tmp_path: Path) -> dict[str, Any]:
+    """What `diff --json` writes of predictions, and of the same without any evidence."""
+    gold, predictions = (path.read_text() for path in files("scifact"))
+    without = [json.dumps(json.loads(line) | {"evidence": {}}) for line in predictions.splitlines()]
+    for name, text in (("gold", gold), ("a", predictions), ("b", "\n".join(without))):
+        (tmp_path / name).write_text(text)
+    words = ["diff", "scifact", "--gold", "gold", "a", "b", "--bootstrap", "99", "--top", "5", "-o", "diff.json"]
+    assert score_in(tmp_path, words).status == 0
+    found: dict[str, Any] = json.loads((tmp_path / "diff.json").read_bytes())
+    assert len(found["units"]) > 1
+    assert len(found["answers"]) > 1
+    return found
+
+
+def test_contributions_and_answers_are_those_of_the_json(difference: dict[str, Any], tmp_path: Path) -> None:
+    page = page_of(tmp_path, {**difference, "p": {**difference["p"], "unknown": [1]}, "unknown": {}})
+    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
+    rows = page.xpath("//*[@id='answers']//tbody/tr")
+    assert [row[3].text_content() for row in rows] == [row["outcome"] for row in difference["answers"]]
+    for row, answer in zip(rows, difference["answers"]):
+        for cell, side in ((row[4], "a"), (row[5], "b")):
+            assert cell.text_content().endswith("not given" if answer[side] is None else answer[side]["judgment"])
+    for link in page.xpath("//*[@id='units']//td/a"):
+        assert len([row for row in rows if row[0].text_content() == link.get("data-value")]) == int(link.text)
+    assert page.xpath("string(//*[@class='facts main']//dd)").startswith(f"{difference['difference']:+.4f}")
+
+
+def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
+    copy_samples(tmp_path)
+    runs = [f"submissions/{name}.tab.txt" for name in ("tide-kb", "gull-sf")]
+    words = ["-expand", "ISLE26", "queries/ldc-queries.xml", *runs, "assessments/pool-2016.tab", "--bootstrap", "99"]
+    words += ["--top", "3"]
+    assert score_in(tmp_path, ["diff", *words, "-o", "diff.json"]).status == 0
+    difference = json.loads((tmp_path / "diff.json").read_bytes())
+    page = page_of(tmp_path, difference)
+    assert page.xpath("//section/@id") == ["scores", "contributions", "groups", "side-by-side", "classes", "origin"]
+    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
+    rows = page.xpath("//*[@id='answers']//tbody/tr")
+    assert [row[2].text_content() for row in rows] == [row["value"] for row in difference["answers"]]
+    given = [row["a"] for row in difference["answers"]]
+    assert [row[4].text_content() == "not given" for row in rows] == [fate is None for fate in given]
+    (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
+    assert score_in(tmp_path, commands.splitlines()[0].split()[1:]).status == 0
+    again = json.loads((tmp_path / "diff.json").read_bytes())
+    for key in ("units", "answers", "interval", "p"):
+        assert again[key] == difference[key]
+    page_of_json = (tmp_path / "page.html").read_bytes()
+    assert score_in(tmp_path, ["report", *words, "--compare", "-o", "both.html"]).status == 0
+    assert (tmp_path / "both.html").read_bytes() == page_of_json
+
+
+def test_hostile_names_are_text(difference: dict[str, Any], tmp_path: Path) -> None:
+    plain = page_of(tmp_path, difference)
+    difference["names"] = {"a": HOSTILE, "b": HOSTILE}
+    for row in difference["answers"]:
+        row["value"] = HOSTILE
+        for side in ("a", "b"):
+            if row[side] is not None:
+                row[side]["fate"] = HOSTILE
+    page = page_of(tmp_path, difference)
+    assert [each.tag for each in page.iter()] == [each.tag for each in plain.iter()]
+    assert page.findtext(".//h1") == f"{SHOWN} against {SHOWN}"
+    assert not re.search("[\u202e\x07]", page.text_content())
+
+
+# ---- What opens, as `explain` says it
+
+RUN = (
+    "-expand ISLE26 --policy kb queries/ldc-queries.xml submissions/tide-kb.tab.txt assessments/pool-2016.tab"
+).split()
+
+
+def openings(page: bytes, table: str, key: str) -> list[tuple[str, str | None]]:
+    """The texts of a column, each with the number of what it opens."""
+    return [(cell.text_content(), cell.get("data-open")) for cell in column(parsed(page), table, key)]
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample run, its analysis and its page."""
+    folder = copy_samples(tmp_path_factory.mktemp("run"))
+    done(score_in(folder, ["analyze", *RUN, "-o", "a.json"]))
+    done(score_in(folder, ["report", "a.json", "-o", "page.html"]))
+    return folder
+
+
+def test_every_line_opens_the_text_of_explain(analysed: Path) -> None:
+    value = json.loads((analysed / "a.json").read_bytes())
+    lines, texts = value["explanations"]["lines"], value["explanations"]["texts"]
+    wrong = {(row["file"], row["line"]) for row in value["mistakes"] if row["kind"] == "line"}
+    words = [word for line in lines for word in ("--line", str(line["line"]))]
+    explained = done(score_in(analysed, ["explain", *words, *RUN])).stdout.decode().split("\n\n")
+    assert len(explained) == len(lines) > 10
+    for line, text in zip(lines, explained):
+        head, *steps = text.splitlines()
+        assert head.startswith(f"{line['file']} line {line['line']}: {line['side']}")
+        told = "\n".join(texts[step] for step in line["steps"])
+        known = text if (line["file"], line["line"]) in wrong else text.partition("\n  Effect:")[0]
+        assert told.split() == "\n".join(known.splitlines()[1:]).split()
+        assert len(steps) >= len(told.splitlines())
+
+
+def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
+    page = (analysed / "page.html").read_bytes()
+    value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
+    explanations = value["explanations"]
+    shown = dict(openings(page, "units", "unit"))
+    assert set(shown) == {query["query"] for query in explanations["queries"]}
+    for query in explanations["queries"]:
+        head, _, groups, svg = told["entries"][int(shown[query["query"]] or "")]
+        assert head == query["query"]
+        members = dict(groups)
+        own = [line for line in explanations["lines"] if line["query"] == query["query"]]
+        assert len(members.get("Lines", ())) == len(own) == sum(query["lines"].values())
+        assert len(members.get("Missed classes", ())) == sum(
+            each["query"] == query["query"] for each in explanations["classes"]
+        )
+        assert bool(svg) == any(query["precision_at"].values())
+
+
+@pytest.mark.parametrize("mode", EXAMPLES)
+def test_every_unit_of_predictions_opens_how_it_was_scored(mode: str, tmp_path: Path) -> None:
+    for source, name in zip(files(mode), ("gold", "predictions")):
+        shutil.copy(source, tmp_path / name)
+    given = [mode, "--gold", "gold", "--predictions", "predictions"]
+    page = score_in(tmp_path, ["report", *given, "-o", "page.html"]).files["page.html"]
+    told, shown = told_in(page), openings(page, "units", "unit")
+    assert shown
+    for unit, number in shown:
+        words = ["explain", *given, "--format", "json", "--unit", unit.partition(" (")[0]]
+        explained = json.loads(score_in(tmp_path, words).stdout)["units"]
+        (step,) = told["entries"][int(number or "")][1]
+        assert told["texts"][step].splitlines() in [each["lines"] for each in explained]
+    assert {unit for unit, _ in openings(page, "mistakes", "unit")} <= {unit for unit, _ in shown}
+
+
+def test_hostile_text_is_packed_as_people_are_to_see_it(tmp_path: Path) -> None:
+    value = analysis(9, HOSTILE)
+    value["explanations"]["texts"][0] += f"\n  {HOSTILE}"
+    told = told_in(page_in(tmp_path, value))
+    everything = json.dumps(told, ensure_ascii=False)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x07]", everything)
+    heads = {head for head, *_ in told["entries"]}
+    assert f"wrong (INCORRECT): {SHOWN}, {SHOWN} line 1" in heads

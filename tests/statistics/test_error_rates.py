@@ -9,14 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.simulations import SIMULATIONS, Simulation, ever_rejected
 from cs_score.statistics.arithmetic import Floats, exact_statistics
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.resampling import bootstrap_scores, point_scores
+from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, MEAN, MEASURES
 
-SIMULATIONS = 2000
+SETS = 2000
 UNITS = 200
 RESAMPLES = 1000
 
@@ -35,13 +37,13 @@ def test_intervals_hold_the_true_score_as_often_as_they_say(method: IntervalMeth
     population = np.random.default_rng(0)
     truth = FORMULA(units(population, population.beta(2, 2, 2_000_000)).sum(axis=0, keepdims=True))[0]
     held = np.zeros(3)
-    for simulation in range(SIMULATIONS):
+    for simulation in range(SETS):
         rng = np.random.default_rng([1, simulation])
         matrix = units(rng, rng.beta(2, 2, UNITS))
         settings = Resampling(RESAMPLES, seed=simulation, method=method)
         intervals = bootstrap_intervals(matrix, FORMULA, settings)
         held += [interval.low <= true <= interval.high for interval, true in zip(intervals, truth)]
-    coverage = 100 * held / SIMULATIONS
+    coverage = 100 * held / SETS
     print(f"\n{method}: " + ", ".join(f"{name} {share:.1f} %" for name, share in zip(MEASURES, coverage)))
     assert ((coverage >= 92) & (coverage <= 97)).all()
 
@@ -49,7 +51,7 @@ def test_intervals_hold_the_true_score_as_often_as_they_say(method: IntervalMeth
 @pytest.mark.slow
 def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
     alarms = {"randomisation": np.zeros(3), "bootstrap": np.zeros(3)}
-    for simulation in range(SIMULATIONS):
+    for simulation in range(SETS):
         rng = np.random.default_rng([2, simulation])
         quality = rng.beta(2, 2, UNITS)
         exact = exact_statistics([units(rng, quality), units(rng, quality)])
@@ -62,7 +64,7 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
             for column, scores in enumerate(resampled)
         ]
     for test, count in alarms.items():
-        rate = 100 * count / SIMULATIONS
+        rate = 100 * count / SETS
         print(f"\n{test}: " + ", ".join(f"{name} {share:.1f} %" for name, share in zip(MEASURES, rate)))
         assert ((rate >= 3.5) & (rate <= 6.5)).all()
 
@@ -72,7 +74,7 @@ def test_a_rare_label_is_undefined_in_some_resamples_and_its_interval_is_a_hint_
     """100 claims of which a share has a label, right with probability 0.9."""
     for labelled, least in ((0.03, 15), (0.1, 55), (0.3, 90)):
         held = given = 0
-        for simulation in range(SIMULATIONS):
+        for simulation in range(SETS):
             rng = np.random.default_rng([7, int(labelled * 100), 9, simulation])
             has = rng.random(100) < labelled
             right = has & (rng.random(100) < 0.9)
@@ -85,3 +87,21 @@ def test_a_rare_label_is_undefined_in_some_resamples_and_its_interval_is_a_hint_
         coverage = 100 * held / given
         print(f"\nlabels on {labelled:.0%}: {coverage:.1f} % of {given} intervals hold the truth")
         assert coverage > least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda each: each.figure)
+def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -> None:
+    found = simulation.find()
+    assert simulation.low <= found <= simulation.high
+    page = (ROOT / "docs" / "statistics" / f"{simulation.page}.md").read_text("utf-8")
+    assert simulation.shown(found) in " ".join(page.split())
+
+
+def test_nulls_are_seldom_ever_rejected() -> None:
+    """Of 100 checks at a level of 0.05 each, nearly every sequence would have some."""
+    assert ever_rejected(40, 2) <= 0.05
+
+
+def test_every_simulation_belongs_to_a_page() -> None:
+    assert all((ROOT / "docs" / "statistics" / f"{each.page}.md").is_file() for each in SIMULATIONS)

@@ -19,9 +19,18 @@ from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import detectable_effect, effect_of, needed_units, power_of, t_limit, t_tail
+from cs_score.statistics.planning import (
+    Checks,
+    detectable_effect,
+    effect_of,
+    level_of,
+    needed_units,
+    power_of,
+    t_limit,
+    t_tail,
+)
 from cs_score.statistics.results import PairedSystems
-from tests.coldstart.command import score_in
+from tests.coldstart.command import Outcome, score_in
 from tests.documents import copy_samples
 from tests.statistics.cases import MEAN, compared, system, tiled
 
@@ -221,3 +230,142 @@ def test_power_in_python(folder: Path) -> None:
     for wrong in ({}, {"sd": 1.0, "units": 1}, {"comparison": "c.json", "sd": 1.0}, {"comparison": "x", "units": 3}):
         with pytest.raises(UsageError):
             cs.power(**wrong)
+
+
+GOLD = ("--gold", "assessments/scifact-gold.jsonl", "--predictions")
+A, B = "submissions/scifact-a.jsonl", "submissions/scifact-b.jsonl"
+MEASURE = "abstract_label_only_f1"
+
+
+def test_all_levels_together_are_at_most_alpha() -> None:
+    """What is beyond the first hundred thousand is less than the integral of 1 / (n ln(n)^2), 1 / ln(n)."""
+    first = sum(level_of(number, 1.0) for number in range(1, 100_000))
+    assert 0.9 < first + 1 / math.log(100_000) / 2.11 <= 1
+    assert level_of(1, 0.05) > level_of(2, 0.05) > level_of(100, 0.05) > 1e-5
+
+
+def test_a_check_that_is_repeated_is_the_same_check() -> None:
+    checks = Checks(task="claims", gold="g", alpha=0.05)
+    once = checks.after("r1", "b", "F1", 0.001)
+    assert once.after("r1", "b", "F1", 0.9) == once
+    assert once.next("r1", "b", "F1") == (1, level_of(1, 0.05))
+    assert (
+        once.next("r2", "b", "F1") == once.next("r1", "c", "F1") == once.next("r1", "b", "P") == (2, level_of(2, 0.05))
+    )
+    level = once.next("r2", "b", "F1")[1]
+    for p, is_significant in ((level, True), (math.nextafter(level, 1), False)):
+        assert [each.significant for each in once.after("r2", "b", "F1", p).asked] == [True, is_significant]
+
+
+# ---- The command
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Path:
+    copy = copy_samples(tmp_path)
+    assert score_in(copy, ["scifact", *GOLD, B, "-o", "base.json"]).status == 0
+    return copy
+
+
+def check(
+    checked: Path, run: str, *words: str, sequential: tuple[str, ...] = ("--sequential", "asked.json")
+) -> Outcome:
+    words = ("--baseline", "base.json", "--significant", *sequential, "--max-drop", f"{MEASURE}=0", *words)
+    return score_in(checked, ["check", "scifact", *GOLD, run, "--format", "json", *words])
+
+
+def only(outcome: Outcome) -> Any:
+    assert outcome.status in (0, 3), outcome.stderr
+    (found,) = json.loads(outcome.stdout)["checks"]
+    return found
+
+
+def stored(checked: Path, name: str = "asked.json") -> Any:
+    return json.loads((checked / name).read_text("utf-8"))
+
+
+def variants(checked: Path, number: int) -> list[str]:
+    """Predictions that differ in blanks alone."""
+    for at in range(number):
+        text = (checked / A).read_text("utf-8").replace("{", "{" + " " * (at + 1), 1)
+        (checked / f"v{at}.jsonl").write_text(text, "utf-8")
+    return [f"v{at}.jsonl" for at in range(number)]
+
+
+def test_each_further_check_has_a_stricter_level(checked: Path) -> None:
+    found = [only(check(checked, run)) for run in (A, A, *variants(checked, 3), A)]
+    assert [each["number"] for each in found] == [1, 1, 2, 3, 4, 1]
+    assert [each["level"] for each in found] == [level_of(each["number"], 0.05) for each in found]
+    assert [each["number"] for each in stored(checked)["asked"]] == [1, 2, 3, 4]
+    assert [each["p"] for each in stored(checked)["asked"]] == [each["p"] for each in found[1:5]]
+    plain = only(check(checked, A, sequential=()))
+    assert (plain["p"], plain["difference"]) == (found[0]["p"], found[0]["difference"])
+    assert not {"number", "level", "low", "high"} & plain.keys()
+
+
+def test_limits_hold_at_the_level_of_the_check(checked: Path) -> None:
+    score_in(checked, ["compare", "scifact", *GOLD[:2], B, A, "--measure", MEASURE, "-o", "c.json"])
+    (pair,) = stored(checked, "c.json")["measures"][0]["pairs"]
+    found = only(check(checked, A))
+    reach = stats.t.isf(found["level"] / 2, 11) * pair["standard_deviation"] / math.sqrt(12)
+    assert (found["low"], found["high"]) == pytest.approx((found["difference"] - reach, found["difference"] + reach))
+
+
+def test_a_drop_counts_only_at_the_level_that_is_left(checked: Path) -> None:
+    """p = 0.1875 is significant at 50 % confidence by itself and as the first check of many, not as the fourth."""
+    alone = check(checked, A, "--confidence", "50", sequential=())
+    assert (alone.status, only(alone)["p"]) == (3, 0.1875)
+    assert check(checked, A, "--confidence", "50").status == 3
+    (checked / "asked.json").unlink()
+    for run in variants(checked, 3):
+        check(checked, run, "--confidence", "50")
+    last = check(checked, A, "--confidence", "50")
+    assert (last.status, only(last)["level"]) == (0, level_of(4, 0.5))
+    assert "check 4 at level" in only(last)["message"]
+
+
+def test_the_file_is_beside_the_baseline_unless_named(checked: Path) -> None:
+    only(check(checked, A, sequential=("--sequential",)))
+    assert [each["measure"] for each in stored(checked, "base.json.checks.json")["asked"]] == [MEASURE]
+
+
+def test_levels_that_no_p_can_reach_are_said(checked: Path) -> None:
+    asked = [
+        {"number": at, "run": f"r{at}", "baseline": "b", "measure": "F1", "level": 0.01, "p": 1.0, "significant": False}
+        for at in range(1, 300)
+    ]
+    only(check(checked, A))
+    (checked / "asked.json").write_text(json.dumps({**stored(checked), "asked": asked}), "utf-8")
+    notes = json.loads(check(checked, A).stdout)["notes"]
+    assert any(note["code"] == "LEVEL_USED_UP" and "check 300 against this test set" in note["text"] for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ('{"kind": "check"}', "asked.json: kind: is no checks that cs-score wrote"),
+        ('{"task": "claims"}', "the earlier checks are of another test set (claims, gold:"),
+        ('{"gold": "x"}', "the earlier checks are of another test set (scifact, gold:x; now scifact, gold:"),
+        ('{"alpha": 0.1}', "the earlier checks share a level of 0.1, not 0.05; give their --confidence, or name "),
+    ],
+)
+def test_a_file_that_does_not_go_with_the_check_stays_as_it_is(checked: Path, content: str, line: str) -> None:
+    only(check(checked, A))
+    changed = json.dumps({**stored(checked), **json.loads(content)})
+    (checked / "asked.json").write_text(changed, "utf-8")
+    outcome = check(checked, A)
+    assert outcome.status == 1
+    (said,) = outcome.stderr.decode().splitlines()
+    assert line in said
+    assert (checked / "asked.json").read_text("utf-8") == changed
+
+
+def test_what_is_no_check_among_many(checked: Path) -> None:
+    words = ["check", "scifact", *GOLD, A, "--baseline", "base.json", "--sequential", "asked.json"]
+    outcome = score_in(checked, words)
+    assert (outcome.status, b"--sequential is about the test: give --significant, too" in outcome.stderr) == (2, True)
+    failing = check(checked, "none.jsonl")
+    assert failing.status == 1
+    assert not (checked / "asked.json").exists()
+    nowhere = check(checked, A, sequential=("--sequential", "none/asked.json"))
+    assert (nowhere.status, b"none/asked.json" in nowhere.stderr) == (1, True)
