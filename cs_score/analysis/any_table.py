@@ -11,25 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.comparison import system_names
+from cs_score.analysis.comparison import compare, system_names
 from cs_score.base.delimited import Delimited, read_delimited
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import Input, InputDigest, open_source
-from cs_score.measures.registry import MEASURES, chosen, find, headline
-from cs_score.statistics.arithmetic import ColumnFormula
-from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_in, unique_ids
 from cs_score.tables.layout import Layout, Row, Table, columns
-from cs_score.tasks.task import Task
+from cs_score.tasks.task import Comparable, Statistics
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,61 +42,88 @@ SCORE: Final = "score"
 
 _ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
 
-_Cells = dict[tuple[str, str, str], tuple[float, float]]
-"""Numerator and denominator by system, measure and unit."""
+_Key: TypeAlias = tuple[str, str, str]
+"""System, measure and unit."""
+
+_Cells: TypeAlias = dict[_Key, tuple[float, float]]
+"""Numerator and denominator by key."""
+
+_Cell: TypeAlias = tuple[int, _Key, tuple[float, float]]
+"""One of them with its line."""
 
 
 class AnyTable(Record):
-    """The statistics of each system: for each of the measures numerator and denominator.
+    """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
 
     `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
     """
 
-    measures: tuple[str, ...]
+    names: tuple[str, ...]
     systems: Mapping[str, UnitTable]
     clusters: Clusters | UnsetType
     inputs: tuple[InputDigest, ...]
     names_measures: bool
+
+    @property
+    def name(self) -> str:
+        return TASK
+
+    def measures(self, results: object) -> Sequence[str]:
+        return self.names
+
+    def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
+        """Those of a system by its name."""
+        table = self.systems[result]
+        origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
+        return Statistics("unit", table, table.ids, table.ids, origin)
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        return partial(_ratios, [2 * self.names.index(name) for name in measures])
+
+
+def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [divide(sums[place], sums[place + 1]) for place in places]
 
 
 def read_table(files: Sequence[Input]) -> AnyTable:
     """Read tables. Raises InputError with the line for text, missing cells, a unit that stands there twice."""
     cells: _Cells = {}
     together: Clusters | UnsetType = UNSET
-    measured: list[bool] = []
+    names_measures, digests = False, []
     for file, system in zip(files, system_names(files)):
         table = read_delimited(file)
+        has_measures = "measure" in table.columns
         is_long = {"numerator", "denominator"} <= set(table.columns)
-        found = _long(table, system) if is_long else _wide(table)
-        for line, key, value in found:
+        for line, key, value in _long(table, system) if is_long else _wide(table):
             if key in cells:
                 name, measure, unit = key
-                of = f" of {name}" + (f" by {measure}" if "measure" in table.columns else "")
+                of = f" of {name}" + (f" by {measure}" if has_measures else "")
                 raise InputError(f"unit {unit}{of} stands there twice", file=table.file, place=f"line {line}")
             cells[key] = value
-        measured.append("measure" in table.columns)
+        names_measures = names_measures or has_measures
         if "cluster" in table.columns:
             own = clusters_in(table)
             others = {} if together is UNSET else together.clusters
             if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
                 raise InputError("has other clusters than the file before", file=table.file)
             together = own if together is UNSET else replace(own, clusters={**others, **own.clusters})
-    names = [tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3)]
+        with open_source(file) as source:
+            digests.append(source.digest(GOLD))
     if not cells:
         raise InputError("has no unit", file=str(files[0]))
-    return AnyTable(
-        names[1], _tables(cells, *names), together, tuple(map(_digest, files)), names_measures=any(measured)
-    )
+    systems, measures, units = (tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3))
+    tables = {system: _table(cells, system, measures, units) for system in systems}
+    return AnyTable(measures, tables, together, tuple(digests), names_measures)
 
 
-def _wide(table: Delimited) -> Iterator[tuple[int, tuple[str, str, str], tuple[float, float]]]:
+def _wide(table: Delimited) -> Iterator[_Cell]:
     systems = [column for column in table.columns if column not in _ABOUT_UNITS]
     for line, (unit, *values) in table.named("unit", *systems):
         for system, value in zip(systems, values):
             yield line, (system, SCORE, unit), (_number(table, line, system, value), 1.0)
 
 
-def _long(table: Delimited, file: str) -> Iterator[tuple[int, tuple[str, str, str], tuple[float, float]]]:
+def _long(table: Delimited, file: str) -> Iterator[_Cell]:
     own = [name for name in ("system", "measure") if name in table.columns]
     for line, (unit, above, below, *values) in table.named("unit", "numerator", "denominator", *own):
         named = dict(zip(own, values))
@@ -118,80 +143,36 @@ def _number(table: Delimited, line: int, column: str, cell: str) -> float:
     return value
 
 
-def _tables(
-    cells: _Cells, systems: Sequence[str], measures: Sequence[str], units: Sequence[str]
-) -> dict[str, UnitTable]:
-    """The table of each system, with the units that it has; one of which some measures are missing is refused."""
+def _table(cells: _Cells, system: str, measures: Sequence[str], units: Sequence[str]) -> UnitTable:
+    """The table of a system, with the units that it has; one of which some measures are missing is refused."""
+    ids, rows = [], []
+    for unit in units:
+        own = [cells.get((system, measure, unit)) for measure in measures]
+        if not any(own):
+            continue
+        if None in own:
+            raise InputError(f"unit {unit} of {system} has no {measures[own.index(None)]}")
+        ids.append(unit)
+        rows.append(tuple([number for pair in own if pair for number in pair]))
     parts = tuple(f"{measure}:{part}" for measure in measures for part in ("numerator", "denominator"))
-    found = {}
-    for system in systems:
-        ids, rows = [], []
-        for unit in units:
-            own = [cells.get((system, measure, unit)) for measure in measures]
-            if not any(own):
-                continue
-            if None in own:
-                raise InputError(f"unit {unit} of {system} has no {measures[own.index(None)]}")
-            ids.append(unit)
-            rows.append(tuple([number for pair in own if pair for number in pair]))
-        found[system] = UnitTable(tuple(ids), parts, rows)
-    return found
+    return UnitTable(tuple(ids), parts, rows)
 
 
-def _digest(file: Input) -> InputDigest:
-    with open_source(file) as source:
-        source.read_bytes()
-        return source.digest(GOLD)
-
-
-def compare_table(
-    given: AnyTable,
-    resampling: Resampling | None = None,
-    *,
-    measures: Sequence[str] = (),
-    primary: str | None = None,
-    common: bool = False,
-    equivalence: float | None = None,
-) -> Comparison:
-    """Compare the systems of a table as `compare` does those of a task; two whose units are right or wrong by the exact
-    sign test. Raises UsageError for fewer than two systems, and as `compare` does.
-    """
+def compare_table(given: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
+    """Compare the systems of a table as `compare` does those of a task, which see for `choices` and errors."""
     if len(given.systems) < 2:
         (name,) = given.systems
         raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
-    if primary is not None:
-        [primary] = chosen(given.measures, [find(primary, given.measures) or primary])
-    wanted = chosen(given.measures, [*measures, primary] if measures and primary else measures)
-    known = dict.fromkeys(name for mode in MEASURES for name in headline(mode))
-    primary = primary or next((name for name in known if name in wanted), wanted[0])
-    places = [2 * given.measures.index(name) for name in wanted]
     settings = resampling or Resampling(can_grow=True)
-    found = compare_tables(
-        given.systems,
-        wanted,
-        ColumnFormula(partial(_ratios, places)),
-        replace(settings, unit="unit", clusters=settings.clusters or given.clusters),
-        common=common,
-        primary=primary,
-        has_signs=not given.names_measures,
-        equivalence=equivalence,
-    )
-    origins = {
-        name: Origin(task=TASK, options={"system": name}, inputs=given.inputs, settings=(), measure=primary)
-        for name in given.systems
-    }
-    signatures = {name: str(each.signature.of_all_runs()) for name, each in origins.items()}
-    return replace(found, task=TASK, signatures=signatures, origins=origins)
-
-
-def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
-    return [divide(sums[place], sums[place + 1]) for place in places]
+    settings = replace(settings, clusters=settings.clusters or given.clusters)
+    systems = {name: name for name in given.systems}
+    return compare(given, systems, settings, has_signs=not given.names_measures, **choices)
 
 
 # ---- Written
 
 
-def per_unit(task: Task, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
+def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
     """The table of `--per-unit`: cluster, numerator and denominator of each unit by each measure; of several systems
     with their names. A unit that stands for itself is its own cluster.
     """
@@ -202,7 +183,7 @@ def per_unit(task: Task, results: Mapping[str, Any], clusters: Clusters | UnsetT
     return layout.table(results)
 
 
-def _units(task: Task, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
+def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
     measures = task.measures(results.values())
     formula = ColumnFormula(task.formula(measures))
     for system, result in results.items():

@@ -9,19 +9,19 @@ from typing import Any
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.base.signature import Origin, short_digest
+from cs_score.base.signature import short_digest
 from cs_score.base.sources import Input, name_of
-from cs_score.measures.registry import chosen, find, headline
+from cs_score.measures.registry import MEASURES, chosen, find, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison
-from cs_score.statistics.units import require_gold_units
-from cs_score.tasks.task import Task
+from cs_score.statistics.units import require_gold_units, unique_ids
+from cs_score.tasks.task import Comparable
 
 
 def compare(
-    task: Task,
+    task: Comparable,
     results: Mapping[str, Any],
     resampling: Resampling | None = None,
     *,
@@ -29,14 +29,16 @@ def compare(
     primary: str | None = None,
     common: bool = False,
     equivalence: float | None = None,
+    has_signs: bool = False,
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
     `measures` are names or patterns (`*_f1`) of the task's measures, all if none is given. `primary` is the one that
     decides, the first headline measure among them unless given; all others are exploratory. Systems must have the same
     units unless `common`, which compares them on the units that all have; `equivalence` is the margin within which they
-    are tested to be equal. Raises UsageError for fewer than two systems, an unknown measure and a margin that is no
-    number above 0; InputError for a system that answers no unit of gold, and for different units.
+    are tested to be equal; with `has_signs` two whose units are right or wrong are compared by the exact sign test.
+    Raises UsageError for fewer than two systems, an unknown measure and a margin that is no number above 0; InputError
+    for a system that answers no unit of gold, and for different units.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -44,7 +46,8 @@ def compare(
     if primary is not None:
         [primary] = chosen(known, [find(primary, known) or primary])
     compared = chosen(known, [*measures, primary] if measures and primary else measures)
-    primary = primary or next((each for each in headline(task.name) if each in compared), compared[0])
+    headlines = (name for mode in MEASURES for name in headline(mode))
+    primary = primary or next((name for name in headlines if name in compared), compared[0])
     systems = {name: task.statistics(result, compared) for name, result in results.items()}
     for name, system in systems.items():
         require_gold_units(name, system.answered, system.known)
@@ -56,17 +59,17 @@ def compare(
         common=common,
         equivalence=equivalence,
         primary=primary,
+        has_signs=has_signs,
     )
-    origins = {name: system.origin for name, system in systems.items()}
-    if found.dropped:
-        origins = {name: _on_common_units(each, found.units, found.dropped[name]) for name, each in origins.items()}
-    origins = {name: replace(origin, measure=primary) for name, origin in origins.items()}
-    return replace(
-        found,
-        task=task.name,
-        signatures={name: str(origin.signature) for name, origin in origins.items()},
-        origins=origins,
-    )
+    origins = {}
+    for name, system in systems.items():
+        origins[name] = replace(system.origin, measure=primary)
+        if found.dropped:
+            left_out = short_digest("".join(f"{unit}\n" for unit in sorted(found.dropped[name])))
+            option = {"units": found.units, "dropped": found.dropped[name]}
+            origins[name] = origins[name].with_option("common", option, f"common={left_out}")
+    signatures = {name: str(origin.signature) for name, origin in origins.items()}
+    return replace(found, task=task.name, signatures=signatures, origins=origins)
 
 
 def first_measure(found: Comparison) -> Comparison:
@@ -90,15 +93,4 @@ def system_names(files: Sequence[Input]) -> list[str]:
             break
         for path in short:
             shown[path] += 1
-    seen: Counter[str] = Counter()
-    numbered: list[str] = []
-    for path in paths:
-        seen[path] += 1
-        numbered.append(names[path] if seen[path] == 1 else f"{names[path]} ({seen[path]})")
-    return numbered
-
-
-def _on_common_units(origin: Origin, units: int, dropped: Sequence[str]) -> Origin:
-    """The origin of scores of a part of the units."""
-    left_out = short_digest("".join(f"{unit}\n" for unit in sorted(dropped)))
-    return origin.with_option("common", {"units": units, "dropped": dropped}, f"common={left_out}")
+    return unique_ids([names[path] for path in paths])

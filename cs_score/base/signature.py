@@ -130,8 +130,8 @@ class Origin(Record):
         `inputs` have, does not show.
         """
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
-        run = digest_of(given for given in self.inputs if given.role == RUN)
-        return Signature(self.measure, self.settings, gold, run, self.version)
+        runs = [given for given in self.inputs if given.role == RUN]
+        return Signature(self.measure, self.settings, gold, digest_of(runs) if runs else None, self.version)
 
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:

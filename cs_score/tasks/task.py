@@ -31,13 +31,28 @@ class Statistics(Record):
     origin: Origin
 
 
-class Task(Protocol):
+class Comparable(Protocol):
+    """What systems that are compared have in common."""
+
+    @property
+    def name(self) -> str:
+        """That of the task."""
+
+    def measures(self, results: Iterable[Any]) -> Sequence[str]:
+        """The measures that results can be compared by."""
+
+    def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
+        """What these measures of a result are made of."""
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        """From the sums of the statistics' columns to these measures."""
+
+
+class Task(Comparable, Protocol):
     """A task by its name. Measures are named as on the command line; None is the one that ranks leaderboards.
 
     What is found is a document: a record that is written as JSON. What is scored is the task's own.
     """
-
-    name: str
 
     def measure_of(self, wanted: str | None) -> str | None:
         """The measure that is meant, before anything is read. Raises UsageError for one that the task lacks."""
@@ -68,15 +83,6 @@ class Task(Protocol):
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         """A document for people, in lines of at most so many columns."""
-
-    def measures(self, results: Iterable[Any]) -> Sequence[str]:
-        """The measures that results can be compared by."""
-
-    def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
-        """What these measures of a result are made of."""
-
-    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
-        """From the sums of the statistics' columns to these measures."""
 
 
 # ---- Evidence: one unit at a time, scored again
