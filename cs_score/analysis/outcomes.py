@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
@@ -69,6 +70,18 @@ def place(group: str) -> tuple[bool, int, str]:
     """Sort key of groups: numbers by value, then texts."""
     is_number = group.isdecimal() and len(group) < _LONGEST_NUMBER
     return (not is_number, int(group) if is_number else 0, group)
+
+
+def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
+    """The positions of the units in each group of each dimension, the groups in order (numbers by value).
+
+    `of_units` has the groups of each unit.
+    """
+    members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for dimension in dict.fromkeys(name for groups in of_units for name in groups):
+        for position, groups in enumerate(of_units):
+            members[dimension][groups.get(dimension, UNKNOWN)].append(position)
+    return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
 
 
 class Significance(Record):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from cs_score.analysis.evidence.text import as_json
+from cs_score.analysis.evidence.documents import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines

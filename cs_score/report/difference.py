@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cs_score.analysis.evidence.text import in_short
+from cs_score.analysis.evidence.documents import in_short
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, bars, dots, limits
 from cs_score.report.page import (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin
+from cs_score.evidence.reading import as_key
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
@@ -144,6 +146,17 @@ class Examiner(Record, Generic[Examined]):
 
     kinds: ClassVar[tuple[str, ...]]
     """The kinds of faults, in the order in which the error budget corrects them."""
+
+    def numbered(self) -> list[tuple[Any, int]]:
+        """The id of the unit at each position, and which of those with the id it is, from 1."""
+        seen: Counter[Hashable] = Counter()
+        found = []
+        for position in range(len(self.result.table.ids)):
+            unit = self.unit(position)
+            key = as_key(unit)
+            seen[key] += 1
+            found.append((unit, seen[key]))
+        return found
 
     def together(self) -> Sequence[tuple[int, ...]]:
         """The positions that one entry of the predictions file serves; each by itself unless gold repeats an id."""
