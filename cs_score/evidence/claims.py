@@ -22,14 +22,8 @@ from cs_score.measures.registry import Divide, Number, names, precision_recall_f
 from cs_score.statistics.units import UnitTable
 
 COLUMNS: Final = (
-    "abstract_tp",
-    "abstract_fp",
-    "abstract_fn",
-    "sentence_tp",
-    "sentence_fp",
-    "sentence_fn",
-    "labelled",
-    "label_correct",
+    *("abstract_tp", "abstract_fp", "abstract_fn", "sentence_tp", "sentence_fp", "sentence_fn"),
+    *("labelled", "label_correct"),
 )
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
@@ -72,11 +66,10 @@ class Claim(NamedTuple):
 
 
 class SetVerdict(NamedTuple):
-    """How one gold evidence set fared (section 4).
+    """How one gold evidence set fared (section 4). Sets are of keys (`as_key`).
 
     `label` and `gold` are the set's own. `retrieved` says whether the document is among the predicted ones; `entry` is
-    the position of the first predicted entry with the set's label, `predicted` that entry's sentences. Sets are of keys
-    (`as_key`).
+    the position of the first predicted entry with the set's label, `predicted` that entry's sentences.
     """
 
     document: str
@@ -167,17 +160,9 @@ def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple
         document_numbers(documents)
     with reading.located(files[1], claim=gold.id):
         right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=has_sets(documents)))
-    verdicts = judge(gold, predicted, files)
-    return (
-        len(right),
-        len(wrong),
-        len(missed),
-        sum(verdict.tp for verdict in verdicts),
-        sum(verdict.fp for verdict in verdicts),
-        sum(verdict.fn for verdict in verdicts),
-        int(is_labelled),
-        int(is_labelled and predicted.label is not UNSET and gold.label == predicted.label),
-    )
+    sentences = [sum(counts) for counts in zip((0, 0, 0), *((v.tp, v.fp, v.fn) for v in judge(gold, predicted, files)))]
+    is_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
+    return len(right), len(wrong), len(missed), *sentences, int(is_labelled), int(is_right)
 
 
 def judge(gold: Claim, predicted: Claim, files: tuple[str, str]) -> list[SetVerdict]:

@@ -25,8 +25,6 @@ from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
-ROWS_PER_BLOCK: Final = 10_000
-
 
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
     """The official measures by name, at full precision, with the statistics of each unit where they were asked for."""
@@ -152,16 +150,11 @@ def printed(
 def unit_blocks(result: Result) -> Iterator[bytes]:
     """The table of units as tab-separated UTF-8 text: a header line, then one line per unit, its id first.
 
-    Floating-point statistics are written so that they read back as the same number; control characters of an id are
-    escaped.
+    Floating-point statistics read back as the same number; control characters of an id are escaped.
     """
-    table = result.table
     yield _header(result.mode)
-    for start in range(0, len(table.ids), ROWS_PER_BLOCK):
-        block = slice(start, start + ROWS_PER_BLOCK)
-        yield "".join(
-            "\t".join((_cell(unit), *map(repr, row))) + "\n" for unit, row in zip(table.ids[block], table.rows[block])
-        ).encode()
+    for unit, row in zip(result.table.ids, result.table.rows):
+        yield ("\t".join((one_line(unit, sys.maxsize), *map(repr, row))) + "\n").encode()
 
 
 def units_option(mode: Mode) -> OwnOption:
@@ -171,10 +164,6 @@ def units_option(mode: Mode) -> OwnOption:
 
 def _header(mode: Mode) -> bytes:
     return "\t".join(("id", *mode.columns)).encode() + b"\n"
-
-
-def _cell(text: str) -> str:
-    return one_line(text, sys.maxsize)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Meta
 
@@ -24,17 +24,10 @@ from cs_score.measures.registry import Divide, Number, names, precision_recall_f
 from cs_score.statistics.units import UnitTable
 
 Abstract = TypeVar("Abstract")
-Claim = TypeVar("Claim", "GoldClaim", "PredictedClaim")
 
 COLUMNS: Final = (
-    "relevant_abstracts",
-    "retrieved_abstracts",
-    "relevant_sentences",
-    "retrieved_sentences",
-    "label_only_correct",
-    "rationalized_correct",
-    "selection_correct",
-    "label_correct",
+    *("relevant_abstracts", "retrieved_abstracts", "relevant_sentences", "retrieved_sentences"),
+    *("label_only_correct", "rationalized_correct", "selection_correct", "label_correct"),
 )
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
@@ -44,14 +37,12 @@ SENTENCE_CAP: Final = 3
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
+_LEAVE_OUT: Final = "leave out abstracts without a verdict"
 # What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
 _REMEDIES: Final = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "write CONTRADICT"),
-    **dict.fromkeys(
-        ("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"),
-        "leave out abstracts without a verdict",
-    ),
+    **dict.fromkeys(("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"), _LEAVE_OUT),
 }
 
 
@@ -109,30 +100,25 @@ class PredictedAbstract(NamedTuple):
     sentences: Sentences
 
 
-class GoldClaim(NamedTuple):
-    """A claim and its relevant abstracts by id; `cited` is `cited_doc_ids` as it was read, which no score looks at."""
+class Claim(NamedTuple, Generic[Abstract]):
+    """A claim and its abstracts by id, relevant or predicted; `cited` is `cited_doc_ids`, which no score looks at."""
 
     id: Hashable
-    abstracts: Mapping[str, GoldAbstract]
-    cited: object = None
+    abstracts: Mapping[str, Abstract]
+    cited: object
 
 
-class PredictedClaim(NamedTuple):
-    """A claim and the abstracts that a system gave for it, by id."""
-
-    id: Hashable
-    abstracts: Mapping[str, PredictedAbstract]
+GoldClaim: TypeAlias = Claim[GoldAbstract]
+PredictedClaim: TypeAlias = Claim[PredictedAbstract]
 
 
 class Verdict(NamedTuple):
     """What is correct in one predicted abstract (sections 4.1 and 4.2).
 
-    `gold` is None for an abstract that is not relevant. `cap` is the number of leading sentences that count for the
-    abstract, `contained` the first gold set found whole among them, if any; `correct` holds the correct sentences. Sets
-    are of keys (`as_key`).
+    `cap` is the number of leading sentences that count for the abstract, `contained` the first gold set found whole
+    among them, if any; `correct` holds the correct sentences. Sets are of keys (`as_key`).
     """
 
-    gold: GoldAbstract | None
     label_right: bool
     cap: int
     contained: frozenset[Hashable] | None
@@ -157,7 +143,7 @@ class SciFactResult(Result):
 
 def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
     """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    return reading.read(gold, "gold", partial(_claims, gold_claim), has_lines=True)
+    return reading.read(gold, "gold", partial(_claims, _gold_abstract), has_lines=True)
 
 
 @paused_collector()
@@ -173,7 +159,7 @@ def score(
     are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
     """
     known = gold if isinstance(gold, Gold) else read_gold(gold)
-    given = reading.read(predictions, "predictions", partial(_claims, predicted_claim), has_lines=True)
+    given = reading.read(predictions, "predictions", partial(_claims, predicted_abstract), has_lines=True)
     _check_claims(known, given, any_order)
     predicted = given.content
     if any_order:
@@ -200,34 +186,23 @@ def score(
     )
 
 
-def _claims(read_claim: Callable[[object], Claim], source: Source) -> list[Claim]:
+def _claims(read_abstract: Callable[[object], Abstract], source: Source) -> list[Claim[Abstract]]:
     claims = []
     for number, value in reading.json_lines(source):
         with reading.located(line=number, claim=value.get("id", []) if isinstance(value, dict) else []):
-            claims.append(read_claim(value))
+            claims.append(claim_of(value, read_abstract))
     return claims
 
 
-def gold_claim(value: object) -> GoldClaim:
-    """A line of a gold file. Raises InputError for what is no gold claim."""
-    claim, abstracts = _claim(value, _gold_abstract)
-    return GoldClaim(claim, abstracts, reading.as_object(value, "the line").get("cited_doc_ids"))
-
-
-def predicted_claim(value: object) -> PredictedClaim:
-    """A line of a file of predictions. Raises InputError for what is no prediction."""
-    return PredictedClaim(*_claim(value, _predicted_abstract))
-
-
-def _claim(value: object, read_abstract: Callable[[object], Abstract]) -> tuple[Hashable, dict[str, Abstract]]:
-    """The id of a claim, and its abstracts by id; errors name the abstract."""
+def claim_of(value: object, read_abstract: Callable[[object], Abstract]) -> Claim[Abstract]:
+    """A line of either file. Raises InputError, which names the abstract, for what is no claim."""
     fields = reading.as_object(value, "the line")
     claim = reading.identifier(fields, "id")
     abstracts = {}
     for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
         with reading.located(abstract=abstract):
             abstracts[abstract] = read_abstract(given)
-    return claim, abstracts
+    return Claim(claim, abstracts, fields.get("cited_doc_ids"))
 
 
 def _gold_abstract(value: object) -> GoldAbstract:
@@ -242,7 +217,8 @@ def _gold_abstract(value: object) -> GoldAbstract:
     return GoldAbstract(label, tuple(tuple(reading.sentences_of(each)) for each in sets))
 
 
-def _predicted_abstract(value: object) -> PredictedAbstract:
+def predicted_abstract(value: object) -> PredictedAbstract:
+    """What is predicted of an abstract. Raises InputError for what is no prediction."""
     if isinstance(value, list):
         raise InputError(
             "a list of entries where one object with label and sentences is expected",
@@ -322,7 +298,7 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
     Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
     """
     if gold is None:
-        return Verdict(None, False, SENTENCE_CAP, None, frozenset())
+        return Verdict(False, SENTENCE_CAP, None, frozenset())
     sets = [frozenset(map(as_key, listed)) for listed in gold.sets]
     sentences = list(map(as_key, predicted.sentences))
     cap = max(SENTENCE_CAP, min(map(len, sets)))
@@ -338,7 +314,7 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
         if len(found) == len(gold_set):
             correct |= found
     contained = next((gold_set for gold_set in sets if gold_set <= leading), None)
-    return Verdict(gold, predicted.label == gold.label, cap, contained, frozenset(correct))
+    return Verdict(predicted.label == gold.label, cap, contained, frozenset(correct))
 
 
 def explain(gold: GoldClaim, predicted: PredictedClaim) -> Iterator[str]:
@@ -346,7 +322,7 @@ def explain(gold: GoldClaim, predicted: PredictedClaim) -> Iterator[str]:
     yield f"claim {plain(gold.id)}"
     for abstract, given in predicted.abstracts.items():
         yield ""
-        yield from _explained_abstract(abstract, given, judge(gold.abstracts.get(abstract), given))
+        yield from _explained_abstract(abstract, gold.abstracts.get(abstract), given)
     for abstract, wanted in gold.abstracts.items():
         if abstract not in predicted.abstracts:
             yield ""
@@ -362,8 +338,8 @@ def _shown_sets(gold: GoldAbstract) -> str:
     return " ".join(key_set(map(as_key, listed)) for listed in gold.sets)
 
 
-def _explained_abstract(abstract: str, given: PredictedAbstract, verdict: Verdict) -> Iterator[str]:
-    gold = verdict.gold
+def _explained_abstract(abstract: str, gold: GoldAbstract | None, given: PredictedAbstract) -> Iterator[str]:
+    verdict = judge(gold, given)
     yield f"abstract {plain(abstract)}: {'not relevant' if gold is None else 'relevant'}"
     yield f"  gold       {'-' if gold is None else f'{plain(gold.label)}  {_shown_sets(gold)}'}"
     yield f"  predicted  {given.label}  [{', '.join(map(quoted, given.sentences))}]"

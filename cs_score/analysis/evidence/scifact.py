@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.evidence.reading import as_key, text_of
 from cs_score.evidence.result import counted
-from cs_score.evidence.scifact import MODE, count, judge, predicted_claim, read_gold, score
+from cs_score.evidence.scifact import MODE, claim_of, count, judge, predicted_abstract, read_gold, score
 from cs_score.tasks.task import NONE, Confusion, Examiner, Fault, Part, Row
 
 EXTRA_ABSTRACT = "extra_abstract"
@@ -215,10 +215,10 @@ class SciFactExaminer(AbstractsExaminer):
         return {"id": predicted.id, "evidence": evidence}
 
     def row(self, position: int, prediction: object) -> Row:
-        return count(self.result.claims[position][0], predicted_claim(prediction))
+        return count(self.result.claims[position][0], claim_of(prediction, predicted_abstract))
 
     def parts(self, position: int, prediction: object) -> Iterator[Part]:
-        gold, predicted = self.result.claims[position][0].abstracts, predicted_claim(prediction).abstracts
+        gold, predicted = self.result.claims[position][0].abstracts, claim_of(prediction, predicted_abstract).abstracts
         for abstract, wanted in gold.items():
             given = predicted.get(abstract)
             verdict = None if given is None else judge(wanted, given)
