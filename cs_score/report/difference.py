@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import in_short
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Bar, Dots, Drawing, bars, dots, limits
+from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
 from cs_score.report.page import (
     Block,
     Code,
     Facts,
     Page,
+    PageMaker,
     Section,
     charts,
     link,
@@ -32,108 +33,117 @@ from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
 
 _MOST_DRAWN: Final = 24
+_MOST_SYSTEMS: Final = 50
 
 
-def difference_page(document: Any) -> Page:
-    """The page of a difference."""
-    names = document.names
-    layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
-    sections = [_scores(document), _units(document, layouts["units"])]
-    if document.groups:
-        groups = tables(layouts["groups"], document, "by")
-        sections.append(Section("groups", "Scores by group", (charts(_group_charts(document)), *groups)))
-    if getattr(document, "rules", None):
-        sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
-    sections.append(_answers(document))
-    if getattr(document, "classes", None):
-        layout = with_cells(layouts["classes"], Column("row"))
-        blocks: list[Block] = [_counts(document.found), *tables(layout, document, "class", is_small=False)]
-        sections.append(Section("classes", "Classes", blocks))
-    sections.append(difference_origin(document))
-    return Page(f"{names['b']} against {names['a']}", f"{document.measure} {document.difference:+.4f}", sections)
+class DifferencePage(PageMaker):
+    """The sections and charts of a difference."""
 
+    def __init__(self, document: Any) -> None:
+        super().__init__(document)
+        self.is_cold_start = document.task == COLD_START_MODE
 
-def _scores(document: Any) -> Section:
-    interval, tests = document.interval, document.p
-    p_values = {name: getattr(tests, name) for name in ("randomisation", "bootstrap") if tests is not None}
-    detail = ""
-    if interval is not None and interval.low is not None:
-        confidence = document.resampling.confidence
-        detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
-    facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
-    facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in p_values.items()]
-    blocks: list[Block] = [
-        Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
-        Facts(facts),
-        *(f"Note: {note.text}." for note in document.notes),
-        Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
-    ]
-    return Section("scores", "Scores", blocks)
+    def page(self) -> Page:
+        document, names = self.document, self.document.names
+        layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
+        sections = [self.scores(), self.units(layouts["units"])]
+        if document.groups:
+            groups = tables(layouts["groups"], document, "by")
+            sections.append(Section("groups", "Scores by group", (charts(self.group_charts()), *groups)))
+        if getattr(document, "rules", None):
+            sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
+        sections.append(self.answers())
+        if getattr(document, "classes", None):
+            layout = with_cells(layouts["classes"], Column("row"))
+            found = tables(layout, document, "class", is_small=False)
+            sections.append(Section("classes", "Classes", (_counts(document.found), *found)))
+        sections.append(difference_origin(document))
+        return Page(f"{names['b']} against {names['a']}", f"{document.measure} {document.difference:+.4f}", sections)
 
+    def scores(self) -> Section:
+        """Both scores, their difference with interval and tests, and the signatures."""
+        document = self.document
+        interval, tests = document.interval, document.p
+        p_values = {name: getattr(tests, name) for name in ("randomisation", "bootstrap") if tests is not None}
+        detail = ""
+        if interval is not None and interval.low is not None:
+            confidence = document.resampling.confidence
+            detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
+        facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
+        facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in p_values.items()]
+        blocks: list[Block] = [
+            Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
+            Facts(facts),
+            *sentences(document.notes),
+            Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
+        ]
+        return Section("scores", "Scores", blocks)
 
-def _units(document: Any, layout: Layout) -> Section:
-    per_unit = Counter(map(unit_text, document.answers))
-    # Answers are of SF queries where units may be LDC queries.
-    of_units = [Column("answers")] if per_unit.keys() & set(map(_name, document.units)) else []
+    def units(self, layout: Layout) -> Section:
+        """What each unit contributes; the number of its answers opens them."""
+        document = self.document
+        per_unit = Counter(map(unit_text, document.answers))
+        # Answers are of SF queries where units may be LDC queries.
+        of_units = [Column("answers")] if per_unit.keys() & set(map(_name, document.units)) else []
 
-    def answers(_: Mapping[str, Any], at: int) -> object:
-        unit = _name(document.units[at])
-        return link(per_unit[unit], "answers", "unit", unit) if per_unit[unit] else 0
+        def answers(_: Mapping[str, Any], at: int) -> object:
+            unit = _name(document.units[at])
+            return link(per_unit[unit], Target("answers", "unit", unit)) if per_unit[unit] else 0
 
-    about = "What each contributes to the difference; all contributions add up to it exactly."
-    found = tables(with_cells(layout, *of_units, answers=answers), document, is_small=False)
-    return Section("contributions", "Contributions", (about, charts(_contribution_charts(document)), *found))
+        about = "What each contributes to the difference; all contributions add up to it exactly."
+        found = tables(with_cells(layout, *of_units, answers=answers), document, is_small=False)
+        return Section("contributions", "Contributions", (about, charts(self.contribution_charts()), *found))
+
+    def contribution_charts(self) -> Iterator[Drawing]:
+        """Diverging bars: the units that contribute most to the difference, either way."""
+        document = self.document
+        known = [row for row in document.units if row.contribution]
+        drawn = sorted(known, key=lambda row: -abs(row.contribution))[:_MOST_DRAWN]
+        drawn.sort(key=lambda row: -row.contribution)
+        rows = [Bar(_name(row), 0.0, row.contribution, f"{row.contribution:+.4f}") for row in drawn]
+        some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
+        title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
+        unit = getattr(document, "unit", unit_of(document.task).capitalize())
+        if rows:
+            yield bars("contributions", title, (f"contribution in {document.measure}", unit), rows, about=some)
+
+    def group_charts(self) -> Iterator[Drawing]:
+        """The scores of A and B in the groups of each dimension."""
+        for name, groups in self.document.groups.items():
+            if 2 <= len(groups) <= _MOST_DRAWN:
+                sides = [{side.upper(): getattr(row, side) for side in "ab"} for row in groups]
+                rows = [
+                    Dots(row.group, {side: score for side, score in of_row.items() if score is not None})
+                    for row, of_row in zip(groups, sides)
+                ]
+                axes = (self.document.measure, words(name))
+                yield dots(f"groups-{slug(name)}", f"Scores by {words(name)}", axes, rows, of=name)
+
+    def answers(self) -> Section:
+        """Answers that counted differently, and how many there are of each outcome."""
+        part = "provenance" if self.is_cold_start else "part"
+        rows = [
+            {
+                "unit": unit_text(row),
+                "part": getattr(row, part),
+                "value": row.value if self.is_cold_start else in_short(row.value),
+                "outcome": row.outcome,
+                "a": _outcome(row.a),
+                "b": _outcome(row.b),
+            }
+            for row in self.document.answers
+        ]
+        unit = unit_of(self.document.task).capitalize()
+        heads = {"unit": unit, "part": part.capitalize(), "value": "Value", "outcome": "Outcome", "a": "A", "b": "B"}
+        found = table_of("answers", "Answers side by side", rows, False, **heads)
+        about = "Those that counted differently, side by side."
+        return Section("side-by-side", "Answers", (about, _counts(self.document.outcomes), *found))
+
+    CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
 
 
 def _name(unit: Any) -> str:
     return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
-
-
-def _contribution_charts(document: Any) -> Iterator[Drawing]:
-    """Diverging bars: the units that contribute most to the difference, either way."""
-    known = [row for row in document.units if row.contribution]
-    drawn = sorted(known, key=lambda row: -abs(row.contribution))[:_MOST_DRAWN]
-    drawn.sort(key=lambda row: -row.contribution)
-    if not drawn:
-        return
-    rows = [Bar(_name(row), 0.0, row.contribution, f"{row.contribution:+.4f}") for row in drawn]
-    some = f"The {len(rows)} largest of {len(known)}: " if len(rows) < len(known) else ""
-    title = f"Contributions to B - A, the {len(rows)} largest" if some else "Contributions to B - A"
-    unit = getattr(document, "unit", unit_of(document.task).capitalize())
-    yield bars("contributions", title, (f"contribution in {document.measure}", unit), rows, about=some)
-
-
-def _group_charts(document: Any) -> Iterator[Drawing]:
-    """The scores of A and B in the groups of each dimension."""
-    for name, groups in document.groups.items():
-        if 2 <= len(groups) <= _MOST_DRAWN:
-            sides = [{side.upper(): getattr(row, side) for side in "ab"} for row in groups]
-            rows = [
-                Dots(row.group, {side: score for side, score in of_row.items() if score is not None})
-                for row, of_row in zip(groups, sides)
-            ]
-            axes = (document.measure, words(name))
-            yield dots(f"groups-{slug(name)}", f"Scores by {words(name)}", axes, rows, of=name)
-
-
-def _answers(document: Any) -> Section:
-    part = "provenance" if document.task == COLD_START_MODE else "part"
-    rows = [
-        {
-            "unit": unit_text(row),
-            "part": getattr(row, part),
-            "value": row.value if document.task == COLD_START_MODE else in_short(row.value),
-            "outcome": row.outcome,
-            "a": _outcome(row.a),
-            "b": _outcome(row.b),
-        }
-        for row in document.answers
-    ]
-    unit = unit_of(document.task).capitalize()
-    heads = {"unit": unit, "part": part.capitalize(), "value": "Value", "outcome": "Outcome", "a": "A", "b": "B"}
-    found = table_of("answers", "Answers side by side", rows, False, **heads)
-    about = "Those that counted differently, side by side."
-    return Section("side-by-side", "Answers", (about, _counts(document.outcomes), *found))
 
 
 def _counts(counted: Any) -> Facts:
@@ -153,43 +163,39 @@ def _outcome(answer: Any) -> str:
     return f"{answer.label}: {answer.category}{of_class} ({answer.file}:{answer.line})"
 
 
-CHARTS: Final[Mapping[str, Callable[[Any], Iterable[Drawing]]]] = {
-    "contributions": _contribution_charts,
-    "groups": _group_charts,
-}
-"""The charts of a difference by kind."""
+class ComparisonPage(PageMaker):
+    """The sections and charts of a comparison."""
+
+    def page(self) -> Page:
+        """The primary measure first."""
+        document: Comparison = self.document
+        sections = []
+        for each in sorted(document.measures, key=lambda each: each.exploratory):
+            found = (table for layout in (SYSTEMS, PAIRS) for table in tables(layout, [each]))
+            blocks: tuple[Block, ...] = (
+                f"Tests: {each.tests}.",
+                charts(_systems(each)),
+                *found,
+                *sentences(each.notes),
+            )
+            sections.append(Section(slug(each.measure), each.title, blocks))
+        signatures = Code([f"{system}: {signature}" for system, signature in document.signatures.items()])
+        notes: tuple[Block, ...] = (*explanation(document), *sentences(document.notes), signatures)
+        sections.append(Section("how", "How these numbers were found", notes))
+        return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
+
+    def systems_charts(self) -> Iterator[Drawing]:
+        """Scores with their intervals, of all measures."""
+        for measure in self.document.measures:
+            yield from _systems(measure)
+
+    CHARTS: ClassVar = {"leaderboard": systems_charts}
 
 
-_MOST_SYSTEMS: Final = 50
-
-
-def comparison_page(document: Comparison) -> Page:
-    """The page of a comparison, the primary measure first."""
-    ordered = sorted(document.measures, key=lambda each: each.exploratory)
-    sections = [_measure(each) for each in ordered]
-    signatures = [f"{system}: {signature}" for system, signature in document.signatures.items()]
-    notes: tuple[Block, ...] = (*explanation(document), *sentences(document.notes), Code(signatures))
-    sections.append(Section("how", "How these numbers were found", notes))
-    return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
-
-
-def _measure(measure: MeasureComparison) -> Section:
-    blocks: list[Block] = [f"Tests: {measure.tests}.", charts(_drawn(measure))]
-    for layout in (SYSTEMS, PAIRS):
-        blocks += tables(layout, [measure])
-    return Section(slug(measure.measure), measure.title, [*blocks, *sentences(measure.notes)])
-
-
-def _drawn(measure: MeasureComparison) -> Iterator[Drawing]:
+def _systems(measure: MeasureComparison) -> Iterator[Drawing]:
     """Scores between 0 and 1 with their intervals."""
     shown = measure.systems[:_MOST_SYSTEMS]
     if all(0 <= each.score <= 1 for each in shown):
         rows = [Dots(each.name, {"score": each.score}, limits(each, "score")) for each in shown]
         title = f"Scores with intervals, {measure.measure}"
         yield dots(f"systems-{slug(measure.measure)}", title, (measure.measure, "system"), rows, of=measure.measure)
-
-
-def systems_charts(document: Comparison) -> Iterator[Drawing]:
-    """Those of all measures."""
-    for measure in document.measures:
-        yield from _drawn(measure)

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from cs_score.base import documents
 from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, nearest
-from cs_score.base.records import Record
 from cs_score.batch.documents import Overview
-from cs_score.report import analysis, batch, difference
+from cs_score.report.analysis import AnalysisPage
+from cs_score.report.batch import BatchPage
 from cs_score.report.charts import Drawing
-from cs_score.report.page import Page, page_html, require_templates
+from cs_score.report.difference import ComparisonPage, DifferencePage
+from cs_score.report.page import PageMaker, page_html, require_templates
 from cs_score.tasks import TASKS
 
-
-class Kind(Record):
-    """What is made of a kind of documents: its page, its charts."""
-
-    page: Callable[[Any], Page]
-    charts: Mapping[str, Callable[[Any], Iterable[Drawing]]]
-
-
-_KINDS: Final = {
-    "analysis": Kind(analysis.analysis_page, analysis.CHARTS),
-    "difference": Kind(difference.difference_page, difference.CHARTS),
-    "batch": Kind(batch.batch_page, batch.CHARTS),
-    "comparison": Kind(difference.comparison_page, {"leaderboard": difference.systems_charts}),
+_PAGES: Final[Mapping[str, type[PageMaker]]] = {
+    "analysis": AnalysisPage,
+    "difference": DifferencePage,
+    "batch": BatchPage,
+    "comparison": ComparisonPage,
 }
+"""What makes a page of each kind of documents, and its charts."""
 
-CHART_KINDS: Final = tuple(dict.fromkeys(chart for kind in _KINDS.values() for chart in kind.charts))
+CHART_KINDS: Final = tuple(dict.fromkeys(chart for page in _PAGES.values() for chart in page.CHARTS))
 """Kinds of charts, of one run, of two and of many."""
 
 _REMEDY: Final = "analyze, diff and compare with -o FILE.json and batch write what is wanted here"
@@ -43,7 +37,7 @@ def read_document(name: str) -> Any:
 
 def page_of(document: Any) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return page_html(_kind_of(document).page(document))
+    return page_html(_page(document).page())
 
 
 def page_from(value: Mapping[str, Any]) -> str:
@@ -57,8 +51,8 @@ def page_maker() -> Callable[[Mapping[str, Any]], str]:
     return page_from
 
 
-def _kind_of(document: Any) -> Kind:
-    return _KINDS[document.__struct_config__.tag]
+def _page(document: Any) -> PageMaker:
+    return _PAGES[document.__struct_config__.tag](document)
 
 
 def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
@@ -68,8 +62,8 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     """
     if kind not in CHART_KINDS:
         raise UsageError(f"no chart called {kind}; there are {', '.join(CHART_KINDS)}{nearest(kind, CHART_KINDS)}")
-    charts = _kind_of(document).charts
-    drawings = {drawing.of: drawing for drawing in charts[kind](document)} if kind in charts else {}
+    page = _page(document)
+    drawings = {drawing.of: drawing for drawing in page.CHARTS[kind](page)} if kind in page.CHARTS else {}
     if not drawings:
         raise InputError(f"there is nothing for the chart {kind} to show")
     if name is None:
@@ -82,7 +76,7 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 def checked(value: object, name: str) -> Any:
     """The document that JSON from a file of that name holds. Raises InputError for anything but what a page shows."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or value.get("task") not in (*TASKS, "table") or kind not in (*_KINDS,):
+    if not isinstance(value, dict) or value.get("task") not in (*TASKS, "table") or kind not in (*_PAGES,):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
     document = document_record(value, name)
     for place, problem in _misplaced(document) if kind == "batch" else _misnumbered(value.get("explanations", {})):

@@ -21,7 +21,7 @@ from cs_score.base.display import cell, terminal_safe
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.report.charts import Drawing, chart_style, lines
+from cs_score.report.charts import Drawing, Target, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
 from cs_score.tasks import task_named
 
@@ -118,6 +118,19 @@ class Page(Record):
     openings: Openings = field(default_factory=Openings)
 
 
+class PageMaker:
+    """What makes the page of a kind of documents, and its charts by their kind."""
+
+    CHARTS: ClassVar[Mapping[str, Callable[[Any], Iterable[Drawing]]]]
+
+    def __init__(self, document: Any) -> None:
+        self.document = document
+
+    def page(self) -> Page:
+        """The page: all sections that there is anything for."""
+        raise NotImplementedError
+
+
 # ---- Tables and their cells
 
 
@@ -165,10 +178,10 @@ def table_of(
     return tables(Layout(name, title, tuple(heads), lambda _: rows), None, is_small=is_small)
 
 
-def link(value: str | int, table: str, column: str, wanted: str) -> Cell:
-    """A cell that opens a table with only the rows whose column `column` is `wanted`."""
-    target = f'data-column="{escape(column)}" data-value="{escape(cell(wanted))}"'
-    return Cell(value, f'<a href="#{escape(table)}" {target}>', "</a>")
+def link(value: str | int, target: Target) -> Cell:
+    """A cell that opens a table with only the rows whose column has a value."""
+    where = f'data-column="{escape(target.column)}" data-value="{escape(cell(target.value))}"'
+    return Cell(value, f'<a href="#{escape(target.table)}" {where}>', "</a>")
 
 
 def away(value: str | float, address: str, shade: int | None = None) -> Cell:
