@@ -58,14 +58,11 @@ def test_functions_take_the_options_of_their_task(mode: str) -> None:
 @modes
 def test_a_loaded_result_is_that_which_was_stored(mode: str) -> None:
     result = _scored(mode)
-    loaded = cs.load(result.to_json())
-    assert isinstance(loaded, cs.EvidenceResult)
-    assert loaded.scores == result.scores
-    assert loaded.rows() == result.rows()
-    assert loaded.signature == result.signature
-    assert loaded.units == result.units
-    assert loaded.to_json() == result.to_json()
-    assert repr(loaded) == repr(result)
+    loaded: Any = cs.load(result.to_json())
+    assert type(loaded) is cs.EvidenceResult
+    for name in ("scores", "signature", "units", "tables"):
+        assert getattr(loaded, name) == getattr(result, name)
+    assert (loaded.rows(), loaded.to_json(), repr(loaded)) == (result.rows(), result.to_json(), repr(result))
     assert str(loaded) in str(result)
     with pytest.raises(cs.UsageError, match="explain needs the predictions, which JSON does not hold; score their"):
         loaded.explain(UNITS[mode])
@@ -75,13 +72,8 @@ def test_a_loaded_result_is_that_which_was_stored(mode: str) -> None:
 def test_text_explanation_and_tables_are_those_of_the_command(mode: str, tmp_path: Path) -> None:
     result, unit = _scored(mode), UNITS[mode]
     assert f"{result}\n" == score_in(tmp_path, words(mode)).stdout.decode()
-    explained = result.explain(unit)
-    gold, predictions = map(str, files(mode))
-    told = ["explain", mode, "--gold", gold, "--predictions", predictions, "--unit", str(unit)]
-    assert f"{explained}\n" == score_in(tmp_path, told).stdout.decode()
-    assert explained.to_json() == score_in(tmp_path, [*told, "--format", "json"]).stdout.decode()
-    assert repr(explained) == f"<explanation of {mode}: 1 units>"
-    (tmp_path / "per-item.tsv").unlink(missing_ok=True)
+    told = ["explain", *words(mode, "--unit", unit)]
+    assert f"{result.explain(unit)}\n" == score_in(tmp_path, told).stdout.decode()
     score_in(tmp_path, words(mode, "--per-item", "per-item.tsv"))
     paths = result.write(tmp_path / "out")
     assert [Path(path).name for path in paths] == ["out.json", "out.tsv"]

@@ -1,4 +1,4 @@
-"""Gold prepared once: for many runs, for threads, in pickles; and pools whose lines stand below those of runs."""
+"""Gold prepared once: for many runs, for threads, in pickles; pools below runs; and runs validated."""
 
 from __future__ import annotations
 
@@ -59,22 +59,10 @@ def test_queries_and_pool_are_read_once(folder: Path) -> None:
     assert repr(gold) == "<gold: 2 queries to score, 3 assessments>"
 
 
-def test_scores_are_those_of_the_command_line_byte_for_byte(folder: Path) -> None:
-    words = ("-expand", "CSX", "-output_file", "line", "--json", "line.json", "queries.xml", "pool.tab", "run.tab")
-    outcome = score_in(folder, words)
-    assert outcome.status == 0
+def test_a_result_is_that_of_the_command_line(folder: Path) -> None:
     with contextlib.chdir(folder):
         result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX")
-        assert result.write("python") == [f"python.{ending}" for ending in _endings(outcome.files)]
-    assert result.to_json() == outcome.files["line.json"].decode()
-    for ending in _endings(outcome.files):
-        if ending != "params":
-            assert (folder / f"python.{ending}").read_bytes() == outcome.files[f"line.{ending}"]
-
-
-def _endings(files: dict[str, bytes]) -> list[str]:
-    order = ("debug", "ap", "sf", "ldcmax", "ldcmean", "summary", "params")
-    return [ending for ending in order if f"line.{ending}" in files]
+    assert result.to_json() == as_json(folder, "pool.tab", "run.tab")
 
 
 @pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])
@@ -179,3 +167,57 @@ def test_knowledge_bases_are_scored_as_the_command_line_scores_them(tmp_path: Pa
     assert result.remarks[0].startswith("submissions/tide.tac: validated and resolved; ")
     assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
     assert result.rescore("sf").run_id == "TIDE_KB"
+
+
+# ---- Runs validated
+
+
+@pytest.fixture
+def sf_queries(inputs: Inputs) -> Inputs:
+    """Slot-filling queries and a run with a line beyond the limits and a confidence without point."""
+    inputs.queries(query_xml().replace("CSX_0001", BO.query))
+    inputs.run(BO, replace(BO, confidence="0.5"), Line("Cy", "N_ENG_2", "1", ":E2"))
+    return inputs
+
+
+def test_a_validated_run_is_that_of_the_command(sf_queries: Inputs) -> None:
+    folder = sf_queries.folder
+    words = ["validate-run", "-output_file", "valid.tab", "-error_file", "log", "--problems", "problems.json"]
+    outcome = score_in(folder, [*words, "queries.xml", "run.tab"])
+    checked = cs.validate_run(folder / "run.tab", folder / "queries.xml")
+    assert checked.text.encode() == outcome.files["valid.tab"]
+    told = json.loads(outcome.files["problems.json"])["problems"]
+    rows = checked.rows()
+    keys = ("code", "severity", "line", "text", "repaired", "times")
+    assert [[row[key] for key in keys] for row in rows] == [[one[key] for key in keys] for one in told]
+    assert (checked.errors, checked.warnings) == (0, len(rows))
+    assert repr(checked) == f"<validated run: 2 lines, 0 errors, {len(rows)} warnings>"
+    checked.write(folder / "python.tab")
+    assert (folder / "python.tab").read_bytes() == outcome.files["valid.tab"]
+
+
+def test_a_run_with_errors_has_no_text(sf_queries: Inputs) -> None:
+    sf_queries.run(BO, replace(BO, confidence="<i>"))
+    checked = cs.validate_run(sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml")
+    assert checked.errors == 1
+    for use in (lambda: checked.text, lambda: checked.write(sf_queries.folder / "new.tab")):
+        with pytest.raises(cs.UsageError, match=r"the run has 1 errors, so there is no validated run; rows\(\) lists"):
+            use()
+    assert not (sf_queries.folder / "new.tab").exists()
+    assert "<i>" not in checked._repr_html_()
+    assert "&lt;i&gt;" in checked._repr_html_()
+
+
+def test_arguments_are_checked(sf_queries: Inputs) -> None:
+    run, queries = sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml"
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"run": []}, "validate_run takes at least one run file and one query file"),
+        ({"run": 5}, "run takes paths or open files, not 5"),
+        ({"justifications": "x"}, "must be of the form A:B"),
+        ({"depth": "C:1"}, "depth"),
+    ]
+    for options, said in wrong:
+        with pytest.raises(cs.UsageError, match=said):
+            cs.validate_run(**({"run": run, "queries": queries} | options))
+    with pytest.raises(cs.UsageError, match="is an input; choose another path"):
+        cs.validate_run(run, queries).write(run)

@@ -1,4 +1,4 @@
-"""The names of the public API: which there are, that they are documented, and that importing them costs nothing."""
+"""The public API: its names, that they are documented and cost nothing to import, and the types of its arguments."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import inspect
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 import cs_score as cs
+from cs_score.cli.core import load
 
 NAMES: Final = """
     Analysis Assessors Comparison CsScoreError Difference EvidenceResult Explanation Gold InputError Leaderboard
@@ -102,3 +104,63 @@ def _checked(program: str, folder: Path) -> str:
     path.write_text(program, encoding="utf-8")
     words = ("-m", "mypy", "--strict", "--follow-imports=silent", f"--config-file={os.devnull}", str(path))
     return subprocess.run((sys.executable, *words), capture_output=True, text=True, check=False).stdout
+
+
+# ---- Arguments: what is of no type that an annotation names is one clear line
+
+
+_SIMPLE: Final = {"str", "int", "float", "bool", "os.PathLike[str]", "Wanted", "None"}
+
+
+def _parameters() -> Iterator[tuple[str, Callable[..., Any], str, dict[str, Any]]]:
+    """Every argument with a simple annotation: its id, its function, its name, and what else has to be given."""
+    for name in cs.__all__:
+        value = getattr(cs, name)
+        members = inspect.getmembers(value, inspect.isfunction) if inspect.isclass(value) else [("", value)]
+        for member, function in members:
+            if member.startswith("_") or not hasattr(function, "__wrapped__"):
+                continue
+            given = inspect.signature(function).parameters.values()
+            wanted = {each.name: "x" for each in given if each.default is inspect.Parameter.empty}
+            for each in given:
+                if each.name != "self" and {*str(each.annotation).split(" | ")} <= _SIMPLE:
+                    yield f"{name}.{member} {each.name}", function, each.name, wanted
+
+
+PARAMETERS: Final = list(_parameters())
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "wanted"), [rest for _, *rest in PARAMETERS], ids=[p[0] for p in PARAMETERS]
+)
+def test_what_is_of_another_type_is_refused(function: Callable[..., Any], name: str, wanted: dict[str, Any]) -> None:
+    with pytest.raises(cs.UsageError, match=f"^{name} takes .*, not <object object at 0x[0-9a-f]+>$"):
+        function(**{**wanted, name: object()})
+
+
+def test_the_functions_that_take_much_are_among_them() -> None:
+    known = {name for name, *_ in PARAMETERS}
+    assert {"analyze. top", "compare. confidence", "RunResult.write prefix", "batch. jobs", "power. alpha"} <= known
+
+
+def test_numbers_of_numpy_are_numbers_and_true_is_none() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert cs.power(sd=numpy.float64(2.0), difference=1.0).needed == 34
+    with pytest.raises(cs.UsageError, match=r"^sd takes a number, not True$"):
+        cs.power(sd=True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "elsewhere"),
+    [
+        ("analyze", set()),
+        ("diff", {"policy_b", "pool_b", "follow_b"}),  # a result scored again
+        ("compare", {"second_assessments", "top"}),
+    ],
+)
+def test_options_of_a_verb_are_arguments_of_its_function(verb: str, elsewhere: set[str]) -> None:
+    """Those that `score` has say what is read or where results go."""
+    arguments = {*inspect.signature(getattr(cs, verb)).parameters} - {"result", "results", "a", "b", "names"}
+    options, of_score = ({str(option.name) for option in load(name).options} for name in (verb, "score"))
+    assert arguments <= options
+    assert options - of_score - arguments == elsewhere
