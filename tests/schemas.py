@@ -33,16 +33,11 @@ def closed(schema: Any) -> Any:
 
 
 def name_of(value: dict[str, Any]) -> str | None:
-    """The schema that describes an object: the one most of whose keys it has; None for SARIF and for a failure."""
+    """The schema that describes an object; None for SARIF and for a failure."""
     if "$schema" in value or value.get("kind") == "error":
         return None
-    if "kind" in value:
-        return str(value["kind"])
-    fitting = [
-        name for name, schema in schemas().items() if name not in KINDS and set(schema["required"]) <= set(value)
-    ]
-    assert fitting, f"no schema describes an object with the keys {', '.join(value)}"
-    return max(fitting, key=lambda name: len(schemas()[name]["required"]))
+    assert "kind" in value, f"no schema describes an object with the keys {', '.join(value)}"
+    return str(value["kind"])
 
 
 @cache

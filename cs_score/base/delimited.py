@@ -17,7 +17,7 @@ else:
 
 
 class Delimited(Record):
-    """The names of the columns, and the rows with the numbers of their lines; every row has a cell for each column."""
+    """The names of the columns, and the rows with the numbers of their lines, a cell for each column."""
 
     file: str
     columns: tuple[str, ...]
@@ -30,15 +30,15 @@ class Delimited(Record):
         """
         for column in columns:
             if column not in self.columns:
-                raise InputError(
-                    f"no column {column}; there are {', '.join(self.columns)}", file=self.file, place="line 1"
-                )
+                problem = f"no column {column}; there are {', '.join(self.columns)}"
+                raise InputError(problem, file=self.file, place="line 1")
         places = [self.columns.index(column) for column in columns]
-        for line, cells in self.rows:
-            for column, place in zip(columns, places):
-                if not cells[place]:
-                    raise InputError(f"column {column} is empty", file=self.file, place=f"line {line}")
-            yield line, tuple([cells[place] for place in places])
+        for line, row in self.rows:
+            cells = tuple([row[place] for place in places])
+            if "" in cells:
+                column = columns[cells.index("")]
+                raise InputError(f"column {column} is empty", file=self.file, place=f"line {line}")
+            yield line, cells
 
 
 def read_delimited(given: Input) -> Delimited:
@@ -53,35 +53,24 @@ def read_delimited(given: Input) -> Delimited:
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=name, place=f"byte {error.start + 1}") from None
     lines = text.splitlines()
-    header = next((line for line in lines if line.strip()), "")
-    if not header:
-        raise InputError("empty: a table begins with a line that names its columns", file=name)
-    has_tabs = "\t" in header
-    reader = csv.reader(
-        lines,
-        delimiter="\t" if has_tabs else ",",
-        quoting=csv.QUOTE_NONE if has_tabs else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
-    columns: tuple[str, ...] = ()
+    if "\t" in next((line for line in lines if line.strip()), ""):
+        reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+    else:
+        reader = csv.reader(lines, strict=True)
     rows: list[tuple[int, tuple[str, ...]]] = []
     try:
         for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
             row = tuple([cell.strip() for cell in cells])
-            if not columns:
-                columns = row
-                continue
-            if len(row) != len(columns):
-                raise InputError(
-                    f"{len(row)} cells, where the header names {len(columns)} columns",
-                    file=name,
-                    place=f"line {reader.line_num}",
-                )
-            rows.append((reader.line_num, row))
+            if any(row):
+                rows.append((reader.line_num, row))
+            if any(row) and len(row) != len(rows[0][1]):
+                problem = f"{len(row)} cells, where the header names {len(rows[0][1])} columns"
+                raise InputError(problem, file=name, place=f"line {reader.line_num}")
     except csv.Error as error:
         raise InputError(f"no CSV: {error}", file=name, place=f"line {reader.line_num}") from None
+    if not rows:
+        raise InputError("empty: a table begins with a line that names its columns", file=name)
+    (_, columns), *rows = rows
     twice = next((column for at, column in enumerate(columns) if column in columns[:at] or not column), None)
     if twice is not None:
         problem = f"two columns are called {twice}" if twice else "a column has no name"

@@ -102,27 +102,19 @@ def columns_of(text: str) -> int:
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
 
-_SIGNS: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # active in babel's German
-    "`": r"\char96{}",
-    "[": "{[}",  # an optional argument where it follows \\
-    "]": "{]}",
-    "*": "{*}",
-}
-_SPECIAL: Final = re.compile("[" + re.escape("".join(_SIGNS)) + "]")
+_LATEX: Final = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "{}$&#%_"},
+        **{sign: f"{{{sign}}}" for sign in "[]*"},  # [ and * are arguments where they follow two backslashes
+        **{sign: rf"\char{ord(sign)}{{}}" for sign in '"`'},  # " is active in babel's German
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+    }
+)
 _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 
@@ -133,5 +125,4 @@ def escape_markdown(text: str) -> str:
 
 def escape_latex(text: str) -> str:
     """`text` such that LaTeX sets it as it is, in one line."""
-    escaped = _SPECIAL.sub(lambda match: _SIGNS[match.group()], cell(text))
-    return _LIGATURE.sub(r"\1{}", escaped)
+    return _LIGATURE.sub(r"\1{}", cell(text).translate(_LATEX))

@@ -54,10 +54,6 @@ def workers_share_memory() -> bool:
     return multiprocessing.get_start_method() == "fork"
 
 
-def nothing_to_start() -> None:
-    """For workers that need no preparation."""
-
-
 class _Worker(Struct, Generic[R]):
     process: BaseProcess
     future: Future[R] | None = None
@@ -71,7 +67,7 @@ class Pool(Generic[T, R]):
     they do.
     """
 
-    def __init__(self, jobs: int, work: Callable[[T], R], start: Callable[[], None] = nothing_to_start) -> None:
+    def __init__(self, jobs: int, work: Callable[[T], R], start: Callable[[], None] | None = None) -> None:
         self._jobs = jobs
         self._work = work
         self._start = start
@@ -193,7 +189,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _serve(
-    connection: Connection, inherited: list[Connection], start: Callable[[], None], work: Callable[[Any], Any]
+    connection: Connection, inherited: list[Connection], start: Callable[[], None] | None, work: Callable[[Any], Any]
 ) -> None:
     """What a worker does. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
     for other in inherited:
@@ -205,7 +201,8 @@ def _serve(
     with contextlib.suppress(RuntimeError):  # no memory for a thread: it ends when it next reads its pipe
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
-        start()
+        if start is not None:
+            start()
         while True:
             item = connection.recv()
             try:
