@@ -1,6 +1,4 @@
-"""Editions of the reference scorer: the rules of each year as data. A step of the pipeline asks the record for its rule
-and never for the name of an edition.
-"""
+"""Editions of the reference scorer: the rules of each year as data. A step asks for its rule, never for an edition."""
 
 from __future__ import annotations
 

@@ -27,9 +27,7 @@ from cs_score.problems.log import ProblemLog
 
 
 class QueryGold(Record, eq=False):
-    """What the pool says of one query; `problems` are reported whenever a run is scored, `failure` is why it has no
-    tree.
-    """
+    """What the pool says of one query; `problems` are reported with every run, `failure` is why it has no tree."""
 
     query: Query
     tree: ClassTree | None
@@ -93,9 +91,7 @@ class Gold(Record, eq=False):
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
-        """What the pool says of a query by the links of a run; derived once for all runs where nothing is to be
-        reported.
-        """
+        """What the pool says of a query by the links of a run; kept for all runs where nothing is to be reported."""
         found = self._queries.get(query.short_id)
         if found is not None:
             return found
@@ -130,8 +126,7 @@ class Gold(Record, eq=False):
 
 def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:
     """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. A caller
-    that passes its own `problems` keeps it when this raises InputError: for an unreadable file, an id, or an impossible
-    choice.
+    that passes its own `problems` keeps it when this raises InputError.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings

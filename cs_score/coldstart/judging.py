@@ -56,8 +56,8 @@ def compares_values(discipline: str) -> bool:
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> ByValue:
-    """The assessments of one query by value, as the discipline compares it; empty where it does not. Raises InputError
-    where the class of an assessed query is not known.
+    """The assessments of one query by value, as the discipline compares it, if it does. Raises InputError as `match`
+    does.
     """
     compared = _COMPARED[discipline]
     by_value: dict[tuple[int, str, str], Judgement] = {}
@@ -74,8 +74,7 @@ def match(
     responses: Iterable[Response], by_value: ByValue, links: Links, discipline: str, problems: ProblemLog
 ) -> dict[int, Assessment]:
     """The assessment of each response to one query or its follow-on queries that has one, by the response's index.
-    Several correct candidates are warned of. Raises InputError where the class of an answered query is needed and not
-    known.
+    Several correct ones are warned of. Raises InputError where the class of an answered query is needed and not known.
     """
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
@@ -208,8 +207,7 @@ def build_tree(
     root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog, edition: Edition = LATEST
 ) -> ClassTree:
     """The tree of the query `root` with its assessments placed (rule ground-truth). Raises InputError where a correct
-    answer stands below a class that holds no accepted answer before it, or an inexact one below a class without any
-    (quirk 20).
+    answer stands below a class without accepted answer before it, or an inexact one below one without any (quirk 20).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single})
     holding_accepted: set[str] = set()
@@ -263,9 +261,7 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 
 
 def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
-    """Put each response into the class of its assessment, or where an answer without one belongs; the tree gets such
-    classes.
-    """
+    """Put each response into the class of its assessment, or where one without belongs, which the tree gets then."""
     members: dict[str, list[Response]] = {}
     wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
@@ -363,9 +359,8 @@ class Outcome(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A row of a single-valued slot with right responses of several classes, of which hash order keeps one in the
-    reference (docs/background/ties.md, 4); `others` is what it is with each that ours does not keep, if they are not
-    too many.
+    """A row of a single-valued slot of which hash order keeps one of several right classes (docs/background/ties.md,
+    4); `others` is what it is with each that ours does not keep, if they are not too many.
     """
 
     name: str
@@ -526,9 +521,7 @@ class Counting:
                 self.not_named[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Whether one of a node's best assessed lines, as many as justifications count, names the entity. Wrong ones do
-        not.
-        """
+        """Whether one of a node's best assessed lines, as many as justifications count, names the entity."""
         assessed = [line for line in lines if line.index in self.matched]
         if self._most is not None and len(assessed) > self._most:
             assessed = best_first(assessed)[: self._most]

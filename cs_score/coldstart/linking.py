@@ -83,8 +83,8 @@ class NoAnswerYetError(InputError):
 
 
 class Loading:
-    """Lines being loaded, one file after the other, against one query table: the `links` so far, `discard` with those
-    beyond the limits, the `layouts` of the files by name, and what is noted on the way.
+    """Lines being loaded, file after file, against one query table: `links` so far, `discard` with those beyond the
+    limits.
     """
 
     def __init__(
@@ -124,9 +124,7 @@ class Loading:
         self._clear_starts: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
-        """Load runs and assessments in order. Raises InputError for a line that cannot be linked and files of an
-        unknown layout.
-        """
+        """Load runs and assessments in order. Raises InputError for lines that cannot be linked and unknown layouts."""
         with paused_collector():
             for given in (member for named in files for member in members(named)):
                 with open_source(given) as source:
@@ -233,9 +231,7 @@ class Loading:
                     links.without_parent.append(response)
 
     def _prefix(self, query: LinkedQuery) -> str:
-        """What the ids of nodes begin with: the query, at the second hop the node that first gave the answer, empty if
-        none has.
-        """
+        """What ids of nodes begin with: the query, at hop 1 the node that first gave the answer, empty if none has."""
         parent = self.links.given.get(query.short_id)
         if parent is None:
             self.links.is_in_order = False

@@ -173,9 +173,8 @@ MENTION_TYPES: Final = {
 
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """The edition called so, 2017.1.6 being 2017.1.5, with what is made of pools without mention types.
-
-    Raises UsageError for what is not known.
+    """The edition called so, 2017.1.6 being 2017.1.5, with what is made of pools without mention types. Raises
+    UsageError.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:

@@ -269,9 +269,8 @@ _DOTS: Final = "." * 80 + "\n"
 def responses_text(
     tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first: bool = True
 ) -> Iterator[str]:
-    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere.
-
-    `is_first`: whether no run was scored before.
+    """Part 1 of `.debug` without its end: class by class, every response that a policy put anywhere. `is_first`: no run
+    was scored before.
     """
     hides_unassessed = edition.hides_later_unassessed and not is_first
     for tally, unit in tallies:
@@ -437,10 +436,8 @@ def _texts_of(run: RunResult, layout: Layout, edition: Edition, is_first: bool) 
 
 
 def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Text:
-    """A line per number, with four decimals, then notes on all of them, and last how the limits were found.
-
-    With `tabs` the columns are not aligned, and numbers have all their digits. Where there is no interval stands a
-    hyphen, with tabs nothing.
+    """A line per number, with four decimals or a hyphen, then notes, and last how the limits were found. With `tabs`
+    the columns are not aligned, and numbers have all their digits, or nothing.
     """
     rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
     for measure, interval in intervals.scores.items():

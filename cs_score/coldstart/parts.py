@@ -48,18 +48,14 @@ class DividedFile(Record):
 
 
 class Cut(Record):
-    """How queries fall to parts: those of each, and the part of each by full id in UTF-8, with the lengths of these
-    ids, the longest first.
-    """
+    """The queries of each part, the part of each by full id in UTF-8, and the lengths of ids, the longest first."""
 
     queries: Sequence[Mapping[str, Query]]
     part_of: Mapping[bytes, int]
     lengths: Sequence[int]
 
     def family(self, query_id: bytes) -> tuple[bytes | None, int]:
-        """The first query in the chain of answers that a line hangs on, and its part; the first part finds faults of
-        names.
-        """
+        """The first query in the chain of answers that a line hangs on, and its part, the first where there is none."""
         # Of all the beginnings only those as long as an id are looked up: a column may hold megabytes.
         for length in self.lengths:
             if length <= len(query_id) and (len(query_id) - length) % _FOLLOW_ON == 0:
@@ -98,8 +94,7 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
     """Read files, and spread their lines over the parts; layouts, remarks and digests are added to `loading`. Raises
-    InputError where a file cannot be read or its layout is unknown; faults of lines are found when their part is
-    scored.
+    InputError where a file cannot be read or has no layout; faults of lines are found when their part is scored.
     """
     divided: list[DividedFile] = []
     for member in (member for given in files for member in members(given)):

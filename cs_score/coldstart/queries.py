@@ -214,9 +214,7 @@ class Query(Record):
 
 
 class QuerySet(Record):
-    """The query table: every query by short id, and the short id of the LDC query that a slot-filling query was made
-    from.
-    """
+    """The query table: every query by short id, and that of the LDC query that a slot-filling query was made from."""
 
     by_id: Mapping[str, Query]
     ldc_of: Mapping[str, str]

@@ -72,8 +72,8 @@ class AssessedClasses:
 
 
 class Node(Record):
-    """A node before it is ranked: its level (0 or 1), the node above it (itself at level 0), its lines in load order,
-    its confidence without the parent's, and its first line.
+    """A node before it is ranked: level, node above (itself at level 0), lines in load order, confidence without the
+    parent's.
     """
 
     name: str
@@ -161,9 +161,7 @@ class Ranker:
         self._classes, self._matched, self._labels, self._most = classes, matched, labels, most
 
     def rankings(self, query: Query, of_query: Mapping[str, Node]) -> list[Ranking]:
-        """The rankings of level 0, level 1 where there is one, deeper ones that have a class and never a node, and
-        `ALL`.
-        """
+        """The rankings of level 0, level 1 where there is one, deeper ones that have a class, and `ALL`."""
         classes, ranked = self._classes, self._ranked_nodes(of_query)
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         truth = classes.ground_truth(single)

@@ -223,9 +223,7 @@ def accepted_lines(
     unread: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """The lines that count, of numbered ones; the others are `unread`, and reported where they are not blank or
-    comments.
-    """
+    """The lines that count, of numbered ones; the others are `unread`, and reported unless blank or comments."""
     seen: set[str] = set()
     for number, text in lines:
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
@@ -246,9 +244,7 @@ def accepted_lines(
 
 
 def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
-    """The lines with their numbers, block by block. Only a line feed ends a line: U+0085, U+2028 and form feeds are
-    data.
-    """
+    """The lines with their numbers, block by block. Only a line feed ends one: U+0085 and form feeds are data."""
     number = 0
     for block in line_blocks(source, _BLOCK):
         text = decoded(block, source.name, number)

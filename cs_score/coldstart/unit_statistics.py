@@ -114,9 +114,7 @@ def answered_units(run: RunResult) -> list[str]:
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> tuple[ScoreIntervals, ...]:
-    """The intervals of every run, from resamples of its LDC queries (SF queries where none are known), whatever `unit`
-    says.
-    """
+    """The intervals of every run, from resamples of its LDC queries (SF queries where none are known)."""
     settings = replace(resampling or Resampling(), unit=unit_name(result))
     return tuple(intervals_of_run(run, settings) for run in result.runs)
 
