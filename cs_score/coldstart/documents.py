@@ -19,7 +19,6 @@ from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
-from cs_score.problems.log import Problem
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
@@ -201,7 +200,16 @@ def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts:
         signature=str(origin.signature),
         origin=origin,
         runs=tuple(runs),
-        problems=tuple(map(found_problem, result.problems)),
+        problems=tuple(
+            FoundProblem(
+                each.code,
+                str(each.severity),
+                each.message,
+                each.occurrences,
+                tuple(None if place is None else Place(place.file, place.line) for place in each.places),
+            )
+            for each in result.problems
+        ),
         errors=result.error_count,
         warnings=result.warning_count,
         remarks=tuple(result.warnings),
@@ -297,12 +305,6 @@ def _responses(run: RunResult) -> Iterator[Response]:
             place = tally.name, line.query.full_id, line.file, line.number, line.node
             answer = line.value, line.confidence, line.target_full_id
             yield Response(*place, *answer, assessed, category, tuple(without(unit.labels[line.index], category)))
-
-
-def found_problem(problem: Problem) -> FoundProblem:
-    places = (None if place is None else Place(place.file, place.line) for place in problem.places)
-    severity = str(problem.severity)
-    return FoundProblem(problem.code, severity, problem.message, problem.occurrences, tuple(places))
 
 
 _LONGEST_RUN_ID: Final = 40

@@ -33,7 +33,7 @@ class QueryGold(Record, eq=False):
     tree: ClassTree | None
     classes: AssessedClasses
     problems: ProblemLog
-    failure: InputError | None
+    failure: InputError | None = None
 
 
 class Gold(Record, eq=False):
@@ -100,28 +100,25 @@ class Gold(Record, eq=False):
         if self.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
             report_languages(query, problems, times=2, edition=edition)
             report_slots(query, problems, times=2, edition=edition)
-        tree, failure = None, None
+        classes = AssessedClasses(assessments, edition)
         try:
             tree = build_tree(links.root(query), assessments, links, problems, edition)
         except InputError as error:
-            failure = error
-        found = QueryGold(query, tree, AssessedClasses(assessments, edition), problems, failure)
-        if failure is None and not problems.total:
+            return QueryGold(query, None, classes, problems, error)
+        found = QueryGold(query, tree, classes, problems)
+        if not problems.total:
             self._queries[query.short_id] = found
         return found
 
     def values_of(self, base_id: str, links: Links) -> ByValue:
-        found = self._values.get(base_id)
-        if found is None:
-            found = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
-            self._values[base_id] = found
-        return found
+        if base_id not in self._values:
+            self._values[base_id] = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
+        return self._values[base_id]
 
     def samples_of(self, name: str) -> SampleFile:
-        found = self._samples.get(name)
-        if found is None:
-            found = self._samples[name] = read_samples(name)
-        return found
+        if name not in self._samples:
+            self._samples[name] = read_samples(name)
+        return self._samples[name]
 
 
 def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:

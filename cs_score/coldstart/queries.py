@@ -294,34 +294,27 @@ def is_query_file(name: str) -> bool:
     return plain_name(name).endswith(".xml")
 
 
-def _not_well_formed(data: bytes, name: str) -> str | None:
-    if _is_usual_xml(data):
-        return None
+def _fault_of_xml(data: bytes) -> str | None:
+    """What lxml finds wrong with a file that is not well-formed; it takes long to import, so expat looks first.
+
+    Expat may judge in another way what the first condition excludes.
+    """
+    from xml.parsers.expat import ExpatError, ParserCreate
+
+    text = data.removeprefix(BOM_UTF8)
+    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
+    if declaration.lower() in _USUAL_DECLARATIONS and b"<!DOCTYPE" not in data and b"xml:id" not in data:
+        with contextlib.suppress(ExpatError):
+            ParserCreate(namespace_separator=" ").Parse(data, True)
+            return None
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False)
     try:
         etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        return f"{name}: not well-formed XML ({error.msg}); its queries were read as far as possible"
+        return error.msg
     return None
-
-
-def _is_usual_xml(data: bytes) -> bool:
-    """Whether a file is surely well-formed; False where lxml has to say that, which takes long to import: expat may
-    judge in another way what the first condition excludes.
-    """
-    from xml.parsers.expat import ExpatError, ParserCreate
-
-    text = data.removeprefix(BOM_UTF8)
-    declaration = text.partition(b"?>")[0].strip() if text.startswith(b"<?xml") else b""
-    if declaration.lower() not in _USUAL_DECLARATIONS or b"<!DOCTYPE" in data or b"xml:id" in data:
-        return False
-    try:
-        ParserCreate(namespace_separator=" ").Parse(data, True)
-    except ExpatError:
-        return False
-    return True
 
 
 class _QueryReader:
@@ -459,8 +452,8 @@ def load_queries(
             reader = _QueryReader(source.name, problems, documents, edition)
             loaded += reader.queries(decoded(data, source.name))
             digests.append(source.digest(QUERIES))
-        if (remark := _not_well_formed(data, source.name)) is not None:
-            remarks.append(remark)
+        if (fault := _fault_of_xml(data)) is not None:
+            remarks.append(f"{source.name}: not well-formed XML ({fault}); its queries were read as far as possible")
     if names and not loaded:
         shown = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(shown, 0, f"files({shown})"))

@@ -310,9 +310,17 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
 
     Never raises for what is in the lines: the result says where scoring has to stop, and the caller when.
     """
-    matching = unit.before or _match(unit)  # 6: response -> assessment, or none
-    if matching.unmatched is not None:
-        return matching
+    matching = unit.before
+    if matching is None:  # 6: response -> assessment, or none
+        problems, links, found = ProblemLog(), unit.run.links, dict[int, Assessment]()
+        discipline = unit.gold.options.discipline
+        try:
+            for base_id in dict.fromkeys(query.base_id for query in unit.queries if query.base_id in unit.lines):
+                by_value = unit.gold.values_of(base_id, links)
+                found |= match(unit.lines[base_id], by_value, links, discipline, problems)
+        except InputError as stop:
+            return UnitResult(unit.id, {}, {}, (), problems, stop)
+        matching = UnitResult(unit.id, found, {}, (), problems)
     matched, beside, edition = matching.matched, unit.beside, unit.gold.table.edition
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
@@ -326,19 +334,6 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
             for gold, result in zip(golds, results)
         ]
     return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems, choices=choices)
-
-
-def _match(unit: Unit) -> UnitResult:
-    gold, links, problems = unit.gold, unit.run.links, ProblemLog()
-    matched: dict[int, Assessment] = {}
-    try:
-        for base_id in dict.fromkeys(query.base_id for query in unit.queries):
-            if base_id in unit.lines:
-                by_value = gold.values_of(base_id, links)
-                matched |= match(unit.lines[base_id], by_value, links, gold.options.discipline, problems)
-    except InputError as stop:
-        return UnitResult(unit.id, {}, {}, (), problems, stop)
-    return UnitResult(unit.id, matched, {}, (), problems)
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
