@@ -87,10 +87,10 @@ class Gold(Record, eq=False):
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
-            gold = noting_folders(self._prepared, files)
+            gold = replace(noting_folders(self._prepared, files), validates=validate)
             pool = [file.open() for file in self._pool]
-            loaded = _loaded_run(gold, files, pool, limits, validate=validate)
-            return RunResult(Lines(loaded, chosen, limits, validated=validate))
+            loaded = _loaded_run(gold, files, pool, limits)
+            return RunResult(Lines(loaded, chosen, limits))
 
     def __repr__(self) -> str:
         found = len(self._prepared.links.assessments)
@@ -173,16 +173,14 @@ def score(
     return gold.score(run, validate=validate)
 
 
-def _loaded_run(
-    gold: Prepared, files: Sequence[Input], pool: Sequence[Input], limits: Justifications, *, validate: bool
-) -> Run:
-    """The lines of a run, of knowledge bases what they answer; with `validate` as validation leaves them.
+def _loaded_run(gold: Prepared, files: Sequence[Input], pool: Sequence[Input], limits: Justifications) -> Run:
+    """The lines of a run, of knowledge bases what they answer; as validation leaves them where gold wants it.
 
     `pool`: assessments that are read behind the run. Raises InputError for what cannot be prepared or linked.
     """
-    if not validate and not any(is_knowledge_base(member) for file in files for member in members(file)):
+    if not gold.validates and not any(is_knowledge_base(member) for file in files for member in members(file)):
         return load_run(gold, [*files, *pool], limits)
-    prepared = prepared_files(files, gold.table, limits, validate=validate)
+    prepared = prepared_files(files, gold.table, limits, validate=gold.validates)
     run = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
     return replace(run, remarks=[*(one.account for one in prepared.runs), *run.remarks])
 

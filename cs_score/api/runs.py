@@ -29,7 +29,7 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Run, under_limits
-from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list, as_validated
+from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list
 from cs_score.coldstart.outputs import (
     DEFAULT_FIELDS,
     Layout,
@@ -65,40 +65,30 @@ class Lines:
     for the problems.
     """
 
-    def __init__(
-        self,
-        loaded: Run,
-        policy: Policy,
-        limits: Justifications,
-        before: Sequence[OneRun] = (),
-        *,
-        validated: bool = False,
-    ) -> None:
+    def __init__(self, loaded: Run, policy: Policy, limits: Justifications, before: Sequence[OneRun] = ()) -> None:
         """Score lines that have been loaded. `before`: results of the same lines under another policy.
 
         Raises InputError where scoring has to stop.
         """
         self._loaded = loaded
         self.limits = limits
-        self._validated = validated
         self._found = ProblemLog()
         with paused_collector():
             if limits.most is None:
                 _ = self.run  # such limits may be impossible
-            scored = score_runs(replace(loaded, limits=limits), policy, self._found, before)
-        self.scores_only = replace(scored, origin=as_validated(scored.origin)) if validated else scored
+            self.scores_only = score_runs(replace(loaded, limits=limits), policy, self._found, before)
 
     def under(self, policy: Policy, limits: Justifications) -> Lines:
         """The same lines under another policy and other limits; no file is read.
 
         Raises UsageError for other limits than those that the run was validated for: they choose its lines.
         """
-        if self._validated and limits != self.limits:
+        if self._loaded.gold.validates and limits != self.limits:
             raise UsageError(
                 f"the run was validated for justifications {self.limits}, which leaves out what is beyond; score its "
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
-        return Lines(self._loaded, policy, limits, self.scores_only.runs, validated=self._validated)
+        return Lines(self._loaded, policy, limits, self.scores_only.runs)
 
     @cached_property
     def run(self) -> Run:

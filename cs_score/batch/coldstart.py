@@ -36,7 +36,7 @@ from cs_score.coldstart.outputs import (
 )
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, as_asked, runs_of, score_apart
+from cs_score.coldstart.several import OneRun, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
@@ -96,17 +96,13 @@ class PreparedColdStart(Prepared):
     def __init__(self, plan: ColdStartPlan) -> None:
         super().__init__(plan)
         check_fields(plan.layout.fields)
-        located = replace(
-            plan.options,
-            queries=plan.options.queries if plan.query_list is None else plan.query_list.on_disk(),
-            samples=plan.options.samples if plan.samples is None else plan.samples.on_disk(),
-        )
+        located = {QUERY_LIST: plan.query_list, SAMPLES: plan.samples}
+        paths = {role: given.on_disk() for role, given in located.items() if given is not None}
         self._of_queries = RecordingLog() if plan.records else ProblemLog()
-        gold = open_gold([given.open() for given in plan.queries], located, self._of_queries)
+        queries = [given.open() for given in plan.queries]
+        gold = open_gold(queries, plan.options, self._of_queries, paths=paths, validates=plan.validates)
         self._gold = gold = with_pool(gold, [given.open() for given in plan.pool])
-        # The files of options are called as the user called them, wherever they were read from.
-        names = {QUERY_LIST: plan.options.queries, SAMPLES: plan.options.samples}
-        self.digests = tuple(replace(each, name=names.get(each.role) or each.name) for each in gold.digests)
+        self.digests = gold.digests
         log = gold.problems
         self.occurrences: Sequence[Occurrence] = tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
         self._policies = {policy.name: policy for policy in plan.policies}
@@ -191,7 +187,6 @@ class PreparedColdStart(Prepared):
             except InputError as error:
                 yield self._stopped(run, policy, log, error, prepared.runs)
                 continue
-            result = as_asked(result, policy.options(self.plan.options), validated=self.plan.validates)
             of_runs = [alone or loaded[each.run_id] for each in result.runs]
             yield self._whole(run, policy, of_runs, log, result, prepared.runs)
 
@@ -251,7 +246,6 @@ class PreparedColdStart(Prepared):
         report = stopped_report(problems, error, self.plan.options.edition)
         if partial is None:
             return Scored(outcome, self._report(report))
-        partial = as_asked(partial, policy.options(self.plan.options), validated=self.plan.validates)
         return Scored(outcome, self._files(run, partial, policy, report, was_stopped=True))
 
     def _outcome(

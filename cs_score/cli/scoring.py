@@ -47,7 +47,6 @@ from cs_score.cli.output import (
 )
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import as_validated
 from cs_score.coldstart.outputs import (
     MAY_BE_REPLACED,
     Invocation,
@@ -251,7 +250,7 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     call.check_inputs()
     knowledge_bases = call.knowledge_bases
     call.plan.clear()
-    gold = open_gold(call.queries, call.options, problems)
+    gold = open_gold(call.queries, call.options, problems, validates=call.validates)
     if not call.files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
@@ -271,7 +270,6 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             except ScoringStopped as stop:
                 call.write(stop.partial, was_stopped=True)
                 raise
-            result = replace(result, origin=as_validated(result.origin)) if call.validates else result
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 
 
@@ -398,14 +396,14 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     call.check_inputs()
     runs, assessments = call.found()
     call.plan.clear()
-    gold = noting_folders(open_gold(call.queries, call.apart, problems), call.files)
+    gold = noting_folders(open_gold(call.queries, call.apart, problems, validates=call.validates), call.files)
     with contextlib.ExitStack() as unfinished:
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
         if result is None:
             gold = with_pool(gold, assessments, problems)
-            result = score_apart(gold, runs, problems, call.alone, validated=call.validates)
+            result = score_apart(gold, runs, problems, call.alone)
             check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 

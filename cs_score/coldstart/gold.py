@@ -55,6 +55,8 @@ class Gold(Record, eq=False):
     known: KnownAnswers | None = None
     ldc_ids: Mapping[str, str] = field(default_factory=dict)
     alone: str | None = None
+    samples_file: str | None = None
+    validates: bool = False
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
     _values: dict[str, ByValue] = field(default_factory=dict)
@@ -115,24 +117,35 @@ class Gold(Record, eq=False):
             self._values[base_id] = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
         return self._values[base_id]
 
-    def samples_of(self, name: str) -> SampleFile:
+    @property
+    def samples(self) -> SampleFile:
+        name = self.samples_file or ""
         if name not in self._samples:
             self._samples[name] = read_samples(name)
         return self._samples[name]
 
 
-def open_gold(queries: Iterable[Input], options: Options, problems: ProblemLog | None = None) -> Gold:
+def open_gold(
+    queries: Iterable[Input],
+    options: Options,
+    problems: ProblemLog | None = None,
+    *,
+    paths: Mapping[str, str | None] | None = None,
+    validates: bool = False,
+) -> Gold:
     """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. A caller
     that passes its own `problems` keeps it when this raises InputError.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings
     loaded = load_queries(queries, options.expand, problems, edition=options.edition)
-    selection = select_queries(options.queries, loaded.table, problems)
-    digests = (*loaded.digests, *digests_of_files({QUERY_LIST: options.queries, SAMPLES: options.samples}))
+    named = {QUERY_LIST: options.queries, SAMPLES: options.samples}
+    located = {role: (paths or {}).get(role) or name for role, name in named.items()}
+    selection = select_queries(located[QUERY_LIST], loaded.table, problems)
+    files = (replace(each, name=named[each.role] or each.name) for each in digests_of_files(located))
     return Gold(
-        options, loaded.table, selection.hop_limits, Links(loaded.table), problems, tuple(loaded.remarks), digests, {},
-        ldc_ids=selection.ldc_ids,
+        options, loaded.table, selection.hop_limits, Links(loaded.table), problems, tuple(loaded.remarks),
+        (*loaded.digests, *files), {}, ldc_ids=selection.ldc_ids, samples_file=located[SAMPLES], validates=validates,
     )  # fmt: skip
 
 

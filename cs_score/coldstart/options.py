@@ -322,12 +322,7 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
     """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
     measure = str(usual(COLD_START_MODE, has_ldc_index))
     origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
-    return as_validated(origin) if validated else origin
-
-
-def as_validated(origin: Origin) -> Origin:
-    """The origin of scores of runs that were validated on the way to the scorer."""
-    return origin.with_option("validate", True, "validate=true")
+    return origin.with_option("validate", True, "validate=true") if validated else origin
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:

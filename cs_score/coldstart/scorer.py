@@ -242,7 +242,7 @@ class Combining:
                 "queryid undefined in QuerySet->get()",
                 remedy="-samples resamples LDC queries: give the LDC query file and -expand",
             )
-        file = self._gold.samples_of(name)
+        file = self._gold.samples
         if not self._has_resampled:
             self.remarks += file.remarks(name, table)
             self._has_resampled = True
@@ -254,7 +254,7 @@ class Combining:
 
     def result(self, runs: Sequence[RunResult]) -> Result:
         has_ldc_index = bool(self._gold.table.ldc_of)
-        origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=False)
+        origin = origin_of(self.options, self._run.digests, has_ldc_index, validated=self._gold.validates)
         if self._gold.alone is not None:
             origin = origin.with_option(APART, True)
         problems = tuple(self._problems) if self._reported is None else self._reported

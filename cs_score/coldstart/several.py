@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import QUERY_LIST, RUN, SAMPLES, Origin
+from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.options import APART, Options, as_validated, origin_of
+from cs_score.coldstart.options import APART, origin_of
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
@@ -103,13 +103,9 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
         return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
 
 
-def score_apart(
-    gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, *, validated: bool = False
-) -> Result:
+def score_apart(gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone) -> Result:
     """One result of runs that are scored each by itself; `problems` is a branch of those of gold. Raises InputError."""
     results = [_score_alone(gold, run, problems, load) for run in runs]
-    if validated:
-        results = [replace(result, origin=as_validated(result.origin)) for result in results]
     if len(results) == 1:
         return results[0]
     first, options = results[0], results[0].options
@@ -120,7 +116,7 @@ def score_apart(
     if any(run.is_shared for run in runs):
         inputs = list(dict.fromkeys(inputs))
         options = replace(options, runids=tuple(run.run_id for run in runs))
-    origin = origin_of(options, inputs, first.has_ldc_index, validated=validated)
+    origin = origin_of(options, inputs, first.has_ldc_index, validated=gold.validates)
     return replace(
         first,
         options=options,
@@ -129,21 +125,6 @@ def score_apart(
         warnings=tuple(dict.fromkeys(remark for result in results for remark in result.warnings)),
         origin=origin.with_option(APART, True),
     )
-
-
-def as_asked(result: Result, asked: Options, *, validated: bool) -> Result:
-    """The result with the options and the names of their files as they were given, wherever these were read from."""
-    names = {QUERY_LIST: asked.queries, SAMPLES: asked.samples}
-    is_apart = APART in result.origin.options
-
-    def named(origin: Origin) -> Origin:
-        inputs = [replace(given, name=names.get(given.role) or given.name) for given in origin.inputs]
-        options = replace(asked, runids=origin.options["runids"]) if is_apart else asked
-        found = origin_of(options, inputs, result.has_ldc_index, validated=validated)
-        return found.with_option(APART, True) if APART in origin.options else found
-
-    runs = (run if run.origin is None else replace(run, origin=named(run.origin)) for run in result.runs)
-    return replace(result, options=asked, runs=tuple(runs), origin=named(result.origin))
 
 
 def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load) -> Result:

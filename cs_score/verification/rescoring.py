@@ -39,7 +39,7 @@ from cs_score.coldstart.options import APART, NamedPolicy, Options
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, as_asked, runs_of, score_apart
+from cs_score.coldstart.several import OneRun, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
@@ -103,7 +103,6 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
     asked, validated = cold_start_options(options, file, "origin.options"), options.get("validate") is True
     paths = {each.recorded.role: each.path for each in found}
     _check_named(asked, paths, file)
-    located = replace(asked, queries=paths.get(QUERY_LIST, asked.queries), samples=paths.get(SAMPLES, asked.samples))
 
     def of(*roles: str) -> list[Input]:
         return [each.held().open() for each in found if each.recorded.role in roles]
@@ -118,14 +117,12 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
         return loaded(run.over(gold), [*pool, run.file], problems)
 
     if APART not in options:
-        gold = open_gold(of(QUERIES), located)
-        result = score_runs(loaded(gold, of(POOL, RUN)), located.policy)
-    else:
-        gold = with_pool(open_gold(of(QUERIES), replace(located, runids=None)), of(POOL))
-        files = of(RUN)
-        runs = runs_of(files, [file for file in files if _is_knowledge_base(file)], asked.runids)
-        result = score_apart(gold, runs, gold.problems.branch(), loaded_alone, validated=validated)
-    return as_asked(result, asked, validated=validated)
+        gold = open_gold(of(QUERIES), asked, paths=paths, validates=validated)
+        return score_runs(loaded(gold, of(POOL, RUN)), asked.policy)
+    gold = open_gold(of(QUERIES), replace(asked, runids=None), paths=paths, validates=validated)
+    gold, files = with_pool(gold, of(POOL)), of(RUN)
+    runs = runs_of(files, [file for file in files if _is_knowledge_base(file)], asked.runids)
+    return score_apart(gold, runs, gold.problems.branch(), loaded_alone)
 
 
 def _check_named(options: Options, roles: Collection[str], file: str) -> None:
