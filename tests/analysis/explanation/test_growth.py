@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.explanation import explanation
 from cs_score.analysis.coldstart.explanation.explanation import is_answer
+from cs_score.base.records import replace
 from tests.growth import assert_steps_grow_in_proportion, steps
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
 
@@ -29,20 +30,15 @@ def test_all_lines_of_a_node_or_class(
     def prepared(size: int) -> Callable[[], object]:
         inputs = Inputs(tmp_path)
         inputs.queries()
-        has_values, has_one_document = pool == "a class for each", pool == "the same document"
-        values = [f"Bo{number}" if has_values or has_one_document else "Bo" for number in range(size)]
-        nodes = [":E1" if has_one_node else f":E{number}" for number in range(size)]
-        inputs.lines(*(RunLine(value, f"ENG_{at}", node=node) for at, (value, node) in enumerate(zip(values, nodes))))
-        judged = [
-            Judged(
-                id=f"a{number}",
-                value=f"Zo{number}" if has_one_document else value,
-                docid="ENG_1" if has_one_document else f"ENG_{number + (size if pool == 'the same value' else 0)}",
-                span=f"{number}-{number + 3}" if has_one_document else "3-5",
-                value_class=f"{QUERY}:{number + 1 if has_values or has_one_document else 1}",
-            )
-            for number, value in enumerate(values)
-        ]
+        run, judged = [], []
+        for at in range(size):
+            value = f"Bo{at + 1}" if pool in ("a class for each", "the same document") else "Bo"
+            run.append(RunLine(value, f"ENG_{at}", node=":E1" if has_one_node else f":E{at}"))
+            one = Judged(id=f"a{at}", value=value, docid=f"ENG_{at}", value_class=f"{QUERY}:{value[2:] or 1}")
+            if pool == "the same document":
+                one = replace(one, value=f"Zo{at}", docid="ENG_1", span=f"{at}-{at + 3}")
+            judged.append(replace(one, docid=f"ENG_{size + at}") if pool == "the same value" else one)
+        inputs.lines(*run)
         inputs.lines(*judged[: 1 if pool == "none" else size], name="qrel")
         return lambda: inputs.call("explain", "--answer", "*", *FILES)
 

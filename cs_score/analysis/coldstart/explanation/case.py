@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFile, files_of
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Rank, Ranked
-from cs_score.analysis.coldstart.mistakes import category_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict
@@ -38,10 +37,9 @@ _SIDES: Final = {RIGHT: "right", WRONG: "wrong", IGNORE: "ignored"}
 def side_of(labels: Labels) -> str:
     """What a line counts as, in words: `right`, `wrong and ignored`, `neither right nor wrong`, `not scored`."""
     # A judgment is called IGNORE as well as a side; labels of lines with it have both.
-    sides = [text for side, text in _SIDES.items() if side in labels]
-    if not sides and labels:
-        return "duplicate" if REDUNDANT in labels else "neither right nor wrong"
-    return " and ".join(sides) or "not scored"
+    sides = " and ".join(text for side, text in _SIDES.items() if side in labels)
+    of_no_side = "duplicate" if REDUNDANT in labels else "neither right nor wrong"
+    return sides or (of_no_side if labels else "not scored")
 
 
 _MOST_NEAR: Final = 3
@@ -96,24 +94,17 @@ class QueryCase:
         self.matched: Mapping[int, Assessment] = {} if self.unit is None else self.unit.matched
         self.tallies: Sequence[Tally] = () if self.result is None else self.result.tallies
         self.rankings: Sequence[Ranking] = () if self.result is None else self.result.rankings
+        self.row_of = {line.index: tally.name for tally in self.tallies for line in tally.responses}
+        self.giving: dict[str, list[Response]] = defaultdict(list)
+        """The lines that give the answer which a follow-on query asks about, by its short id."""
+        for line in self.lines:
+            self.giving[line.target].append(line)
         self.reasons: dict[int, Reason] = {}
         """Reasons of categories that lines share, by the identity of what they share."""
 
     @cached_property
     def gold(self) -> QueryGold:
         return self.case.run.gold.of_query(self.query, self.case.run.links)
-
-    @cached_property
-    def giving(self) -> Mapping[str, Sequence[Response]]:
-        """The lines that give the answer which a follow-on query asks about, by its short id."""
-        giving: dict[str, list[Response]] = defaultdict(list)
-        for line in self.lines:
-            giving[line.target].append(line)
-        return giving
-
-    @cached_property
-    def tally_of(self) -> Mapping[int, Tally]:
-        return {line.index: tally for tally in self.tallies for line in tally.responses}
 
     @cached_property
     def found(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:
@@ -347,9 +338,8 @@ class Case:
         found: dict[Place, list[Problem]] = defaultdict(list)
         for log in (self.run.problems, *(unit.problems for unit in self.units.values())):
             for problem in log.in_order_met():
-                for place in problem.places:
-                    if place is not None:
-                        found[place].append(problem)
+                for place in filter(None, problem.places):
+                    found[place].append(problem)
         return found
 
     @cached_property
@@ -385,12 +375,3 @@ class Case:
 
     def is_of_run(self, line: Response) -> bool:
         return line.run_id == self.scored.run_id
-
-    def labels_of(self, line: Response) -> Labels:
-        """The labels of a line; none where it was not scored or belongs to another run."""
-        return self.query(line.query.base_id).labels.get(line.index, ()) if self.is_of_run(line) else ()
-
-    def category_of(self, line: Response) -> str | None:
-        """The category of a scored line as policies name it."""
-        labels = self.labels_of(line)
-        return category_of(labels, self.policy) if labels else None

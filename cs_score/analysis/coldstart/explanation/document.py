@@ -14,11 +14,12 @@ from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import columns_of, one_line
 from cs_score.base.records import Record
 
-_STEP: Final = "  "
+STEP: Final = "  "
 _ON: Final = "    "
 _NARROWEST: Final = 20
 _LONGEST: Final = 60
 _MOST_PLACES: Final = 5
+_SHOWN: Final = ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
 
 
 class HasTree(Protocol):
@@ -46,7 +47,7 @@ def wrapped(tree: Tree, width: int) -> Iterator[str]:
     """The lines of a tree, of at most `width` columns (20 at least); a line that goes on is indented further."""
     most = max(width, _NARROWEST)
     for level, text in walk(tree):
-        line = begin = (_STEP * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
+        line = begin = (STEP * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
         for word in text.replace("(rule ", "(rule\0").split(" "):  # a rule stays together
             word = word.replace("\0", " ")
             space = "" if line in (begin, f"{begin}{_ON}") else " "
@@ -62,11 +63,6 @@ def wrapped(tree: Tree, width: int) -> Iterator[str]:
                     line = f"{begin}{_ON}"
                 line += sign
         yield line.rstrip()
-
-
-def unwrapped(tree: Tree) -> str:
-    """A tree with a line for each text, however long."""
-    return "\n".join(_STEP * level + text for level, text in walk(tree))
 
 
 def short(text: str, most: int = _LONGEST) -> str:
@@ -116,7 +112,6 @@ class Noted(Record):
 
 class Read(Record):
     """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were repaired.
-
     `not_read` is why nothing is scored of the line, None where it is; `rests_on` the line that it repeats.
     """
 
@@ -129,17 +124,11 @@ class Read(Record):
 
     def tree(self) -> Tree:
         head = (self.not_read or "read") + (f", {self.rests_on}" if self.rests_on else "")
-        answer = None
-        if self.columns:
-            value, place, relation, confidence, node = (
-                short(self.columns.get(name, ""))
-                for name in ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
-            )
-            answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
-            answer += f", node {node}" if node else ""
+        value, place, relation, confidence, node = (short(self.columns.get(name, "")) for name in _SHOWN)
+        answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
         return [
             f"{head[0].upper()}{head[1:]} (rule {self.rule})",
-            answer,
+            (f"{answer}, node {node}" if node else answer) if self.columns else None,
             *(f"{name} counts as {short(text)}" for name, text in self.counted_as.items()),
             *(f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems),
         ]
@@ -157,10 +146,9 @@ class Parent(At):
 
 
 class Asked(Record):
-    """Step 2. `name` is that of the entity that the first hop asks about, `unit` the full id of its LDC query.
-
-    `chain` has the lines that the query hangs below, those of the first hop first; `in_pool` the assessments that give
-    the answer that it asks about. `not_scored` is why no row has the query.
+    """Step 2. `name` is that of the entity that the first hop asks about, `unit` the full id of its LDC query. `chain`
+    has the lines that the query hangs below, those of the first hop first; `in_pool` the assessments that give the
+    answer that it asks about. `not_scored` is why no row has the query.
     """
 
     rule: str
@@ -256,9 +244,8 @@ class Met(Record):
 
 
 class Category(Record):
-    """Step 5: the category before the policies, and what else the rules made of the line.
-
-    `stands_in` is the class or bin that the line was placed in; `rests_on` are the lines that decided.
+    """Step 5: the category before the policies, and what else the rules made of the line. `stands_in` is the class or
+    bin that the line was placed in; `rests_on` are the lines that decided.
     """
 
     rule: str
@@ -333,9 +320,8 @@ class Rank(Record):
 
 
 class Ranked(Record):
-    """Step 8. `mapped_class` is None where no class was free, `taken_by` who has those it could have.
-
-    `value` is V (0 or more), `arithmetic` has confidence and V written out.
+    """Step 8. `mapped_class` is None where no class was free, `taken_by` who has those it could have. `value` is V (0
+    or more), `arithmetic` has confidence and V written out.
     """
 
     rule: str
@@ -360,9 +346,8 @@ class Ranked(Record):
 
 
 class LineEffect(Record):
-    """Step 9: the effect of a change by measure; None where it is not known, and `reason` says why.
-
-    `removed` lines go and `added` ones come.
+    """Step 9: the effect of a change by measure; None where it is not known, and `reason` says why. `removed` lines go
+    and `added` ones come.
     """
 
     change: str
@@ -384,7 +369,6 @@ class LineEffect(Record):
 
 class LineSummary(At):
     """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
-
     `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
     """
 
@@ -435,7 +419,6 @@ class LineExplanation(Record):
 
 class ClassExplanation(Record):
     """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
-
     `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
     above it where there is one.
     """
@@ -520,9 +503,8 @@ class ClassSummary(Record):
 
 
 class QueryExplanation(Record):
-    """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop.
-
-    Of a query of a query file `lines` has those of all hops, of a follow-on query its own.
+    """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop. Of a query of
+    a query file `lines` has those of all hops, of a follow-on query its own.
     """
 
     query: str

@@ -338,7 +338,8 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     texts: dict[str, int] = {}
 
     def numbered(tree: Sequence[document.Tree]) -> list[int]:
-        return [texts.setdefault(document.unwrapped(each), len(texts)) for each in tree[1:] if each is not None]
+        below = ("\n".join(document.STEP * level + text for level, text in document.walk(each)) for each in tree[1:])
+        return [texts.setdefault(text, len(texts)) for text in below if text]
 
     def effect_of(mistake: Mistake) -> document.LineEffect:
         effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}

@@ -10,7 +10,7 @@ from itertools import chain
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation import document
 from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placement, QueryCase, Reason, side_of
-from cs_score.analysis.coldstart.mistakes import Mistake, cost_list, mistakes_of
+from cs_score.analysis.coldstart.mistakes import Mistake, category_of, cost_list, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace
 from cs_score.coldstart.judging import INCORRECT_PARENT, REDUNDANT, UNASSESSED, is_wrong_bin, pre_policy_category
@@ -49,7 +49,7 @@ def explain_line(line: AnyLine, case: Case, *, with_effect: bool = True) -> docu
             found,
             met=_met(line, query),
             category=category,
-            label=None if category is None else _label(line, category, case),
+            label=None if category is None else _label(found.summary, category, case),
             rows=() if found.summary.row is None else tuple(query.rows[found.summary.row]),
             ranked=ranked,
             not_ranked=not_ranked,
@@ -78,11 +78,12 @@ def summary_of(line: AnyLine, case: Case) -> document.LineSummary:
         return document.LineSummary(line.file, line.number, "unread", side="not read")
     if isinstance(line, SkippedLine):
         return document.LineSummary(line.file, line.number, "skipped", line.query.full_id, side="skipped")
-    tally, labels = case.query(line.query.base_id).tally_of.get(line.index), case.labels_of(line)
-    status, row = ("outside", None) if tally is None else ("counted", tally.name)
-    category, side = case.category_of(line), side_of(labels)
+    query = case.query(line.query.base_id)
+    row, labels = query.row_of.get(line.index), query.labels.get(line.index, ()) if case.is_of_run(line) else ()
+    status = "outside" if row is None else "counted"
+    category, side = category_of(labels, case.policy) if labels else None, side_of(labels)
     return document.LineSummary(
-        line.file, line.number, status, line.query.full_id, line.value, category, side, tuple(labels), row, line.node
+        line.file, line.number, status, line.query.full_id, line.value, category, side, labels, row, line.node
     )
 
 
@@ -277,9 +278,8 @@ def _chain(query: LinkedQuery, case: Case) -> Iterator[document.Parent]:
         return
     yield from _chain(query.parent, case)
     for line in case.query(query.base_id).giving.get(query.short_id, ()):
-        yield document.Parent(
-            line.file, line.number, line.value, case.category_of(line) or "", side_of(case.labels_of(line))
-        )
+        of = summary_of(line, case)
+        yield document.Parent(of.file, of.line, line.value, of.category or "", of.side)
     for skipped in case.run.links.skipped:
         if skipped.target == query.short_id and skipped.file in case.files:
             yield document.Parent(skipped.file, skipped.number, skipped.text.split("\t")[4], "", "skipped")
@@ -389,10 +389,11 @@ def _incorrect_parent(line: Response, query: QueryCase, placement: Placement) ->
     parents = [each for each in giving if placement.class_of[each.index] == above]
     if parents:
         first = "the first line that gives the answer which its query asks about" if len(parents) > 1 else "its parent"
-        side = side_of(case.labels_of(parents[0]))
-        if case.edition.needs_correct_parent and RIGHT in case.labels_of(parents[0]):
+        parent = summary_of(parents[0], case)
+        side = parent.side
+        if case.edition.needs_correct_parent and RIGHT in parent.labels:
             side = f"{case.edition.name} wants one that is {CORRECT}"
-        judged = case.category_of(parents[0]) or UNASSESSED
+        judged = parent.category or UNASSESSED
         return f"{first} is {judged}, so that the path to it is not right ({side})", (at(parents[0]),)
     if giving:
         where = placement.class_of[giving[0].index]
@@ -441,9 +442,9 @@ def _duplicate(line: Response, kept: Response, placement: Placement) -> str:
     return f"right, but a response of the same class {own} stays: {order}"
 
 
-def _label(line: Response, category: document.Category, case: Case) -> document.Label:
+def _label(line: document.LineSummary, category: document.Category, case: Case) -> document.Label:
     """What a line counts as, and the switch that says so."""
-    labels, policy = case.labels_of(line), case.policy
+    labels, policy = line.labels, case.policy
     listing = [f"-{side.lower()} lists {category.name}" for side in SIDES if category.name in policy.items(side)]
     rule, reason = "policies", " and ".join(listing) or f"no switch lists {category.name}"
     if category.rule == "nominal-mentions":
@@ -459,4 +460,4 @@ def _label(line: Response, category: document.Category, case: Case) -> document.
         reason += ", and comes last of those that do" if len(listing) > 1 else ""
     elif category.name == IGNORE:
         reason = "the assessor's judgment IGNORE always counts as ignored"
-    return document.Label(rule, side_of(labels), tuple(labels), reason)
+    return document.Label(rule, line.side, labels, reason)
