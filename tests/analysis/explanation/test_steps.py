@@ -118,10 +118,10 @@ elsewhere --line 1
 elsewhere --line 1 -discipline STRING_EXACT
   Met qrel line 1: "Bo" is CORRECT, class Q:1, NAM
   the same value, since no assessment has the same justification (STRING_EXACT) (rule matching)
-crowded --line 1
+crowded --line 1 --line 2
   Discarded: A = 1 for each node and document (rule limits)
   in favour of run.tab line 2: the higher confidence stays: 0.9 > 0.5
-crowded --line 2
+  ...
   Kept: within the limits 1:3 (rule limits)
 crowded --line 3 -justifications 2:3
   in favour of run.tab lines 2, 1: the confidence is the same, 0.5; the earlier line stays: 1 < 3
@@ -149,7 +149,7 @@ nominal --line 1
   Label: right, since -right lists CORRECT (rule policies)
 short --line 1
   Label: neither right nor wrong, since no switch lists INEXACT_SHORT (rule policies)
-rows --line 1
+rows --line 1 --line 2
   SF Q, hop 0 (rule counts)
   P = 1 / (1 + 1) = 0.5000
   R = 1 / 2 = 0.5000
@@ -159,7 +159,6 @@ rows --line 1
   mapped to Q:1 (rule node-classes)
   V = 2 / 2 = 1.0000 (2 useful lines, 2 documents of its class) (rule node-values)
   hop 0: rank 1 of 2, precision there 1.0000 / 1 = 1.0000; ...
-rows --line 2
   hop 0: rank 2 of 2, precision there 1.0000 / 2 = 0.5000; ...
   Effect: without it, SF-ALL-Micro-F1 +0.1667, ...
 taken --line 2
@@ -168,11 +167,10 @@ taken --line 2
 eight columns --line 1
   Label: right, ...
   Ranks nowhere: the run has no node ids (eight columns), so that nothing of it is ranked (rule nodes)
-missed --class {QUERY}:2
+missed --class {QUERY}:2 --class {QUERY}:1
   Class Q:2: missed, no line of the run gives one of its answers
   ...
   Effect: if it were found, SF-ALL-Micro-F1 +0.3333, ...
-missed --class {QUERY}:1
   Class Q:1: found, a right line counts for it
   ...
   run.tab line 1: "Bo" is right (CORRECT); it counts for the class
@@ -180,11 +178,11 @@ bin --class {QUERY}:0
   Class Q:0: not counted, it holds what belongs to no class, and is no ground truth (rule ground-truth)
   ...
   run.tab line 1: "Bo" is wrong (INCORRECT)
-merge --node :E1
+merge --node :E1 --node E1 --node {QUERY}:E1
   It merges 2 classes: Q:1, Q:2
-merge --node E1
+  ...
   Node Q:E1, 2 lines
-merge --node {QUERY}:E1
+  ...
   Node Q:E1, 2 lines
 query --unit {QUERY}
   Entry point: "Ann" at ENG_A:5-9
