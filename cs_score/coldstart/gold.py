@@ -258,21 +258,27 @@ def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
     links = loading.links
     if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
         gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+    return Run(
+        gold, links, limits, by_unit(gold, links.responses), loading.discard.why, loading.discard.applied,
+        loading.problems,
+        [*gold.remarks, *loading.remarks],
+        [*gold.digests, *loading.digests],
+        {**gold.layouts, **loading.layouts},
+    )  # fmt: skip
+
+
+def by_unit(gold: Gold, responses: Iterable[Response]) -> dict[str, dict[str, dict[str, list[Response]]]]:
+    """Lines as runs hold them: by run id, unit, and base id of the query."""
     lines: dict[str, dict[str, dict[str, list[Response]]]] = {}
     of_base: list[Response] = []
     run_id, base_id = None, None
-    for response in links.responses:
+    for response in responses:
         if response.query.base_id != base_id or response.run_id != run_id:  # most lines stand beside their like
             run_id, base_id = response.run_id, response.query.base_id
             of_unit = lines.setdefault(run_id, {}).setdefault(gold.unit_of(base_id), {})
             of_base = of_unit.setdefault(base_id, [])
         of_base.append(response)
-    return Run(
-        gold, links, limits, lines, loading.discard.why, loading.discard.applied, loading.problems,
-        [*gold.remarks, *loading.remarks],
-        [*gold.digests, *loading.digests],
-        {**gold.layouts, **loading.layouts},
-    )  # fmt: skip
+    return lines
 
 
 class Unit(Record):

@@ -1,20 +1,20 @@
 """`diff`: why one Cold Start run scores higher than another, or than itself under another policy, pool or edition.
 
-A measure is a ratio of sums over rows of a table, so that rows put together in any way contribute to the difference
-what they add to both sums.
+A measure is a ratio of sums over rows of a table: rows put together in any way contribute what they add to both sums.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import Finding
-from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY, counted_table, grouped
+from cs_score.analysis.coldstart.groups import RUN_ONLY, counted_table, grouped
 from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import (
@@ -33,7 +33,6 @@ from cs_score.base.runtime import Late
 from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG, Options
-from cs_score.coldstart.queries import Query
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, divide, formula_of, sums_of
@@ -172,30 +171,23 @@ def diff(
     b.measure(str(chosen))
     tables = unit_table(a.result, [chosen]), unit_table(b.result, [chosen])
     first, second = (dict(zip(table.ids, table.rows)) for table in tables)
-    formula = formula_of([chosen])
-    shares = _shares((first, second), chosen)
+    units = [UnitShare(*share) for share in _shares((first, second), chosen)]
     has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
     unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
-    is_defined = all(share.contribution is not None for share in shares)
-    compared = compared_units(tables, str(chosen), formula, names, resampling, unit, "units", is_defined)
+    is_defined = all(each.contribution is not None for each in units)
+    compared = compared_units(tables, str(chosen), formula_of([chosen]), names, resampling, unit, "units", is_defined)
     answers, classes = _answers(a, b), _classes(a, b)
 
     def meaning(found: AnswerLabel | None) -> tuple[str, str, str | None] | None:
         return None if found is None else (found.label, found.category, found.class_name)
 
     scores = a.result.measures[chosen], b.result.measures[chosen]
+    changed = [each for each in units if first.get(each.unit) != second.get(each.unit)]
     return Difference(
         task=COLD_START_MODE,
         **sides_of(str(chosen), names, scores, (a.origin, b.origin), *compared),
         unit=unit,
-        units=sorted(
-            (
-                UnitShare(share.group, share.a, share.b, share.contribution)
-                for share in shares
-                if first.get(share.group) != second.get(share.group)
-            ),
-            key=lambda share: -abs(share.contribution or 0.0),
-        ),
+        units=sorted(changed, key=lambda each: -abs(each.contribution or 0.0)),
         answers=[pair for pair in answers if meaning(pair.a) != meaning(pair.b)],
         outcomes=dict(sorted(Counter(pair.outcome for pair in answers).items())),
         classes=[pair for pair in classes if pair.a != pair.b],
@@ -205,53 +197,40 @@ def diff(
     )
 
 
-# ---- Groups
-
-_GROUPINGS: Final[Mapping[str, Callable[[Query, str], str]]] = {
-    "slot": lambda query, hop: (query.slot_at(int(hop)) if hop.isdigit() else None) or UNKNOWN,
-    "hop": lambda query, hop: hop,
-    "entity_type": lambda query, hop: query.entity_type or UNKNOWN,
-}
-"""What rows are put together by, from the query and the hop of a row."""
-
-_OF_LINES: Final = tuple(name for name in DIMENSIONS if name not in (*_GROUPINGS, "ldc_query"))
-"""Dimensions in which lines of one row differ."""
-
-
-def _shares(
-    sides: Sides[str], measure: Measure, rows: Mapping[str, int] | None = None, *, has_scores: bool = True
-) -> list[GroupShare]:
-    """What units or groups contribute to the difference, from their sums on both sides."""
+def _shares(sides: Sides[str], measure: Measure) -> Iterator[tuple[str, float | None, float | None, float | None]]:
+    """The scores of units or groups in A and B and what they contribute to the difference, from their sums."""
     formula = formula_of([measure])
-    return [
-        GroupShare(group=group, n=rows[group] if rows else UNSET, a=a, b=b, contribution=share)
-        for group, share in contributions_of(sides, formula).items()
-        for a, b in [[formula(side[group], divide)[0] if has_scores and group in side else None for side in sides]]
-    ]
+    for name, share in contributions_of(sides, formula).items():
+        a, b = (formula(side[name], divide)[0] if name in side else None for side in sides)
+        yield name, a, b, share
+
+
+# ---- Groups
 
 
 def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
     """The rows that the measure averages, put together by each dimension that they differ in."""
     # All hops of a ranking are one row, and belong to no hop.
     has_hops = bool(measure.average) and measure.level == ALL_LEVELS
-    found: dict[str, list[GroupShare]] = {}
     sides = [_sums_of_rows(scored, measure, has_hops) for scored in (a, b)]
     queries = {query.full_id: query for scored in (a, b) for query in scored.run.gold.table.by_id.values()}
-    for dimension, group_of in _GROUPINGS.items():
-        if dimension in ("slot", "hop") and not has_hops and measure.level == ALL_LEVELS:
-            continue
+    groups_of: dict[str, Callable[[str, str], str | None]] = {"entity_type": lambda name, _: queries[name].entity_type}
+    if has_hops or measure.level != ALL_LEVELS:
+        groups_of = {"slot": lambda name, hop: queries[name].slot_at(int(hop)), "hop": lambda _, hop: hop, **groups_of}
+    found: dict[str, list[GroupShare]] = {}
+    for dimension, group_of in groups_of.items():
+        group = {key: group_of(*key) or UNKNOWN for key in {**sides[0], **sides[1]}}
+        rows = Counter(group.values())
         sums: tuple[dict[str, Sums], dict[str, Sums]] = {}, {}
-        rows = Counter(group_of(queries[name], hop) for name, hop in {**sides[0], **sides[1]})
         for of_group, of_rows in zip(sums, sides):
-            for (name, hop), row in of_rows.items():
-                group = group_of(queries[name], hop)
-                of_group[group] = tuple(map(sum, zip(of_group[group], row))) if group in of_group else row
-        found[dimension] = sorted(_shares(sums, measure, rows), key=_name)
+            for key, row in of_rows.items():
+                known = of_group.get(group[key])
+                of_group[group[key]] = row if known is None else tuple(map(sum, zip(known, row)))
+        found[dimension] = [
+            GroupShare(group=name, n=rows[name], a=one, b=other, contribution=share)
+            for name, one, other, share in sorted(_shares(sums, measure), key=itemgetter(0))
+        ]
     return found
-
-
-def _name(share: GroupShare) -> str:
-    return share.group
 
 
 def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tuple[str, str], Sums]:
@@ -267,7 +246,7 @@ def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tupl
 
 
 def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The groups of lines and classes by each dimension, as those of an analysis.
+    """The groups of lines and classes by each dimension in which lines of one row differ, as those of an analysis.
 
     None but for micro averages: no other measure is made of sums over lines. Where the pool does not have the group of
     a class (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
@@ -280,7 +259,7 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
         for scored in (a, b)
     ]
     found: dict[str, list[GroupShare]] = {}
-    for dimension in _OF_LINES:
+    for dimension in ("value_type", "language", "judgment", "mention_type", "category"):
         first, second = (
             {
                 group: tuple(float(getattr(cell.counts, column)) for column in columns)
@@ -289,7 +268,10 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
             for side in cells
         )
         has_scores = dimension not in RUN_ONLY or "ground_truth" not in columns
-        found[dimension] = sorted(_shares((first, second), measure, has_scores=has_scores), key=_name)
+        found[dimension] = [
+            GroupShare(group=name, a=one if has_scores else None, b=other if has_scores else None, contribution=share)
+            for name, one, other, share in sorted(_shares((first, second), measure), key=itemgetter(0))
+        ]
     return found
 
 
@@ -318,30 +300,31 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
     values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
     values[POLICY] = a.policy.texts(), b.policy.texts()
     given = {name: getattr(one, name) for name in Options.__struct_fields__}
-    found: list[Rule] = []
+    rules: list[Rule] = []
     for name, (first, second) in values.items():
         if first == second:
             continue
         changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
         try:
             rows = _row_differences(a, a.again(_Mixed(**{**given, **changes})))
-            found.append(Rule(rule=name, a=first, b=second, rows=rows))
+            rules.append(Rule(rule=name, a=first, b=second, rows=rows))
         except InputError as stop:
-            found.append(Rule(rule=name, a=first, b=second, reason=str(stop)))
-    explained = {(row.table, row.row, row.level) for rule in found for row in rule.rows}
+            rules.append(Rule(rule=name, a=first, b=second, reason=str(stop)))
+    explained = {(row.table, row.row, row.level) for rule in rules for row in rule.rows}
     left = [row for row in _row_differences(a, b) if (row.table, row.row, row.level) not in explained]
-    return [*(rule for rule in found if rule.rows or rule.reason), *([Rule(rule=None, rows=left)] if left else [])]
+    return [rule for rule in (*rules, Rule(rule=None, rows=left)) if rule.rows or rule.reason]
 
 
 def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
     """The rows of the SF tables that are not the same."""
-    sides: list[dict[tuple[str, str, str], tuple[Any, float]]] = []
-    for scored in (a, b):
-        ranked = scored.result.average_precision
-        sides.append({("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows})
-        rows = () if ranked is None else ranked.sf.rows
-        sides[-1].update((("SF-AP", row.name, row.level), (row.score, row.score)) for row in rows)
-    before, after = sides
+    before, after = (
+        {("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows}
+        | {
+            ("SF-AP", row.name, row.level): (None, row.score)
+            for row in (scored.result.average_precision.sf.rows if scored.result.average_precision else ())
+        }
+        for scored in (a, b)
+    )
     return [
         RowDifference(*key, before.get(key, (None, None))[1], after.get(key, (None, None))[1])
         for key in dict.fromkeys((*before, *after))
@@ -387,18 +370,16 @@ def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
 
 
 def _classes(a: Scored, b: Scored) -> list[ClassPair]:
-    """The classes of the ground truth, by row, in load order of the pool."""
-    ones, others = _found_classes(a), _found_classes(b)
+    """The classes of the ground truth by row, in load order of the pool, and whether they were found."""
+    ones, others = (
+        {
+            (name, row): name in found
+            for unit in scored.result.units
+            for row, _, names, found in classes_of(scored, unit)
+            for name in names
+        }
+        for scored in (a, b)
+    )
     outcomes = {(True, True): "both", (True, False): "A only", (False, True): "B only", (False, False): "neither"}
     sides = {key: (ones.get(key, False), others.get(key, False)) for key in dict.fromkeys((*ones, *others))}
     return [ClassPair(*key, *found, f"found by {outcomes[found]}") for key, found in sides.items()]
-
-
-def _found_classes(scored: Scored) -> Mapping[tuple[str, str], bool]:
-    """Every class that can be found with the row that it stands below, and whether a line was counted right for it."""
-    return {
-        (name, row): name in found
-        for unit in scored.result.units
-        for row, _, names, found in classes_of(scored, unit)
-        for name in names
-    }

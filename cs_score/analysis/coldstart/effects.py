@@ -19,11 +19,10 @@ from cs_score.analysis.coldstart.changes import Change, Finding
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.gold import Gold, Run, Unit
+from cs_score.coldstart.gold import Run, Unit, by_unit
 from cs_score.coldstart.judging import compares_values
 from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.linking import NO_NODE
-from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes
 from cs_score.coldstart.result import (
@@ -41,54 +40,35 @@ from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, d
 from cs_score.problems.log import ProblemLog
 
 
-class _Edited(Record):
-    """Lines as they are after a change, by unit, and what they are scored with.
-
-    `keep_indexes`: no line has another index, so that all meet the assessments that they met.
-    """
-
-    lines: Mapping[str, Sequence[Response]]
-    run: Run
-    gold: Gold
-    nodes: Nodes
-    keep_indexes: bool
-
-
 class Rescoring:
     """Scores a run again after changes, unit by unit."""
 
     def __init__(self, scored: Scored) -> None:
-        run = self._run = scored.run
-        self._run_id, self._policy = scored.run_id, scored.policy
+        run, gold = scored.run, scored.run.gold
+        self._run, self._run_id, self._policy = run, scored.run_id, scored.policy
         self._units = {unit.id: unit for unit in scored.result.units}
+        self._every = [*dict.fromkeys(chain((gold.unit_of(each.base_id) for each in gold.selected()), self._units))]
         self.finding = Finding(run, scored.run_id)
         self.dependents = self.finding.dependents
         self.files = self.dependents.files
         self._first = {name: file.first for name, file in self.files.files.items()}
         # The runs that are scored before this one, and this one: average precision pools their nodes.
         self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
-        self._queries: dict[str, list[Query]] = defaultdict(list)
-        for query in run.gold.selected():
-            self._queries[run.gold.unit_of(query.base_id)].append(query)
-        self._lines: dict[str, list[Response]] = defaultdict(list)
-        for response in run.links.responses:
-            self._lines[run.gold.unit_of(response.query.base_id)].append(response)
-        self._has_several_files = sum(len(file.ends) for file in self.files.files.values()) > 1
-        self._of_several_files = [
-            unit_id
-            for unit_id, lines in self._lines.items()
-            if self._has_several_files and any(line.file != lines[0].file for line in lines)
-        ]
+        files_of_unit: dict[str, set[str]] = defaultdict(set)
+        if has_several_files := sum(len(file.ends) for file in self.files.files.values()) > 1:
+            for line in run.links.responses:
+                files_of_unit[gold.unit_of(line.query.base_id)].add(line.file)
+        self._has_several_files = has_several_files
+        self._of_several_files = [unit_id for unit_id, files in files_of_unit.items() if len(files) > 1]
         # Lines of one unit may belong to a node of another: then no unit can be scored by itself. Where any number of
         # justifications counts, nodes without parent line are one group for the limits, too.
-        by_id = run.gold.table.by_id
         self._is_entangled = (run.limits.most is None and bool(run.links.without_parent)) or any(
             node_id is not None
-            and (not node_id.startswith(":") or (line.query.level > 1 and line.query.short_id in by_id))
+            and (not node_id.startswith(":") or (line.query.level > 1 and line.query.short_id in gold.table.by_id))
             for line in run.links.responses
             for node_id in (_node_id_of(line),)
         )
-        self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
+        self._has_plain_units = not self._is_entangled and not has_several_files and len(run.lines) == 1
 
     def _refusal(self, change: Change) -> str | None:
         """Why the changed files could not be scored, as far as that can be known without scoring; None otherwise."""
@@ -120,45 +100,46 @@ class Rescoring:
         if (reason := self._refusal(change)) is not None:
             raise InputError(reason)
         is_ranked = is_ranked or len(self._run_ids) > 1
-        responses, unit_of = self._run.links.responses, self._run.gold.unit_of
-        added_to: dict[str, list[tuple[int, Response]]] = defaultdict(list)
-        for at, new_line in enumerate(change.added):
-            added_to[unit_of(new_line.query.base_id)].append((at, new_line))
+        run, responses, unit_of = self._run, self._run.links.responses, self._run.gold.unit_of
+        added = [*enumerate(change.added)]
         # Not their symmetric difference, for which all lines of `before` would be copied.
         others = (change.responses - before.responses) | (before.responses - change.responses)
-        reached = dict.fromkeys(unit_of(responses[index].query.base_id) for index in others) | dict.fromkeys(added_to)
-        whole = None
+        moved = chain(map(responses.__getitem__, others), change.added)
+        reached: Iterable[str] = dict.fromkeys(unit_of(line.query.base_id) for line in moved)
+        whole = self._edited(responses, change, added) if self._is_entangled else None
         if change.policy is not None or self._is_entangled:
-            reached = dict.fromkeys((*self._queries, *self._lines))
+            reached = self._every
         elif change.places:
-            reached |= dict.fromkeys(self._of_several_files)
-        if self._is_entangled:
-            whole = self._edited(responses, change, [*enumerate(change.added)], is_ranked)
+            reached = dict.fromkeys((*reached, *self._of_several_files))
+        is_plain = self._has_plain_units and change.policy is None  # other queries of a unit are as they were
         base_ids = {line.query.base_id for line in (*map(responses.__getitem__, change.responses), *change.added)}
         for unit_id in reached:
-            queries, lines = self._queries.get(unit_id, ()), self._lines.get(unit_id, ())
-            if self._has_plain_units and change.policy is None:  # other queries of the unit are as they were
-                queries = [query for query in queries if query.base_id in base_ids]
-                lines = [line for line in lines if line.query.base_id in base_ids]
-            edited = whole or self._edited(lines, change, added_to[unit_id], is_ranked)
-            found = self._scored(unit_id, queries, edited, change.policy or self._policy, is_ranked)
-            if unit_id in self._units:
-                again = {each.query.short_id: each for each in found.queries}
-                of_unit = self._units[unit_id].queries
-                found = replace(found, queries=tuple(again.get(each.query.short_id, each) for each in of_unit))
-            yield unit_id, found
+            if unit_id not in self._units:  # only other runs have lines of it
+                continue
+            known = self._units[unit_id]
+            queries = [each.query for each in known.queries if not is_plain or each.query.base_id in base_ids]
+            edited = whole
+            if edited is None:
+                of_unit = (run.lines[run_id].get(unit_id, {}) for run_id in run.lines)
+                of_base = ((base_id, lines) for each in of_unit for base_id, lines in each.items())
+                lines = [line for base_id, lines in of_base if not is_plain or base_id in base_ids for line in lines]
+                if not is_plain:
+                    lines.sort(key=operator.attrgetter("index"))
+                own = [(at, line) for at, line in added if unit_of(line.query.base_id) == unit_id]
+                edited = self._edited(lines, change, own)
+            found = self._scored(unit_id, queries, edited, change, is_ranked)
+            again = {each.query.short_id: each for each in found.queries}
+            yield unit_id, replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known.queries))
 
-    def _edited(
-        self, before: Sequence[Response], change: Change, added: Sequence[tuple[int, Response]], is_ranked: bool
-    ) -> _Edited:
-        """Lines of some units after a change, of which `added` come to them.
+    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[tuple[int, Response]]) -> Run:
+        """Lines of some units after a change, of which `added` come to them, as a run.
 
         Raises InputError where the limits cannot be applied.
         """
         gone, run, gold = change.responses, self._run, self._run.gold
         removed = [line for line in before if line.index in gone]
         lines = [line for line in before if line.index not in gone] if removed else before
-        was_skipped = any(run.links.was_skipped(line.target) for line in removed)
+        links = Links(gold.table, run.links)
         # The first line to give an answer names the nodes of the lines that ask about it, some of which may stay.
         asking, giving = self.dependents.asking, self.dependents.giving
         leads = any(
@@ -167,20 +148,15 @@ class Rescoring:
             if line.target in giving and giving[line.target][0] is line
             for each in asking.get(line.target, ())
         )
-        if added or was_skipped or self._has_several_files or leads:
-            links = Links(gold.table, run.links)
+        if any(run.links.was_skipped(line.target) for line in removed):
+            leads, gold = True, replace(gold, _queries={}, _values={})
+        if added or self._has_several_files or leads:
             links.given.update((line.target, None) for line in removed)
             lines = self._linked_again(lines, change, added, links)
-            run = replace(run, links=links)
-            if was_skipped:
-                gold = replace(gold, _queries={}, _values={})
         if run.limits.most is None:
             self._check_limits(lines, change)
-        nodes = Nodes(_nodes_of(lines) if is_ranked else {}, run.limits.most)
-        of_unit: dict[str, list[Response]] = defaultdict(list)
-        for line in lines:
-            of_unit[gold.unit_of(line.query.base_id)].append(line)
-        return _Edited(of_unit, run, gold, nodes, keep_indexes=not change.added and not was_skipped)
+        links.nodes.update(_nodes_of(lines))
+        return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
 
     def _linked_again(
         self, lines: Iterable[Response], change: Change, added: Sequence[tuple[int, Response]], links: Links
@@ -246,26 +222,22 @@ class Rescoring:
             elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
             rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
 
-    def _scored(
-        self, unit_id: str, queries: Sequence[Query], edited: _Edited, policy: Policy, is_ranked: bool
-    ) -> UnitResult:
+    def _scored(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool) -> UnitResult:
         """Score a unit, or queries of it. Raises InputError where scoring would have to stop before its tables."""
-        run, gold = edited.run, edited.gold
+        gold, nodes = run.gold, Nodes(run.links.nodes, run.limits.most)
         if compares_values(gold.options.discipline):
             for assessment in chain.from_iterable(gold.assessed.get(query.base_id, ()) for query in queries):
                 run.links.class_of_query(assessment.query)
+        # Lines that keep their indexes meet the assessments that they met.
+        met = self._units[unit_id] if not change.added and gold is self._run.gold else None
         found: UnitResult | None = None
         for run_id in self._run_ids:
             for query in () if found is None else found.queries:
                 if query.unranked is not None:
                     raise query.unranked
-            of_query: dict[str, list[Response]] = defaultdict(list)
-            for line in edited.lines.get(unit_id, ()):
-                if line.run_id == run_id:
-                    of_query[line.query.base_id].append(line)
-            met = self._units.get(unit_id) if edited.keep_indexes and run_id == self._run_id else None
-            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, of_query, edited.nodes, found, met)
-            found = score_unit(unit, policy, is_ranked)
+            lines, before = run.lines.get(run_id, {}).get(unit_id, {}), met if run_id == self._run_id else None
+            unit = Unit(unit_id, gold, queries, gold.hop_limits, run, lines, nodes, found, before)
+            found = score_unit(unit, change.policy or self._policy, is_ranked)
             for stop in (found.unmatched, *(query.uncounted for query in found.queries)):
                 if stop is not None:
                     raise stop
@@ -326,15 +298,14 @@ class Effects:
         for table, level, name in (column.split(":") for column in sums_of(measures)):
             is_counted = name in _OF_ROW[True]
             self._columns.append(((table, is_counted, level), _OF_ROW[is_counted].index(name)))
-        self._levels = list(dict.fromkeys([(SF, True, ALL_LEVELS), *(level for level, _ in self._columns)]))
+        self._levels = dict.fromkeys([(SF, True, ALL_LEVELS), *(level for level, _ in self._columns)])
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points = {
             ldc_id: list(dict.fromkeys(queries.by_id[ldc_id].expansions or ())) for ldc_id in queries.ldc_of.values()
         }
         self._sums = {unit.id: self._sums_of(unit) for unit in scored.result.units}
-        self._nothing = (0.0,) * (len(self._columns) + len(self._levels))
-        self._total: Sequence[float] = self._nothing
+        self._total: Sequence[float] = (0.0,) * (len(self._columns) + len(self._levels))
         for values in self._sums.values():
             self._total = list(map(operator.add, self._total, values))
         self._unranked = {unit.id: reason for unit in scored.result.units if (reason := _why_unranked(unit))}
@@ -351,7 +322,7 @@ class Effects:
         total, unranked, moved = self._total, dict(self._unranked), {}
         try:
             for unit_id, result in self.rescoring.rescored(change, self._before, is_ranked=self._is_ranked):
-                old, new = self._sums.get(unit_id, self._nothing), self._sums_of(result)
+                old, new = self._sums[unit_id], self._sums_of(result)
                 total = [sum_ + after - before for sum_, after, before in zip(total, new, old)]
                 moved[unit_id] = new
                 unranked.pop(unit_id, None)
@@ -402,8 +373,8 @@ class Effects:
                 if row.counts is not None:
                     values = (*values, row.counts.right, row.counts.answered, row.counts.ground_truth)
                 for level in (row.level, ALL_LEVELS) if is_counted or self._ranks_all_levels else (row.level,):
-                    key = table, is_counted, level
-                    sums[key] = tuple(map(operator.add, sums[key], values)) if key in sums else values
+                    if (key := (table, is_counted, level)) in self._levels:
+                        sums[key] = tuple(map(operator.add, sums[key], values)) if key in sums else values
 
         queries = sorted(unit.queries, key=lambda query: query.query.short_id)
         counted = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, Literal
 
@@ -48,59 +49,52 @@ NO_RIGHT_PARENT: Final = "no right parent answer"
 ONLY_NOMINAL: Final = "only nominal mentions"
 
 
-class Reachability:
-    """Which classes of the pool an answer can find under a policy, by the rules of docs/background/scoring.md.
+def reachability(scored: Scored, *, with_nodes: bool) -> Callable[[str], str | None]:
+    """Why no answer of the pool finds a class under the policy, by the rules of docs/background/scoring.md; None where
+    one does.
 
     An answer finds its class if its judgment counts as right, an answer of the class above that leads to its query is
     right, too, and its mention names the entity. Without node ids a row has one node, which any of its answers names.
     """
+    policy = scored.policy
+    of_class: dict[str, list[Assessment]] = defaultdict(list)
+    leading_to: dict[str, list[Assessment]] = defaultdict(list)
+    for assessment in scored.run.gold.links.assessments:
+        follow_on = scored.run.links.follow_on(assessment.target)
+        judgement = follow_on and follow_on.judgement_of(assessment.query, assessment.answer)
+        # Of several assessments of one answer only one is ever met.
+        if assessment.is_accepted and judgement and judgement.assessment is assessment:
+            of_class[assessment.value_class].append(assessment)
+            leading_to[assessment.target].append(assessment)
 
-    def __init__(self, scored: Scored, *, with_nodes: bool) -> None:
-        self._policy = scored.policy
-        self._with_nodes = with_nodes
-        self._of_class: dict[str, list[Assessment]] = defaultdict(list)
-        self._leading_to: dict[str, list[Assessment]] = defaultdict(list)
-        self._named: set[str] = set()
-        self._is_right: dict[tuple[str, str], bool] = {}
-        for assessment in scored.run.gold.links.assessments:
-            follow_on = scored.run.links.follow_on(assessment.target)
-            judgement = follow_on and follow_on.judgement_of(assessment.query, assessment.answer)
-            # Of several assessments of one answer only one is ever met.
-            if assessment.is_accepted and judgement and judgement.assessment is assessment:
-                self._of_class[assessment.value_class].append(assessment)
-                self._leading_to[assessment.target].append(assessment)
-                if self._is_name(assessment):
-                    self._named.add(_above(assessment.value_class))
+    def is_name(answer: Assessment) -> bool:
+        is_named = answer.value_mention == "NAM" or answer.class_mention == "NOM"
+        return is_named and answer.judgment not in policy.wrong
 
-    def why_not(self, name: str) -> str | None:
-        """Why no answer of the pool finds the class; None where one does."""
-        right = [each for each in self._of_class[name] if each.judgment in self._policy.right]
+    named = {name.rpartition(":")[0] for name, answers in of_class.items() if any(map(is_name, answers))}
+
+    @functools.cache
+    def is_asked_rightly(short_id: str, above: str) -> bool:
+        """Whether a right answer of the class above leads to a follow-on query."""
+        return any(
+            parent.value_class == above and parent.judgment in policy.right and has_right_parent(parent)
+            for parent in leading_to[short_id]
+        )
+
+    def has_right_parent(answer: Assessment) -> bool:
+        return not answer.query.level or is_asked_rightly(answer.query.short_id, answer.value_class.rpartition(":")[0])
+
+    def why_not(name: str) -> str | None:
+        right = [answer for answer in of_class[name] if answer.judgment in policy.right]
         if not right:
-            return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
-        right = [each for each in right if self._has_right_parent(each, _above(name))]
+            return ONLY_INEXACT if CORRECT in policy.right else NONE_RIGHT
+        right = list(filter(has_right_parent, right))
         if not right:
             return NO_RIGHT_PARENT
-        is_named = any(map(self._is_name, right)) or (not self._with_nodes and _above(name) in self._named)
+        is_named = any(map(is_name, right)) or (not with_nodes and name.rpartition(":")[0] in named)
         return None if is_named else ONLY_NOMINAL
 
-    def _is_name(self, assessment: Assessment) -> bool:
-        is_name = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
-        return is_name and assessment.judgment not in self._policy.wrong
-
-    def _has_right_parent(self, assessment: Assessment, above: str) -> bool:
-        key = assessment.query.short_id, above
-        if assessment.query.level and key not in self._is_right:
-            self._is_right[key] = any(
-                parent.value_class == above
-                and parent.judgment in self._policy.right
-                and self._has_right_parent(parent, _above(above))
-                for parent in self._leading_to[assessment.query.short_id]
-            )
-        return not assessment.query.level or self._is_right[key]
-
-
-def _above(name: str) -> str:
-    return name.rpartition(":")[0]
+    return why_not
 
 
 def mistakes_of(scored: Scored, finding: Finding) -> Iterator[list[Fault]]:
@@ -108,29 +102,29 @@ def mistakes_of(scored: Scored, finding: Finding) -> Iterator[list[Fault]]:
 
     In a row whose slot takes one value classes are missed only if none was found, and the first one stands for them.
     """
-    reachability = Reachability(scored, with_nodes=finding.has_nodes)
+    why_not, unit_of = reachability(scored, with_nodes=finding.has_nodes), scored.run.gold.unit_of
     for unit in scored.result.units:
         faults: list[Fault] = []
-        nodes: dict[str, list[Response]] = {}
         for line in counted_lines(unit):
             if WRONG in (labels := unit.labels[line.index]):
                 known = unit.matched.get(line.index)
                 name = known.value_class if known is not None and known.is_accepted else None
                 faults.append(Fault("line", line, category_of(labels, scored.policy), name, [line]))
-                if line.node is not None:
-                    nodes[line.node] = []
-        lines_of = scored.run.lines.get(scored.run_id, {}).get(unit.id, {}) if nodes else {}
-        for line in chain.from_iterable(lines_of.values()):
-            if line.node in nodes:
-                nodes[line.node].append(line)
-        faults += [Fault("node", lines[0], None, lines=lines) for lines in nodes.values() if len(lines) > 1]
+        for node in dict.fromkeys(fault.lines[0].node for fault in faults):
+            lines = [
+                line
+                for line in ([] if node is None else scored.run.links.nodes[node])
+                if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id
+            ]
+            if len(lines) > 1:
+                faults.append(Fault("node", lines[0], None, lines=lines))
         for row, is_single, names, found in classes_of(scored, unit):
             not_found = [name for name in names if name not in found]
             if is_single:  # any of them would do
                 not_found = [] if found else names[:1]
             for name in not_found:
                 if (assessment := finding.answers.get(name)) is not None:
-                    reasons = [reachability.why_not(each) for each in (names if is_single else [name])]
+                    reasons = [why_not(each) for each in (names if is_single else [name])]
                     reason = None if None in reasons else reasons[0]
                     faults.append(Fault("class", assessment, MISSED, name, row=row, unreachable=reason))
         yield faults

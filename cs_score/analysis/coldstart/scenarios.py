@@ -14,7 +14,7 @@ Beside them the scores under other policies, from one loading of the files (rule
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
@@ -24,7 +24,7 @@ from cs_score.analysis.coldstart.mistakes import counted_lines, moved
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.coldstart.gold import Run, by_query
+from cs_score.coldstart.gold import Run, by_query, by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
 from cs_score.coldstart.options import IGNORE, PRESETS, RIGHT, WRONG, NamedPolicy
@@ -92,18 +92,18 @@ def _score_of(scenario: Callable[[], Scored], measure: Measure) -> tuple[float |
 
 def _optimistic(scored: Scored, added: list[Assessment]) -> Scored:
     """The run where every unassessed answer is right that can be; the assessments which say so are added."""
-    lines = (line for unit in scored.result.units for line in counted_lines(unit))
+    assessment_of = _assessment_writer(scored.run)
     now = scored
-    for level in sorted({line.query.level for line in lines}):
-        if new := list(_assessments(now, level, len(added) + 1)):
+    for level in sorted({line.query.level for unit in scored.result.units for line in counted_lines(unit)}):
+        new = [assessment_of(line, name, at) for at, (line, name) in enumerate(_classes(now, level), len(added) + 1)]
+        if new:
             added += new
             now = _with_assessments(now, new)
     return now
 
 
-def _assessments(scored: Scored, level: int, first: int) -> Iterator[Assessment]:
-    """An assessment for every unassessed answer of a hop below what is right, each in a class nothing right is in."""
-    run, assessment_of = scored.run, _assessment_writer(scored.run)
+def _classes(scored: Scored, level: int) -> Iterator[tuple[Response, str]]:
+    """Every unassessed answer of a hop below what is right, with a class for it that nothing right stands in."""
     taken: set[str] = set()
     answers: dict[str, list[Response]] = defaultdict(list)
     for unit in scored.result.units:
@@ -114,36 +114,25 @@ def _assessments(scored: Scored, level: int, first: int) -> Iterator[Assessment]
             if UNASSESSED in labels and line.query.level == level:
                 answers[f"{line.query.full_id}_{line.target}"].append(line)
     free: dict[str, Iterator[str]] = {}
-    number = count(first)
     for lines in sorted(answers.values(), key=lambda lines: (-max(each.confidence for each in lines), lines[0].index)):
-        query = lines[0].query
-        parent = run.links.class_of_query(query)
+        parent = scored.run.links.class_of_query(lines[0].query)
         if parent not in free:
-            free |= _free_classes(run, query.base_id, parent, taken)
+            free[parent] = _free_classes(scored.run, lines[0].query.base_id, parent, taken)
         name = next(free[parent])
         # Lines that give the same answer with other justifications are the same answer.
         for line in {line.relation: line for line in reversed(lines)}.values():
-            yield assessment_of(line, name, next(number))
+            yield line, name
 
 
-def _free_classes(run: Run, base_id: str, parent: str, taken: set[str]) -> dict[str, Iterator[str]]:
+def _free_classes(run: Run, base_id: str, parent: str, taken: set[str]) -> Iterator[str]:
     """The classes below one of a query's classes that nothing right stands in, in load order; then new ones."""
-    gold = run.gold.of_query(run.gold.table.by_id[base_id], run.links)
-    assert gold.tree is not None  # it was scored
-    below: dict[str, list[str]] = {parent: []}
-    for name, above in gold.tree.above.items():
-        below.setdefault(above, []).append(name)
-    return {
-        above: _names(above, [name for name in names if not is_wrong_bin(name, gold.tree.root)], taken)
-        for above, names in below.items()
-    }
-
-
-def _names(above: str, names: Sequence[str], taken: set[str]) -> Iterator[str]:
+    tree = run.gold.of_query(run.gold.table.by_id[base_id], run.links).tree
+    assert tree is not None  # it was scored
+    names = [name for name, above in tree.above.items() if above == parent and not is_wrong_bin(name, tree.root)]
     yield from (name for name in names if name not in taken)
     suffixes = [name.rpartition(":")[2] for name in names]
     last = max((int(suffix) for suffix in suffixes if suffix.isascii() and suffix.isdigit()), default=0)
-    yield from (f"{above}:{number}" for number in count(last + 1))
+    yield from (f"{parent}:{number}" for number in count(last + 1))
 
 
 def _assessment_writer(run: Run) -> Callable[[Response, str, int], Assessment]:
@@ -199,27 +188,19 @@ def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
             assert known is not None  # a line of the run gives the answer
             links.follow_ons[assessment.target] = known.copy()
         links.follow_ons[assessment.target].add(assessment)
-    renewed = {
-        line.index: replace(line, follow_on=links.follow_ons[line.target])
-        for line in run.links.responses
-        if line.target in links.follow_ons
-    }
 
-    def now(lines: Iterable[Response]) -> list[Response]:
-        return [renewed.get(line.index, line) for line in lines]
+    def now(line: Response) -> Response:
+        follow_on = links.follow_ons.get(line.target)
+        return line if follow_on is None else replace(line, follow_on=follow_on)
 
     links.assessments = [*gold.links.assessments, *added]
-    links.responses = now(run.links.responses)
-    links.nodes.update((name, now(lines)) for name, lines in run.links.nodes.items())
-    lines = {
-        run_id: {
-            unit_id: {base_id: now(of_base) for base_id, of_base in of_unit.items()}
-            for unit_id, of_unit in of_run.items()
-        }
-        for run_id, of_run in run.lines.items()
-    }
+    links.responses = list(map(now, run.links.responses))
+    links.nodes.update(
+        (name, [links.responses[line.index] for line in lines]) for name, lines in run.links.nodes.items()
+    )
     gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
-    return score_for_analysis(replace(run, gold=gold, links=links, lines=lines), scored.policy, scored.run_id)
+    run = replace(run, gold=gold, links=links, lines=by_unit(gold, links.responses))
+    return score_for_analysis(run, scored.policy, scored.run_id)
 
 
 class PolicyRow(Record, kw_only=True):
@@ -249,20 +230,18 @@ def policy_rows(
         for name, preset in PRESETS.items()
     )
     policies = {policy.name: policy for policy in (*published, *given)}
-    return [_row(scored, policy, measures) for policy in progress([*policies.values()], "scoring under policies")]
-
-
-def _row(scored: Scored, under: NamedPolicy, measures: Sequence[str]) -> PolicyRow:
-    scores: dict[str, float | None] = dict.fromkeys(measures)
-    reason: str | UnsetType = UNSET
-    try:
-        found = scored.under(under.policy, under.justifications, with_problems=False)
-        scores = {name: found.result.scores.get(name) for name in measures}
-        if lacking := [name for name, score in scores.items() if score is None]:
-            reason = str(found.stopped or f"there would be no {lacking[0]}")
-    except InputError as stop:
-        reason = str(stop)
-    sides = {side.lower(): text for side, text in under.policy.texts().items()}
-    return PolicyRow(
-        name=under.name, policy={**sides, "justifications": str(under.justifications)}, scores=scores, reason=reason
-    )
+    rows = []
+    for under in progress([*policies.values()], "scoring under policies"):
+        scores: dict[str, float | None] = dict.fromkeys(measures)
+        reason: str | UnsetType = UNSET
+        try:
+            found = scored.under(under.policy, under.justifications, with_problems=False)
+            scores = {name: found.result.scores.get(name) for name in measures}
+            if lacking := [name for name, score in scores.items() if score is None]:
+                reason = str(found.stopped or f"there would be no {lacking[0]}")
+        except InputError as stop:
+            reason = str(stop)
+        sides = {side.lower(): text for side, text in under.policy.texts().items()}
+        switches = {**sides, "justifications": str(under.justifications)}
+        rows.append(PolicyRow(name=under.name, policy=switches, scores=scores, reason=reason))
+    return rows
