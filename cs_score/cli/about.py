@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from click.shell_completion import get_completion_class
 
 from cs_score.base.documents import KINDS, json_text, schema_of
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.version import VERSION
-from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, Section, load, version_text
+from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, command, load, version_text
 from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
-from cs_score.cli.output import write_text
 from cs_score.problems.codes import CODES
-from cs_score.problems.reports import ProblemCode, ProblemCodes, problem_codes
+from cs_score.problems.reports import ProblemCode, problem_codes
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import COLD_START, TASKS
 
@@ -39,22 +37,28 @@ _SEE_ALSO: Final = (
     "cs-score problems CODE what a problem code means, cs-score schema NAME the JSON Schema of a document."
 )
 
-
 _CODES: Final = Layout("codes", "Codes:", columns(*ProblemCode.__struct_fields__), lambda found: found.codes)
 
 
-def _codes(words: Sequence[str]) -> ProblemCodes:
-    """The codes that are named, or all. Raises UsageError."""
-    for given in words:
+@command(
+    "problems",
+    [FORCE],
+    Parameter("[code...]", "A problem code, in any letter case; without one all are listed, one line each", [*CODES]),
+    example="EMPTY_FIELD",
+    formats=("text", "json", "tsv"),
+)
+def problems(line: Line) -> str:
+    """What problem codes mean, from the table that the reports use. Raises UsageError for what is none."""
+    for given in line.words:
         if given.upper() not in CODES:
             raise UsageError(f"{given} is no problem code; cs-score problems lists them{nearest(given.upper(), CODES)}")
-    return problem_codes(map(str.upper, words))
-
-
-def _problems(words: Sequence[str]) -> str:
-    """What problem codes mean, from the table that the reports use."""
-    found = _codes(words).codes
-    if words:
+    document = problem_codes(map(str.upper, line.words))
+    if line.format == "json":
+        return json_text(document)
+    if line.format == "tsv":
+        return b"".join(tsv(_CODES.table(document))).decode()
+    found = document.codes
+    if line.words:
         return "\n".join(map(_explained, found))
     width = max(len(each.code) for each in found)
     first = {each: each.meaning.partition(". ")[0].rstrip(".") for each in found}
@@ -70,16 +74,17 @@ def _explained(found: ProblemCode) -> str:
     return "\n".join((f"{found.code} ({found.severity})", *lines, ""))
 
 
-def schema_names() -> list[str]:
-    """What there are schemas of."""
-    return sorted(KINDS)
-
-
-def _schema(words: Sequence[str]) -> str:
-    known = schema_names()
-    if not words:
+@command(
+    "schema",
+    (),
+    Parameter("[name]", "A kind of JSON object; without one all are listed", lambda: sorted(KINDS)),
+    example="leaderboard",
+)
+def schema(line: Line) -> str:
+    known = sorted(KINDS)
+    if not line.words:
         return "".join(f"{name}\n" for name in known)
-    (name,) = words
+    (name,) = line.words
     if name not in known:
         raise UsageError(f"there is no schema {name}; there are {', '.join(known)}{nearest(name, known)}")
     return json_text(schema_of(name))
@@ -87,10 +92,23 @@ def _schema(words: Sequence[str]) -> str:
 
 def _named(words: Sequence[str]) -> Command:
     """The command that these words name. Raises UsageError."""
-    command, rest = find(words)
+    found, rest = find(words)
     if rest:
         raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS))}")
-    return command
+    return found
+
+
+_COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", [*filter(None, COMMANDS)])
+
+
+@command("help", (), _COMMAND, example="analyze scifact")
+def help(line: Line) -> str:
+    return _named(line.words).help_text() if line.words else first_page()
+
+
+@command("version", ())
+def version(line: Line) -> str:
+    return version_text()
 
 
 def all_commands() -> Iterator[Command]:
@@ -99,15 +117,22 @@ def all_commands() -> Iterator[Command]:
         yield from (load(name, task) for task in TASKS) if entry.by_task else (load(name),)
 
 
-def _manual(words: Sequence[str]) -> str:
+@command(
+    "man",
+    (),
+    _COMMAND,
+    example="analyze",
+    sections=[("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it.")],
+)
+def man(line: Line) -> str:
     """A manual page, for `man -l`: of the command that is named, otherwise of all commands and the call without one.
 
     Options of commands stand on the pages of these: all in one would have thousands of lines.
     """
-    command = _named(words) if words else load("")
-    name, does, synopsis = command.called.replace(" ", "-"), command.help or "", f"{command.called} {command.usage}"
-    sections = list(command.all_sections())
-    if not words:
+    shown = _named(line.words) if line.words else load("")
+    name, does, synopsis = shown.called.replace(" ", "-"), shown.help or "", f"{shown.called} {shown.usage}"
+    sections = list(shown.all_sections())
+    if not line.words:
         does = "score knowledge-base population runs and evidence-based fact checking"
         synopsis = f"cs-score COMMAND [TASK] [OPTIONS] FILES...\n.br\n{synopsis}"
         commands = [
@@ -134,63 +159,12 @@ def _safe(text: str) -> str:
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
-def _completion(words: Sequence[str]) -> str:
-    """The script of click with which a shell asks this program what may come next."""
-    (shell,) = words
-    found = get_completion_class(shell) if shell in SHELLS else None
-    if found is None:
-        raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")
-    return found(root(), {}, "cs-score", COMPLETION_VARIABLE).source()
-
-
-class Page(NamedTuple):
-    """A command that prints a text: the text by its words, which words it takes, an example, how it is used, and what
-    it prints in other formats."""
-
-    text: Callable[[Sequence[str]], str]
-    words: tuple[Parameter, ...] = ()
-    example: str = ""
-    use: Section | None = None
-    others: Mapping[str, Callable[[Sequence[str]], str]] = MappingProxyType({})
-
-
-_COMMAND: Final = Parameter(
-    "command",
-    "A command, perhaps with a task",
-    is_optional=True,
-    is_repeated=True,
-    choices=tuple(filter(None, COMMANDS)),
-)
-_CODE: Final = Parameter(
-    "code", "A problem code, in any letter case; without one all are listed, one line each",
-    is_optional=True, is_repeated=True, choices=tuple(CODES),
-)  # fmt: skip
-_KIND: Final = Parameter(
-    "name", "A kind of JSON object; without one all are listed", is_optional=True, choices=schema_names
-)
-PAGES: Final = {
-    "problems": Page(
-        _problems,
-        (_CODE,),
-        "EMPTY_FIELD",
-        others={
-            "json": lambda words: json_text(_codes(words)),
-            "tsv": lambda words: b"".join(tsv(_CODES.table(_codes(words)))).decode(),
-        },
-    ),
-    "schema": Page(_schema, (_KIND,), "leaderboard"),
-    "help": Page(lambda words: _named(words).help_text() if words else first_page(), (_COMMAND,), "analyze scifact"),
-    "version": Page(lambda words: version_text()),
-    "man": Page(
-        _manual,
-        (_COMMAND,),
-        "analyze",
-        ("Use", "cs-score man | man -l - shows the page; cs-score man > cs-score.1 keeps it."),
-    ),
-    "completion": Page(
-        _completion,
-        (Parameter("shell", "The shell: bash, zsh or fish", choices=SHELLS),),
-        "bash",
+@command(
+    "completion",
+    (),
+    Parameter("shell", "The shell: bash, zsh or fish", SHELLS),
+    example="bash",
+    sections=[
         (
             "Use",
             [
@@ -198,25 +172,13 @@ PAGES: Final = {
                 ("zsh", 'eval "$(cs-score completion zsh)" in ~/.zshrc, after compinit'),
                 ("fish", "cs-score completion fish | source in config.fish"),
             ],
-        ),
-    ),
-}
-
-
-def about(name: str) -> Command:
-    """The command of a page."""
-    page = PAGES[name]
-
-    def show(line: Line) -> int:
-        write_text("stdout", page.others.get(line.format, page.text)(line.words))
-        return 0
-
-    return Command(
-        name,
-        [FORCE] if page.others else (),
-        *page.words,
-        body=show,
-        example=page.example,
-        sections=() if page.use is None else [page.use],
-        formats=("text", *page.others) if page.others else (),
-    )
+        )
+    ],
+)
+def completion(line: Line) -> str:
+    """The script of click with which a shell asks this program what may come next."""
+    (shell,) = line.words
+    found = get_completion_class(shell) if shell in SHELLS else None
+    if found is None:
+        raise UsageError(f"there is no completion for {shell}; there is one for {', '.join(SHELLS)}")
+    return found(root(), {}, "cs-score", COMPLETION_VARIABLE).source()

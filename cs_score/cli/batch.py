@@ -22,9 +22,9 @@ from cs_score.batch.plan import Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
 from cs_score.cli import options
-from cs_score.cli.core import Command, Line, Option, Status
+from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_and_words, say_policy
-from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, task_command, whole_number
+from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
 from cs_score.cli.output import is_quiet, print_text, remark
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import NamedPolicy, listed
@@ -48,13 +48,14 @@ _OWN: Final = (
     Option("--dask ADDRESS", "Compute on the Dask cluster with this scheduler"),
     Option("--html", "Write a page for each run, and index.html over all runs, too"),
     Option("--mix-editions", "One leaderboard for runs that follow several editions (see --runs-from)"),
-    Option("--pool FILE", "Further assessments; may be repeated", many=True),
+    Option("--pool FILE...", "Further assessments; may be repeated"),
     Option("--resume", "Keep runs that an earlier batch scored from the same inputs"),
     Option("--runs-from FILE", "File with further runs, one a line; - is standard input"),
     Option("--ship-inputs", "Send inputs to the workers of --dask, which share no storage"),
     Option("--with-json", "Write DIR/RUN/out.json for every run, too"),
 )
 _OF_BATCHES: Final = f"--runs-from --jobs --dask --ship-inputs {options.FAMILY} --html --resume"
+_WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
 _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
 
 
@@ -157,7 +158,22 @@ def _option_file(choice: str | None) -> InputFile | None:
     return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 
-def _batch(task: str, line: Line) -> int:
+@verb(
+    (f"{options.OF_A_BATCH} {_OF_RUNS} --measure", f"--gold {_OF_BATCHES} --force {INTERVALS} --measure"),
+    "text json tsv",
+    files=(
+        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
+        "compressed) or a quoted pattern",
+        "Files, folders or quoted patterns",
+    ),
+    own=_OWN,
+    of_runs=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
+    folder="files",
+    summary="Score many files of {task} predictions against one gold file",
+    needs_output=True,
+    example=f"-o scored {options.EXAMPLE_OF_TWO}",
+)
+def batch(task: str, line: Line) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.
 
     Raises CsScoreError where nothing can be scored.
@@ -245,28 +261,3 @@ def _summary(result: BatchResult, out: str) -> str:
     if result.failed:
         parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
     return "; ".join([*parts, f"all ranks in {os.path.join(out, 'leaderboard.tsv')}"])
-
-
-def batch(task: str) -> Command:
-    """The command of a task."""
-    files = (
-        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
-        "compressed) or a quoted pattern",
-        "Files, folders or quoted patterns",
-    )
-    meaning = "The files of a run are DIR/RUN/out.sf and so on, with several policies DIR/POLICY/RUN/out.sf."
-    names = (f"{options.OF_A_BATCH} {_OF_RUNS} --measure", f"--gold {_OF_BATCHES} --force {INTERVALS} --measure")
-    return task_command(
-        "batch",
-        task,
-        _batch,
-        names,
-        own=_OWN,
-        files=files,
-        needs_output=True,
-        formats=("text", "json", "tsv"),
-        of_runs=(options.POLICY_FORM, options.POLICIES, ("Files", meaning), options.FIELDS),
-        folder="files",
-        summary=f"Score many files of {task} predictions against one gold file",
-        example=f"-o scored {options.EXAMPLE_OF_TWO}",
-    )

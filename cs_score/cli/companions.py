@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from itertools import chain
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
-from cs_score.cli.core import Finished, Line, Misuse, Option, Parameter, Reference, Status
+from cs_score.cli.core import Command, Finished, Line, Misuse, Option, Parameter, Reference, Status, command
 from cs_score.cli.options import report_on_stderr, taken
 from cs_score.cli.output import (
     STDOUT,
@@ -35,7 +35,8 @@ from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.coldstart.tab_files import detect_schema
-from cs_score.preparation.assessments import LANGUAGES, SortedAssessment, sort_by_language
+from cs_score.preparation import queries as preparing
+from cs_score.preparation.assessments import LANGUAGES, sort_by_language
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
 from cs_score.preparation.queries import (
@@ -47,7 +48,6 @@ from cs_score.preparation.queries import (
     first_round,
     query_file_text,
     second_round,
-    validate_queries,
 )
 from cs_score.preparation.resamples import read_groups, resample_lines
 from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
@@ -62,66 +62,58 @@ _SHOWN: Final = 50
 NONE: Final = "none"
 
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
-ERROR_FILE: Final = Option("-error_file FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
-GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
+CHECK: Final = Option("--check", "Only check, and write no output")
+DIFF: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
 PROBLEMS: Final = taken("--problems --force")
+_ERROR_FILE: Final = Option("-error_file FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
+_GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
+_JUSTIFICATIONS: Final = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
+_ANY_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "M:M")
+_FEW_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "1:3")
 
 
-def _justifications(default: str) -> Option:
-    help_text = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
-    return Option("-justifications A:B", help_text, default)
+def program(
+    name: str, options: Iterable[Option], *words: Parameter, writes: Callable[[Line], Iterable[PlannedOutput]],
+    error_file: Existing | None = Existing.REFUSED, encoded_once: bool = False,
+) -> Callable[[Callable[[Line, Session], int]], Callable[[str], Command]]:  # fmt: skip
+    """Make the command of a program: what is read and written is checked, then the work is done in a session.
 
-
-class Program(NamedTuple):
-    """A row of the table of programs.
-
-    `outputs` are the files that a command line asks for beside reports, `error_file` what becomes of an error file that
-    is there (None: the program writes none); `encoded_once`: its report is.
+    `writes` makes the files that a command line asks for beside reports, `error_file` says what becomes of an error
+    file that is there (None: the program writes none); `encoded_once`: its report is.
     """
 
-    options: tuple[Option, ...]
-    words: tuple[Parameter, ...]
-    work: Callable[[Line, Session], int]
-    outputs: Callable[[Line], Iterable[PlannedOutput]] = lambda line: ()
-    error_file: Existing | None = Existing.REFUSED
-    encoded_once: bool = False
+    def planned(line: Line) -> OutputPlan:
+        outputs = [*writes(line)]
+        if error_file is not None:
+            outputs += Destination(line.text("-error_file")).planned("-error_file", error_file)
+        outputs += PROBLEMS_OPTION.outputs(line.get("--problems"))
+        read = (word for parameter, word in zip(words, line.words) if not parameter.is_output)
+        inputs = [name_of(member) for word in read for member in members(word)]
+        if (documents := line.get("-docs")) is not None:
+            inputs.append(documents)
+            if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
+                with contextlib.suppress(InputError):  # said when the list is read
+                    inputs += read_document_list(documents).files.values()
+        return line.plan(outputs, inputs)
 
+    def decorated(work: Callable[[Line, Session], int]) -> Callable[[str], Command]:
+        def run(line: Line) -> int:
+            try:
+                plan = planned(line)
+            except CsScoreError as error:
+                write_text("stderr", f"cs-score {name}: {error}\n")
+                return Status.REFERENCE
+            plan.clear()
+            session = Session(f"cs-score {name}", line, encoded_once=encoded_once)
+            try:
+                with paused_collector():
+                    return work(line, session)
+            except CsScoreError as error:
+                return session.give_up(error)
 
-def program(name: str, row: Program) -> Reference:
-    """The command of a row: what is read and written is checked, then the work is done in a session."""
+        return command(name, options, *words, contract=Reference)(run)
 
-    def run(line: Line) -> int:
-        try:
-            plan = _planned(row, line)
-        except CsScoreError as error:
-            write_text("stderr", f"cs-score {name}: {error}\n")
-            return Status.REFERENCE
-        plan.clear()
-        session = Session(f"cs-score {name}", line, encoded_once=row.encoded_once)
-        try:
-            with paused_collector():
-                return row.work(line, session)
-        except CsScoreError as error:
-            return session.give_up(error)
-
-    return Reference(name, row.options, *row.words, body=run)
-
-
-def _planned(row: Program, line: Line) -> OutputPlan:
-    """What a call reads and writes, checked. Raises UsageError or OutputError."""
-    outputs = [*row.outputs(line)]
-    if row.error_file is not None:
-        outputs += Destination(line.text("-error_file")).planned("-error_file", row.error_file)
-    outputs += PROBLEMS_OPTION.outputs(line.get("--problems"))
-    read = (word for parameter, word in zip(row.words, line.words) if not parameter.is_output)
-    inputs = [name_of(member) for word in read for member in members(word)]
-    documents = line.get("-docs")
-    if documents is not None:
-        inputs.append(documents)
-        if os.path.isfile(documents) and any(os.path.exists(output.path) for output in outputs):
-            with contextlib.suppress(InputError):  # said when the list is read
-                inputs += read_document_list(documents).files.values()
-    return line.plan(outputs, inputs)
+    return decorated
 
 
 class Session:
@@ -246,7 +238,30 @@ def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
 # ---- What the programs do
 
 
-def _validate_run(line: Line, session: Session) -> int:
+def _run_output(line: Line) -> Destination | None:
+    text = line.text("-output_file")
+    return None if text == NONE or "--check" in line else Destination(text)
+
+
+@program(
+    "validate-run",
+    (
+        Option("-allow_comments", "Cut off comments at the end of lines"),
+        Option("-depth S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
+        DOCUMENTS,
+        _ERROR_FILE,
+        _GROUND_TRUTH,
+        _FEW_JUSTIFICATIONS,
+        Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
+        CHECK,
+        DIFF,
+        *PROBLEMS,
+    ),
+    Parameter("queryfile", "The queries that the run answers"),
+    Parameter("filename", "The run, or a folder of runs"),
+    writes=lambda line: [] if (run := _run_output(line)) is None else run.planned("-output_file", Existing.REPLACED),
+)
+def validate_run(line: Line, session: Session) -> int:
     output = _run_output(line)
     session.report_to()
     documents = session.documents()
@@ -267,11 +282,6 @@ def _validate_run(line: Line, session: Session) -> int:
     return session.finish(lambda: _write_run(validated, output, session, shown))
 
 
-def _run_output(line: Line) -> Destination | None:
-    text = line.text("-output_file")
-    return None if text == NONE or "--check" in line else Destination(text)
-
-
 def _write_run(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
     """Write the validated run, and show how it differs from the run that was checked."""
     if output is not None:
@@ -286,28 +296,18 @@ def _write_run(validated: ValidatedRun, output: Destination | None, session: Ses
         write_difference(differences(shown), is_painted=True)
 
 
+def _index(line: Line) -> Destination | None:
+    name = line.get("-index_file")
+    return None if name is None else Destination(name)
+
+
+def _of_queries(line: Line) -> Iterator[PlannedOutput]:
+    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
+    if (index := _index(line)) is not None:
+        yield from index.planned("-index_file", Existing.REFUSED)
+
+
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def _validate_queries(line: Line, session: Session) -> int:
-    output, index = file_named(line.words[1]), _index(line)
-    checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
-    duplicates = _choice(line, "-dups", tuple(Duplicates))
-    session.report_to()
-    base = line.text("-query_base") if "-expand" in line else None
-    languages = frozenset(filter(None, line.text("-languages").split(":")))
-    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
-    queries = session.queries()
-    session.remark(*queries.remarks)
-    validated = validate_queries(queries.table, options, session.problems)
-    text = query_file_text(validated.queries)
-
-    def write() -> None:
-        output.write(encoded((text,)))
-        if index is not None:
-            index.write(encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
-
-    return session.finish(write, write_in_spite_of_errors=True)
 
 
 def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
@@ -318,18 +318,64 @@ def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
     raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(choice.value for choice in choices)}")
 
 
-def _index(line: Line) -> Destination | None:
-    name = line.get("-index_file")
-    return None if name is None else Destination(name)
+# 3
+@program(
+    "validate-queries",
+    (
+        Option("-dups VALUE", "Queries that share entry points: none, ignore, delete", NONE),
+        _ERROR_FILE,
+        Option("-expand", "Write one query for each entry point"),
+        Option("-index_file FILE", "Names of expanded queries, each with the name it comes from"),
+        Option("-languages LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"),
+        Option("-query_base BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
+        Option("-retain_sf", "Leave out event and sentiment slots"),
+        Option("-subtypes VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
+        Option("-types VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
+        *PROBLEMS,
+    ),
+    Parameter("queryfile", "The queries"),
+    Parameter("outputfile", "A new file for the validated queries"),
+    writes=_of_queries,
+)
+def validate_queries(line: Line, session: Session) -> int:
+    output, index = file_named(line.words[1]), _index(line)
+    checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
+    duplicates = _choice(line, "-dups", tuple(Duplicates))
+    session.report_to()
+    base = line.text("-query_base") if "-expand" in line else None
+    languages = frozenset(filter(None, line.text("-languages").split(":")))
+    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
+    queries = session.queries()
+    session.remark(*queries.remarks)
+    validated = preparing.validate_queries(queries.table, options, session.problems)
+    text = query_file_text(validated.queries)
+
+    def write() -> None:
+        output.write(encoded((text,)))
+        if index is not None:
+            index.write(encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
+
+    return session.finish(write, write_in_spite_of_errors=True)
 
 
-def _outputs_of_queries(line: Line) -> Iterator[PlannedOutput]:
-    yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
-    if (index := _index(line)) is not None:
-        yield from index.planned("-index_file", Existing.REFUSED)
-
-
-def _generate_queries(line: Line, session: Session) -> int:
+# 5
+@program(
+    "generate-queries",
+    (
+        DOCUMENTS,
+        _ERROR_FILE,
+        _ANY_JUSTIFICATIONS,
+        Option("-valid", "Escape the names taken from the run, so that the file is XML"),
+        *PROBLEMS,
+    ),
+    Parameter("queryfile", "The queries"),
+    Parameter("outputfile", "The queries to write: a file, stdout or stderr"),
+    Parameter("[runfile]", "Answers to the first round"),
+    writes=lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    error_file=Existing.REPLACED,
+    encoded_once=True,
+)
+def generate_queries(line: Line, session: Session) -> int:
     output, runs = Destination(line.words[1]), list[Input](line.words[2:])
     session.report_to()
     session.documents()  # must be readable; nothing is checked against it (rule single-values)
@@ -347,7 +393,17 @@ def _generate_queries(line: Line, session: Session) -> int:
     return session.finish(lambda: output.write(encoded((text,))))
 
 
-def _package_output(line: Line, session: Session) -> int:
+# 6
+@program(
+    "package-output",
+    (DOCUMENTS, _ERROR_FILE, _ANY_JUSTIFICATIONS, *PROBLEMS),
+    Parameter("queryfile", "The queries of the first round"),
+    Parameter("round1file", "Answers to the first round"),
+    Parameter("round2file", "Answers to the second round"),
+    Parameter("outputfile", "A new file for the run"),
+    writes=lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
+)
+def package_output(line: Line, session: Session) -> int:
     rounds, output = list[Input](line.words[1:3]), file_named(line.words[3])
     session.report_to()
     documents = session.documents()
@@ -363,7 +419,32 @@ def _package_output(line: Line, session: Session) -> int:
     return session.finish(lambda: output.write(encoded(checked.validated().pieces)))
 
 
-def _validate_assessments(line: Line, session: Session) -> int:
+def _outputs_by_language(line: Line) -> dict[str, Destination]:
+    """The file of each language; a stream takes all of them."""
+    prefix = Destination(line.text("-output_file"))
+    if prefix.stream is not None:
+        return dict.fromkeys(LANGUAGES, prefix)
+    return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
+
+
+# 7
+@program(
+    "validate-assessments",
+    (
+        DOCUMENTS,
+        _ERROR_FILE,
+        _GROUND_TRUTH,
+        Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
+        Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
+        *PROBLEMS,
+    ),
+    Parameter("queryfile", "The slot-filling queries that were assessed"),
+    Parameter("filename", "The assessments, or a folder of them"),
+    writes=lambda line: chain.from_iterable(
+        output.planned("-output_file", Existing.CLEARED) for output in _outputs_by_language(line).values()
+    ),
+)
+def validate_assessments(line: Line, session: Session) -> int:
     outputs, file = _outputs_by_language(line), line.words[1]
     session.report_to()
     for language in filter(None, line.text("-languages").split(":")):
@@ -378,26 +459,26 @@ def _validate_assessments(line: Line, session: Session) -> int:
     session.remark(*checked.loading.remarks)
     is_sound = not session.problems.count(Severity.ERROR)
     found = list(sort_by_language(checked.loading)) if is_sound else []
-    return session.finish(lambda: _write_by_language(found, outputs))
+
+    def write() -> None:
+        stream = outputs[LANGUAGES[0]].stream is not None
+        for language, output in [("", outputs[LANGUAGES[0]])] if stream else outputs.items():
+            output.write(encoded(f"{one.text}\n" for one in found if one.language == language or stream))
+
+    return session.finish(write)
 
 
-def _outputs_by_language(line: Line) -> dict[str, Destination]:
-    """The file of each language; a stream takes all of them."""
-    prefix = Destination(line.text("-output_file"))
-    if prefix.stream is not None:
-        return dict.fromkeys(LANGUAGES, prefix)
-    return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
-
-
-def _write_by_language(found: Sequence[SortedAssessment], outputs: dict[str, Destination]) -> None:
-    if outputs[LANGUAGES[0]].stream is not None:
-        outputs[LANGUAGES[0]].write(encoded(f"{one.text}\n" for one in found))
-        return
-    for language, output in outputs.items():
-        output.write(encoded(f"{one.text}\n" for one in found if one.language == language))
-
-
-def _apply_k(line: Line, session: Session) -> int:
+# 8
+@program(
+    "apply-k",
+    (Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),
+    Parameter("runfile", "The run"),
+    Parameter("outputfile", "The file for the lines that are kept"),
+    # Standard output has no special name here.
+    writes=lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    error_file=None,
+)
+def apply_k(line: Line, session: Session) -> int:
     run_file, output_file = line.words
     most = documents_per_node(line.text("-justifications"))
     if most == 0:
@@ -413,115 +494,6 @@ def _apply_k(line: Line, session: Session) -> int:
     return Finished(0, (lines, kept))
 
 
-COMPANIONS: Final = {
-    "validate-run": Program(
-        (
-            Option("-allow_comments", "Cut off comments at the end of lines"),
-            Option("-depth S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
-            DOCUMENTS,
-            ERROR_FILE,
-            GROUND_TRUTH,
-            _justifications("1:3"),
-            Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
-            Option("--check", "Only check, and write no output"),
-            Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file"),
-            *PROBLEMS,
-        ),
-        (
-            Parameter("queryfile", "The queries that the run answers"),
-            Parameter("filename", "The run, or a folder of runs"),
-        ),
-        _validate_run,
-        lambda line: () if (output := _run_output(line)) is None else output.planned("-output_file", Existing.REPLACED),
-    ),
-    "validate-queries": Program(  # 3
-        (
-            Option("-dups VALUE", "Queries that share entry points: none, ignore, delete", NONE),
-            ERROR_FILE,
-            Option("-expand", "Write one query for each entry point"),
-            Option("-index_file FILE", "Names of expanded queries, each with the name it comes from"),
-            Option("-languages LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"),
-            Option("-query_base BASE", "Beginning of the names of expanded queries", "TAC2015CS"),
-            Option("-retain_sf", "Leave out event and sentiment slots"),
-            Option("-subtypes VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
-            Option("-types VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
-            *PROBLEMS,
-        ),
-        (
-            Parameter("queryfile", "The queries"),
-            Parameter("outputfile", "A new file for the validated queries", is_output=True),
-        ),
-        _validate_queries,
-        _outputs_of_queries,
-    ),
-    "generate-queries": Program(  # 5
-        (
-            DOCUMENTS,
-            ERROR_FILE,
-            _justifications("M:M"),
-            Option("-valid", "Escape the names taken from the run, so that the file is XML"),
-            *PROBLEMS,
-        ),
-        (
-            Parameter("queryfile", "The queries"),
-            Parameter("outputfile", "The queries to write: a file, stdout or stderr", is_output=True),
-            Parameter("runfile", "Answers to the first round", is_optional=True),
-        ),
-        _generate_queries,
-        lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
-        Existing.REPLACED,
-        encoded_once=True,
-    ),
-    "package-output": Program(  # 6
-        (DOCUMENTS, ERROR_FILE, _justifications("M:M"), *PROBLEMS),
-        (
-            Parameter("queryfile", "The queries of the first round"),
-            Parameter("round1file", "Answers to the first round"),
-            Parameter("round2file", "Answers to the second round"),
-            Parameter("outputfile", "A new file for the run", is_output=True),
-        ),
-        _package_output,
-        lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
-    ),
-    "validate-assessments": Program(  # 7
-        (
-            DOCUMENTS,
-            ERROR_FILE,
-            GROUND_TRUTH,
-            Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
-            Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
-            *PROBLEMS,
-        ),
-        (
-            Parameter("queryfile", "The slot-filling queries that were assessed"),
-            Parameter("filename", "The assessments, or a folder of them"),
-        ),
-        _validate_assessments,
-        lambda line: (
-            planned
-            for output in _outputs_by_language(line).values()
-            for planned in output.planned("-output_file", Existing.CLEARED)
-        ),
-    ),
-    "apply-k": Program(  # 8
-        (Option("-error_file FILE", "Accepted and without effect", "STDERR"), _justifications("1:3")),
-        (
-            Parameter("runfile", "The run"),
-            Parameter("outputfile", "The file for the lines that are kept", is_output=True),
-        ),
-        _apply_k,
-        # Standard output has no special name here.
-        lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
-        error_file=None,
-    ),
-}
-
-
-def companion(name: str) -> Reference:
-    """The command of a program."""
-    return program(name, COMPANIONS[name])
-
-
 # ---- Two that are otherwise
 
 
@@ -535,14 +507,11 @@ class _Superseded(Reference):
         return Line(typed)
 
 
-def expand_queries(name: str) -> Reference:
+@command("expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded)
+def expand_queries(line: Line) -> int:
     """Any words (4)."""
-
-    def refer(line: Line) -> int:
-        write_text("stderr", f"cs-score {name} has been superseded by cs-score validate-queries -expand\n")
-        return 0
-
-    return _Superseded(name, (), Parameter("files", "Ignored", is_optional=True, is_repeated=True), body=refer)
+    write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
+    return Status.DONE
 
 
 # A negative number is a switch; one with too many digits to be meant is none.
@@ -550,19 +519,18 @@ _NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASC
 _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
 
 
-def samples(name: str) -> Reference:
-    """NUM_SAMPLES QUERIES."""
-    options = (
+@command(
+    "samples",
+    (
         *taken("-error_file"),
         Option("-output_file FILE", "Where to write the resamples: a file, stdout or stderr", "stdout"),
         *taken("--seed"),
-    )
-    number = Parameter("num_samples", "Number of resamples")
-    queries = Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query")
-    return Reference(name, options, number, queries, body=_samples)
-
-
-def _samples(line: Line) -> int:
+    ),
+    Parameter("num_samples", "Number of resamples"),
+    Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
+    contract=Reference,
+)
+def samples(line: Line) -> int:
     if not _SEED.fullmatch(seed := line.text("--seed")):
         problem = f"--seed takes a whole number of at least 0, not {seed}"
         raise Misuse(problem, f"ERROR: {problem}")

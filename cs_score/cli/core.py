@@ -22,7 +22,7 @@ from enum import IntEnum
 from itertools import pairwise
 from string import Template
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import click
 import msgspec
@@ -86,7 +86,7 @@ class Misuse(UsageError):
 
 
 class Option(click.Option):
-    """One option: its name with its dash or dashes and the name of its value if it takes one, and its help.
+    """One option as it is `spelt`, with its value if it takes one, `...` where it may be repeated; and its help.
 
     A value in brackets, `[FILE.json]`, may be left out and is `-` then; it is taken from the next word only where that
     is `-` or ends in the same way, so that no input is taken by mistake. `shown` is the default that help shows, `also`
@@ -95,10 +95,11 @@ class Option(click.Option):
     """
 
     def __init__(
-        self, spelt: str, help: str, shown: str | None = None, choices: Choices = (), *, many: bool = False,
-        also: Sequence[str] = (), page: Callable[[Command, Sequence[str]], str] | None = None,
+        self, spelt: str, help: str, shown: str | None = None, choices: Choices = (), *, also: Sequence[str] = (),
+        page: Callable[[Command, Sequence[str]], str] | None = None,
     ) -> None:  # fmt: skip
-        name, _, value = spelt.partition(" ")
+        many = spelt.endswith("...")
+        name, _, value = spelt.removesuffix("...").partition(" ")
         self.long, self.value, self.shown, self.page = name, value or None, shown, page
         separator = ":" if value == "LIST" else "," if "," in value else "\0"
 
@@ -130,15 +131,15 @@ class Option(click.Option):
 
 
 class Parameter(click.Argument):
-    """A word that is no option: the name that messages use, its help, and whether it names an output."""
+    """A word that is no option as usage has it: `[NAME...]` may be left out and repeated; and its help."""
 
-    def __init__(
-        self, name: str, help: str, *, is_optional: bool = False, is_output: bool = False, is_repeated: bool = False,
-        choices: Choices = (),
-    ) -> None:  # fmt: skip
-        self.is_output, self.shown, self.meaning = is_output, name, help
-        super().__init__([name.lower()], required=not is_optional, nargs=-1 if is_repeated else 1,
-                         shell_complete=lambda ctx, param, current: offered(choices, current))  # fmt: skip
+    def __init__(self, spelt: str, help: str, choices: Choices = ()) -> None:
+        self.shown, self.meaning = spelt.strip("[.]"), help
+        self.is_output = self.shown.startswith("output")
+        super().__init__(
+            [self.shown.lower()], required="[" not in spelt, nargs=-1 if "..." in spelt else 1,
+            shell_complete=lambda ctx, param, current: offered(choices, current),
+        )  # fmt: skip
 
 
 def offered(choices: Choices, current: str, kept: str = "") -> list[CompletionItem]:
@@ -260,7 +261,7 @@ class Command(click.Command):
     options_first = False
 
     def __init__(
-        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Callable[[Line], int],
+        self, name: str, options: Iterable[Option], *parameters: Parameter, body: Callable[[Line], int | str],
         sections: Iterable[Section] = (), example: str = "", summary: str = "", formats: Sequence[str] = (),
         folder: str = "", needs_output: bool = False, failure: Callable[[str, str], str] = failure_text,
     ) -> None:  # fmt: skip
@@ -307,7 +308,7 @@ class Command(click.Command):
             shows_runs = self.place[0] == "batch"
             clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
             with quietly("--quiet" in line), clock:
-                return self._delivered(line) if self.formats else self.body(line)
+                return self._delivered(line)
         except CsScoreError as error:
             wanted = [after for word, after in pairwise([*typed, ""]) if word == "--format"]
             wanted += [word.partition("=")[2] for word in typed if word.startswith("--format=")]
@@ -408,12 +409,35 @@ class Command(click.Command):
 
     def _delivered(self, line: Line) -> int:
         """Do it with the result in the format and at the place that --format and -o say. Raises UsageError."""
+        if self.formats:
+            self._choose(line)
+        if line.file is None:
+            return self._done(line)
+        plan = line.plan([line.file])
+        try:
+            with captured() as blocks:
+                status = self._done(line)
+        except (CsScoreError, KeyboardInterrupt) as error:
+            if not isinstance(error, UsageError):
+                plan.clear()
+            raise
+        write_packed(line.file.path, blocks)
+        return status
+
+    def _done(self, line: Line) -> int:
+        found = self.body(line)
+        if isinstance(found, int):
+            return found
+        write_text("stdout", found)
+        return Status.DONE
+
+    def _choose(self, line: Line) -> None:
+        """The format of the result, and the file or the folder for it. Raises UsageError."""
         path = None if line.get("--output") == "-" else line.get("--output")
-        named = line.get("--format") or ("json" if "--json" in line else None)
         always_folder = bool(self.folder) and self.needs_output
         of_ending = None if path is None or always_folder else _FORMAT_OF.get(ending_of(path))
         usual = self.folder if path is not None and self.folder and not always_folder else self.formats[0]
-        line.format = named or of_ending or usual
+        line.format = line.get("--format") or ("json" if "--json" in line else None) or of_ending or usual
         if line.format not in {*self.formats, usual}:
             raise UsageError(
                 f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
@@ -423,20 +447,8 @@ class Command(click.Command):
                 known = ", ".join(each for each, format_ in _FORMAT_OF.items() if format_ in self.formats)
                 raise UsageError(f"-o {path}: no format ends in {end}, but {known}; for a folder write {path}{os.sep}")
             line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
-            return self.body(line)
-        if path is None:
-            return self.body(line)
-        line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
-        plan = line.plan([line.file])
-        try:
-            with captured() as blocks:
-                status = self.body(line)
-        except (CsScoreError, KeyboardInterrupt) as error:
-            if not isinstance(error, UsageError):
-                plan.clear()
-            raise
-        write_packed(path, blocks)
-        return status
+        elif path is not None:
+            line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
 
     # ---- Help
 
@@ -547,66 +559,91 @@ class Reference(Command):
     options_first = True
 
 
+Body: TypeAlias = Callable[[Line], int | str]
+"""Does the work of a command; gives the exit status, or the text to be printed."""
+
+
+def command(
+    name: str, options: Iterable[Option], *words: Parameter, contract: type[Command] = Command, **more: Any
+) -> Callable[[Body], Callable[[str], Command]]:
+    """Make a command, when it is asked for, of the function that does its work."""
+    return lambda body: lambda _: contract(name, options, *words, body=body, **more)
+
+
 # ---- The tree of commands
 
 
 class Entry(NamedTuple):
-    """A command in the table: what help lists it under and says of it, `module:function` that makes its click command
-    (`by_task`: that of a task), and the version of the reference program whose place it takes."""
+    """A command in the table: what help lists it under and says of it, the module with the function of its name (which
+    makes one `by_task`), and the version of the reference program whose place it takes."""
 
     group: str
     summary: str
-    target: str
-    follows: str | None = None
+    module: str
     by_task: bool = False
+    follows: str | None = None
 
 
 SCORE, _WHY, _SEVERAL = "Score", "Why a score is what it is", "Many runs or systems"
 BEFORE, ABOUT = "Before the Cold Start scorer", "About cs-score"
-_OF_KB: Final = "knowledge_base:companion"
 
 
-def _of_tasks(group: str, summary: str, target: str) -> Entry:
-    return Entry(group, summary, target, by_task=True)
-
-
-def _before(summary: str, target: str = "companions:companion", follows: str = FOLLOWED) -> Entry:
-    return Entry(BEFORE, summary, target, follows)
+def _before(summary: str, module: str = "companions", follows: str = FOLLOWED) -> Entry:
+    return Entry(BEFORE, summary, module, follows=follows)
 
 
 COMMANDS: Final[Mapping[str, Entry]] = {
-    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring:bare", FOLLOWED),
-    "score": _of_tasks(SCORE, "Score runs or predictions", "scoring:score"),
-    "analyze": _of_tasks(_WHY, "What each mistake costs, an error budget", "verbs:analyze"),
-    "explain": _of_tasks(_WHY, "How a line, node, query or claim was scored", "verbs:explain"),
-    "diff": _of_tasks(_WHY, "Why one run or system scores higher than another", "verbs:diff"),
-    "report": _of_tasks(_WHY, "An HTML page of an analysis or a difference", "verbs:report"),
-    "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs:plot"),
-    "batch": _of_tasks(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch:batch"),
-    "compare": _of_tasks(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many:compare"),
-    "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many:compare_table"),
-    "power": _of_tasks(_SEVERAL, "What difference a test set detects, how many units one needs", "many:power"),
-    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many:bias"),
-    "check": _of_tasks(_SEVERAL, "Check scores against limits and a baseline", "many:check"),
-    "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many:verify"),
+    "": Entry(SCORE, "Score one or more TAC Cold Start runs", "scoring", follows=FOLLOWED),
+    "score": Entry(SCORE, "Score runs or predictions", "scoring", by_task=True),
+    "analyze": Entry(_WHY, "What each mistake costs, an error budget", "verbs", by_task=True),
+    "explain": Entry(_WHY, "How a line, node, query or claim was scored", "verbs", by_task=True),
+    "diff": Entry(_WHY, "Why one run or system scores higher than another", "verbs", by_task=True),
+    "report": Entry(_WHY, "An HTML page of an analysis or a difference", "verbs", by_task=True),
+    "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs"),
+    "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
+    "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
+    "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
+    "power": Entry(_SEVERAL, "What difference a test set detects, how many units one needs", "many", by_task=True),
+    "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many"),
+    "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "many", by_task=True),
+    "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
-    "validate-queries": _before("Validate queries, and split them by entry point"),
-    "expand-queries": _before("Superseded by validate-queries -expand", "companions:expand_queries"),
-    "generate-queries": _before("Make the queries of the first round, or those of the second from a run"),
-    "package-output": _before("Put the answers to both rounds into one run"),
-    "validate-assessments": _before("Validate assessments, and sort them by language"),
-    "validate-kb": _before("Validate a knowledge base, and write it in the formats of the evaluations", _OF_KB),
-    "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", _OF_KB),
-    "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
-    "samples": _before(
-        "Write bootstrap resamples of LDC queries, for the switch -samples", "companions:samples", "1.1"
+    "validate-queries": Entry(
+        BEFORE, "Validate queries, and split them by entry point", "companions", follows=FOLLOWED
     ),
-    "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about:about"),
-    "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about:about"),
-    "help": Entry(ABOUT, "Show this page, or the help of a command", "about:about"),
-    "version": Entry(ABOUT, "Show the version", "about:about"),
-    "man": Entry(ABOUT, "Print the manual page", "about:about"),
-    "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about:about"),
+    "expand-queries": _before("Superseded by validate-queries -expand"),
+    "generate-queries": Entry(
+        BEFORE, "Make the queries of the first round, or those of the second from a run", "companions", follows=FOLLOWED
+    ),
+    "package-output": _before("Put the answers to both rounds into one run"),
+    "validate-assessments": Entry(
+        BEFORE, "Validate assessments, and sort them by language", "companions", follows=FOLLOWED
+    ),
+    "validate-kb": Entry(
+        BEFORE,
+        "Validate a knowledge base, and write it in the formats of the evaluations",
+        "knowledge_base",
+        follows=FOLLOWED,
+    ),
+    "resolve-queries": Entry(
+        BEFORE,
+        "Ask queries of a validated knowledge base; the answers become a run",
+        "knowledge_base",
+        follows=FOLLOWED,
+    ),
+    "apply-k": Entry(
+        BEFORE,
+        "Keep at most K documents for each node of a run, without checking anything",
+        "companions",
+        follows=FOLLOWED,
+    ),
+    "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", follows="1.1"),
+    "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
+    "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
+    "help": Entry(ABOUT, "Show this page, or the help of a command", "about"),
+    "version": Entry(ABOUT, "Show the version", "about"),
+    "man": Entry(ABOUT, "Print the manual page", "about"),
+    "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
 
@@ -678,7 +715,7 @@ def load(name: str, task: str = COLD_START) -> Command:
 
 @functools.cache
 def _loaded(name: str, task: str) -> Command:
-    module, _, function = COMMANDS[name].target.partition(":")
-    make = getattr(importlib.import_module(f"cs_score.cli.{module}"), function)
-    command: Command = make(task) if task else make(name) if COMMANDS[name].group in (BEFORE, ABOUT) else make()
+    module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    make = getattr(module, re.sub("[- ]", "_", name or "bare"))
+    command: Command = make(task or name)
     return command

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.companions import DOCUMENTS, NONE, PROBLEMS, Program, Session, program, write_difference
-from cs_score.cli.core import Finished, Line, Option, Parameter, Reference
+from cs_score.cli.companions import CHECK, DIFF, DOCUMENTS, NONE, PROBLEMS, Session, program, write_difference
+from cs_score.cli.core import Finished, Line, Option, Parameter
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
+from cs_score.knowledge_base import validation
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanation_text, read_validated
-from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes, validate_kb
+from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes
 from cs_score.knowledge_base.writers import (
     JSON_OPTION,
     KbOutputs,
@@ -31,7 +31,50 @@ from cs_score.knowledge_base.writers import (
 )
 
 
-def _validate(line: Line, session: Session) -> int:
+def _statistics(line: Line) -> list[tuple[str, Destination]]:
+    """Where the statistics go, by switch."""
+    wanted = () if "--check" in line else ("-stats_file", "--json")
+    return [
+        (switch, Destination("stdout" if (switch, path) == ("--json", "-") else path))
+        for switch in wanted
+        if (path := line.get(switch)) is not None
+    ]
+
+
+def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
+    """The files of statistics; those of the formats must be new, and are checked with their folder."""
+    for switch, output in _statistics(line):
+        if switch == "--json":
+            yield from JSON_OPTION.outputs(line.switches["--json"])
+        else:
+            yield from output.planned(switch, Existing.REPLACED)
+
+
+@program(
+    "validate-kb",
+    (
+        DOCUMENTS,
+        Option("-error_file FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
+        Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
+        Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
+        Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
+        Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
+        Option("-output LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
+        Option("-output_dir DIR", "Folder of the outputs", "that of the knowledge base"),
+        Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
+        Option("-stats_file FILE", "Write statistics to FILE; an existing one is overwritten"),
+        Option("-task TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
+        CHECK,
+        DIFF,
+        Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
+        *PROBLEMS,
+    ),
+    Parameter("filename", "The knowledge base"),
+    writes=_outputs_of_kb,
+    error_file=Existing.REPLACED,
+    encoded_once=True,
+)
+def validate_kb(line: Line, session: Session) -> int:
     """Check the command line in the reference's order, so that the same fault is named first; then validate."""
     kb_file = line.words[0]
     if not os.path.exists(kb_file):
@@ -56,7 +99,7 @@ def _validate(line: Line, session: Session) -> int:
     session.problems.ignored = ignored_codes(line.text("-ignore"))
     options = KbOptions(task, Multiple(multiple), session.documents(), table)
     with open_source(kb_file, stdin_as_dash=False) as source:
-        base = validate_kb(source, options, session.problems)
+        base = validation.validate_kb(source, options, session.problems)
 
     def write() -> None:
         outputs.write(base)
@@ -65,25 +108,6 @@ def _validate(line: Line, session: Session) -> int:
             write_difference(differences(base, labels))
 
     return session.finish(write)
-
-
-def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
-    """The files of statistics; those of the formats must be new, and are checked with their folder."""
-    for switch, output in _statistics(line):
-        if switch == "--json":
-            yield from JSON_OPTION.outputs(line.switches["--json"])
-        else:
-            yield from output.planned(switch, Existing.REPLACED)
-
-
-def _statistics(line: Line) -> list[tuple[str, Destination]]:
-    """Where the statistics go, by switch."""
-    wanted = () if "--check" in line else ("-stats_file", "--json")
-    return [
-        (switch, Destination("stdout" if (switch, path) == ("--json", "-") else path))
-        for switch in wanted
-        if (path := line.get(switch)) is not None
-    ]
 
 
 def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: KnowledgeBase) -> None:
@@ -98,7 +122,27 @@ def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: Knowledge
             output.write(encoded(pieces))
 
 
-def _resolve(line: Line, session: Session) -> int:
+def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
+    yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
+    yield from EXPLANATION.outputs(line.get("--explain"))
+
+
+# 16
+@program(
+    "resolve-queries",
+    (
+        Option("-error_file FILE", "Where statistics are reported: a file or stderr", "STDERR"),
+        Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
+        *PROBLEMS,
+    ),
+    Parameter("queryfile", "The queries, one entry point each"),
+    Parameter("runfile", "The validated knowledge base"),
+    Parameter("output_file", "The run to write: a file, stdout or stderr"),
+    writes=_outputs_of_run,
+    error_file=Existing.REPLACED,
+    encoded_once=True,
+)
+def resolve_queries(line: Line, session: Session) -> int:
     _, kb_file, output_file = line.words
     errors = Destination(line.text("-error_file"))
     session.report_to("stderr" if errors.stream is not None else errors.text)
@@ -122,57 +166,3 @@ def _resolve(line: Line, session: Session) -> int:
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())
     return Finished(0, resolution)
-
-
-def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
-    yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
-    yield from EXPLANATION.outputs(line.get("--explain"))
-
-
-PROGRAMS: Final = {
-    "validate-kb": Program(
-        (
-            DOCUMENTS,
-            Option("-error_file FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
-            Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
-            Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
-            Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
-            Option("-multiple M", "Justifications kept of a relation: one, oneperdoc or many", Multiple.MANY),
-            Option("-output LIST", "Colon-separated formats: tac, edl, eal, nug, sen, none", NONE),
-            Option("-output_dir DIR", "Folder of the outputs", "that of the knowledge base"),
-            Option("-predicates FILE", "Predicates of your own, in a file LABEL.predicates.txt"),
-            Option("-stats_file FILE", "Write statistics to FILE; an existing one is overwritten"),
-            Option("-task TASK", "What is validated: CSKB, CSED or CSEDL", "CSKB"),
-            Option("--check", "Only check, and write no output"),
-            Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file"),
-            Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
-            *PROBLEMS,
-        ),
-        (Parameter("filename", "The knowledge base"),),
-        _validate,
-        _outputs_of_kb,
-        Existing.REPLACED,
-        encoded_once=True,
-    ),
-    "resolve-queries": Program(  # 16
-        (
-            Option("-error_file FILE", "Where statistics are reported: a file or stderr", "STDERR"),
-            Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
-            *PROBLEMS,
-        ),
-        (
-            Parameter("queryfile", "The queries, one entry point each"),
-            Parameter("runfile", "The validated knowledge base"),
-            Parameter("output_file", "The run to write: a file, stdout or stderr", is_output=True),
-        ),
-        _resolve,
-        _outputs_of_run,
-        Existing.REPLACED,
-        encoded_once=True,
-    ),
-}
-
-
-def companion(name: str) -> Reference:
-    """The command of a program."""
-    return program(name, PROGRAMS[name])

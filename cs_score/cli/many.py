@@ -16,7 +16,7 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
-from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section, Status
+from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Runs, named_by
 from cs_score.cli.options import (
     EXAMPLE,
@@ -26,13 +26,12 @@ from cs_score.cli.options import (
     LEGEND,
     POLICIES,
     SCORING,
-    measures_of,
     positive_number,
     read_measures,
     read_resampling,
     taken,
-    task_command,
     top_of,
+    verb,
     whole_number,
 )
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
@@ -51,13 +50,14 @@ from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis import any_table
-    from cs_score.analysis.many import assessors, pool_bias, sampled_pool
+    from cs_score.analysis.many import assessors, sampled_pool
+    from cs_score.analysis.many import pool_bias as bias
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
 else:
     any_table, checking = Late("cs_score.analysis.any_table"), Late("cs_score.verification.checking")
-    assessors, pool_bias = Late("cs_score.analysis.many.assessors"), Late("cs_score.analysis.many.pool_bias")
+    assessors, bias = Late("cs_score.analysis.many.assessors"), Late("cs_score.analysis.many.pool_bias")
     sampled_pool, pages = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
@@ -67,12 +67,35 @@ SHOWN_VALUES: Final = 20
 """Values that differ, of one file, that are printed."""
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
+_COMPARED_AS: Final = "text json tsv markdown latex html"
+_COMPARING: Final = f"{INTERVALS} {FAMILY} --measure --primary --common --equivalence --top --all --force"
+_OF_COMPARISONS: Final = (
+    Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
+    Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
+)
 
 
 # ---- Comparisons
 
 
-def _compare(name: str, line: Line) -> int:
+@verb(
+    (
+        f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
+        f"--gold {_COMPARING} --second-assessments --per-unit",
+    ),
+    _COMPARED_AS,
+    files=(
+        "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run is "
+        "scored by itself. A folder stands for its files *.tab.txt",
+        "One file for each system",
+    ),
+    own=_OF_COMPARISONS,
+    of_runs=[POLICIES],
+    needs_files=False,
+    example=EXAMPLE_OF_TWO,
+    summary="Compare {task} systems on the same gold file",
+)
+def compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
     if "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
@@ -92,7 +115,19 @@ def _compare(name: str, line: Line) -> int:
     return _print_comparison(line, found)
 
 
-def _compare_table(line: Line) -> int:
+@command(
+    "compare table",
+    taken(_COMPARING, "", _OF_COMPARISONS),
+    Parameter(
+        "tables...",
+        "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
+        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
+        "such tables, each of a system",
+    ),
+    formats=_COMPARED_AS.split(),
+    example="assessments/table.tsv",
+)
+def compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
     resampling = read_resampling(line, always=True, with_family=True)
     tables = any_table.read_table(line.words)
@@ -153,27 +188,58 @@ def _compare_assessors(name: str, line: Line) -> int:
 # ---- What test sets and pools can show
 
 
-def _power(name: str, line: Line) -> int:
+_OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
+
+
+@verb(
+    (f"{_RUNS} {_OF_POWER}", f"--gold {_OF_POWER}"),
+    "text json tsv svg pdf png",
+    files=(
+        "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
+        "--sd",
+        "One file for each system, or JSON of compare",
+    ),
+    own=(
+        Option("--difference D", "Also say how many units a difference D of two scores needs"),
+        Option("--alpha LEVEL", "Level of the two-sided test", "0.05"),
+        Option("--power SHARE", "Probability with which a difference is to be found", "0.8"),
+        Option("--sd S", "Standard deviation of the units' paired differences, instead of files"),
+        Option("--units N", "Number of units; with --sd"),
+    ),
+    sections=[
+        (
+            "Result",
+            "The smallest difference that these units detect, for each pair of systems, and with --difference the "
+            "units that it needs: from the differences unit by unit, for ratios of sums from what units contribute. "
+            "As .svg, .pdf or .png the curve of power by difference.",
+        )
+    ],
+    of_runs=[POLICIES],
+    needs_files=False,
+    example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
+    summary="What difference of {task} systems a test set detects",
+)
+def power(name: str, line: Line) -> int:
     """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
     deviation, difference = positive_number(line, "--sd"), positive_number(line, "--difference")
-    level, power = positive_number(line, "--alpha") or 0.05, positive_number(line, "--power") or 0.8
+    level, share = positive_number(line, "--alpha") or 0.05, positive_number(line, "--power") or 0.8
     task, measure = task_named(name), line.get("--measure")
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), difference, level, power)
+        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), difference, level, share)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, difference, level, power)
+        found = of_comparison(compared, measure, difference, level, share)
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several()
         known = task.measures(results.values())
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
         compared = comparison.compare(task, results, Resampling(1), measures=measures)
-        found = of_comparison(compared, None, difference, level, power)
+        found = of_comparison(compared, None, difference, level, share)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
@@ -197,22 +263,43 @@ def _curve(power: Power) -> Drawing:
     )
 
 
-def _bias(line: Line) -> int:
+_TEAMS: Final = Option(
+    "--teams FILE", "A file with a line RUN<tab>TEAM for each run; without it, each run is its own team"
+)
+
+
+@command(
+    "pool-bias",
+    taken(f"{_RUNS} --measure --teams --force", COLD_START, [_TEAMS]),
+    Parameter(
+        "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
+    ),
+    sections=(
+        (
+            "Result",
+            "Each run scored against the pool without the assessments of lines that only its team's runs have: score "
+            "and rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
+        ),
+        POLICIES,
+        *LEGEND,
+    ),
+    formats=("text", "json", "tsv"),
+)
+def pool_bias(line: Line) -> int:
     """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
     teams, given = line.get("--teams"), Runs(line)
     if teams == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened, pool, runs = given.opened()
-        found = pool_bias.pool_bias(
-            opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar
-        )
-    return print_found(line, pool_bias.BIAS, found)
+        found = bias.pool_bias(opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar)
+    return print_found(line, bias.BIAS, found)
 
 
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --sequential --any-baseline --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -230,7 +317,34 @@ def _gate_of(line: Line) -> checking.Gate:
     return checking.Gate(least, drops, resampling if "--significant" in line else None, "--any-baseline" in line)
 
 
-def _check(task: str, line: Line) -> int:
+@verb(
+    (
+        f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
+        f"--gold --predictions {_LIMITS}",
+    ),
+    "text json tsv junit github",
+    own=(
+        Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
+        Option("--significant", "A drop counts only if the paired test calls it significant"),
+        Option(
+            "--sequential [FILE.json]",
+            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
+            "as one would. FILE records them [default: BASELINE.checks.json]",
+        ),
+        Option("--any-baseline", "Accept a baseline of other gold or other options"),
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+        )
+    ],
+    of_runs=[POLICIES],
+    failure=lambda form, text: checking.error_text(form, text),
+    summary="Hold {task} predictions against limits and a baseline",
+    example=f"--min SF-AP=0.4 {EXAMPLE}",
+)
+def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
     gate, path, checks = _gate_of(line), line.get("--baseline"), line.get("--sequential")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
@@ -249,18 +363,39 @@ def _check(task: str, line: Line) -> int:
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 
 
-def _verify(line: Line) -> int:
+@command(
+    "verify",
+    [FORCE],
+    Parameter(
+        "result",
+        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
+        "signature.json of a batch; or the folder of a batch, for all of these and its tables",
+    ),
+    Parameter(
+        "[files...]",
+        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
+        "where it was",
+    ),
+    sections=[
+        (
+            "Exit status",
+            "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
+        )
+    ],
+    formats=("text", "json", "tsv"),
+)
+def verify(line: Line) -> int:
     """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""
-    from cs_score.verification.verifying import VERIFIED, verification, verify
+    from cs_score.verification import verifying
 
     result, *files = line.words
     status = Status.DONE
     try:
         if line.format != "text":
-            found = verification(result, files)
-            STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(VERIFIED.table(found)))
+            found = verifying.verification(result, files)
+            STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(verifying.VERIFIED.table(found)))
             return Status.DONE if found.reproduced else Status.NOT_KEPT
-        for verdict in verify(result, files):
+        for verdict in verifying.verify(result, files):
             print_text("\n".join(_lines(verdict)))
             status = status if verdict.is_reproduced else Status.NOT_KEPT
     except NotFoundError as error:
@@ -285,185 +420,3 @@ def _lines(verdict: Verdict) -> list[str]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-# ---- Their options and helps
-
-_COMPARED_AS: Final = ("text", "json", "tsv", "markdown", "latex", "html")
-_COMPARING: Final = f"{INTERVALS} {FAMILY} --measure --primary --common --equivalence --top --all --force"
-_OF_COMPARISONS: Final = (
-    Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
-    Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
-)
-_OF_POWER: Final = (
-    Option("--difference D", "Also say how many units a difference D of two scores needs"),
-    Option("--alpha LEVEL", "Level of the two-sided test", "0.05"),
-    Option("--power SHARE", "Probability with which a difference is to be found", "0.8"),
-    Option("--sd S", "Standard deviation of the units' paired differences, instead of files"),
-    Option("--units N", "Number of units; with --sd"),
-)
-
-
-def compare(task: str) -> Command:
-    """The command of a task."""
-    files = (
-        "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run is "
-        "scored by itself. A folder stands for its files *.tab.txt",
-        "One file for each system",
-    )
-    names = (
-        f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
-        f"--gold {_COMPARING} --second-assessments --per-unit",
-    )
-    return task_command(
-        "compare",
-        task,
-        _compare,
-        names,
-        own=_OF_COMPARISONS,
-        files=files,
-        is_file_needed=False,
-        of_runs=[POLICIES],
-        formats=_COMPARED_AS,
-        summary=f"Compare {task} systems on the same gold file",
-        example=EXAMPLE_OF_TWO,
-    )
-
-
-def compare_table() -> Command:
-    """The command of tables that no task knows."""
-    tables = (
-        "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
-        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
-        "such tables, each of a system"
-    )
-    return Command(
-        "compare table",
-        taken(_COMPARING, "", _OF_COMPARISONS),
-        Parameter("tables", tables, is_repeated=True),
-        formats=_COMPARED_AS,
-        example="assessments/table.tsv",
-        body=_compare_table,
-    )
-
-
-def power(task: str) -> Command:
-    """The command of a task."""
-    meaning = (
-        "Result",
-        "The smallest difference that these units detect, for each pair of systems, and with --difference the units "
-        "that it needs: from the differences unit by unit, for ratios of sums from what units contribute. As .svg, "
-        ".pdf or .png the curve of power by difference.",
-    )
-    files = (
-        "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
-        "--sd",
-        "One file for each system, or JSON of compare",
-    )
-    of_power = f"{' '.join(option.long for option in _OF_POWER)} --measure --force"
-    return task_command(
-        "power",
-        task,
-        _power,
-        (f"{_RUNS} {of_power}", f"--gold {of_power}"),
-        own=_OF_POWER,
-        files=files,
-        sections=[meaning],
-        of_runs=[POLICIES],
-        formats=("text", "json", "tsv", "svg", "pdf", "png"),
-        summary=f"What difference of {task} systems a test set detects",
-        is_file_needed=False,
-        example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
-    )
-
-
-def bias() -> Command:
-    """How runs score without what only they brought into the pool."""
-    teams = Option("--teams FILE", "A file with a line RUN<tab>TEAM for each run; without it, each run is its own team")
-    files = "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
-    meaning = (
-        "Result",
-        "Each run scored against the pool without the assessments of lines that only its team's runs have: score and "
-        "rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
-    )
-    return Command(
-        "pool-bias",
-        taken(f"{_RUNS} --measure --teams --force", COLD_START, [teams]),
-        Parameter("files", files, is_repeated=True),
-        sections=(meaning, POLICIES, *LEGEND),
-        formats=("text", "json", "tsv"),
-        body=_bias,
-    )
-
-
-def check(task: str) -> Command:
-    """The command of a task."""
-    known = measures_of(task)
-    own = (
-        Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
-        Option(
-            "--max-drop MEASURE=N",
-            "Largest drop of a measure or pattern below the baseline; may be repeated",
-            "0 for the main measures, where no limit is given",
-            known,
-            many=True,
-        ),
-        Option(
-            "--min MEASURE=N",
-            "Minimum of a measure, or of those that match a pattern; may be repeated",
-            choices=known,
-            many=True,
-        ),
-        Option("--significant", "A drop counts only if the paired test calls it significant"),
-        Option(
-            "--sequential [FILE.json]",
-            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
-            "as one would. FILE records them [default: BASELINE.checks.json]",
-        ),
-        Option("--any-baseline", "Accept a baseline of other gold or other options"),
-    )
-    statuses: Section = (
-        "Exit status",
-        "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
-    )
-    # Without what is about files that are not written here.
-    scoring = f"{SCORING} -runids --validate --policy --knowledge-base --jobs --parts --run"
-    limits = f"{' '.join(option.long for option in own)} --force {_OF_TEST}"
-    return task_command(
-        "check",
-        task,
-        _check,
-        (f"{scoring} {limits}", f"--gold --predictions {limits}"),
-        own=own,
-        sections=[statuses],
-        of_runs=[POLICIES],
-        formats=("text", "json", "tsv", "junit", "github"),
-        failure=checking.error_text,
-        summary=f"Hold {task} predictions against limits and a baseline",
-        example=f"--min SF-AP=0.4 {EXAMPLE}",
-    )
-
-
-def verify() -> Command:
-    """Whether a recorded result is reproduced."""
-    result = (
-        "A result as JSON: of the scorer, of cs-score score, of a task of evidence, leaderboard.json, batch.json or "
-        "signature.json of a batch; or the folder of a batch, for all of these and its tables"
-    )
-    files = (
-        "Files and folders in which inputs are looked for by their contents; what is not among them is looked for "
-        "where it was"
-    )
-    statuses = (
-        "Exit status",
-        "0: reproduced; 3: a value differs; 1: an input is missing or changed, or the file is no result.",
-    )
-    return Command(
-        "verify",
-        [FORCE],
-        Parameter("result", result),
-        Parameter("files", files, is_optional=True, is_repeated=True),
-        sections=[statuses],
-        formats=("text", "json", "tsv"),
-        body=_verify,
-    )

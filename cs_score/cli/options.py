@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
@@ -109,10 +109,7 @@ _SHARED: Final = (
     _side("-wrong", "count as wrong"),
     Option("--all", "All measures, and all lists in full"),
     Option(
-        "--also-policy NAME[:LIST]",
-        "Also score under this policy; may be repeated; see below",
-        choices=[*PRESETS],
-        many=True,
+        "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
     ),
     Option("--baseline RUN", "What to compare with: a run by its name in the result; only pairs with it are tested"),
     Option(
@@ -140,9 +137,7 @@ _SHARED: Final = (
     Option("--interval METHOD", f"Interval method, {_METHODS}", "percentile, below 20 units bca", INTERVAL_METHODS),
     Option("--jobs N", "Processes on this machine", "the number of processors"),
     Option("--json [FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output"),
-    Option(
-        "--knowledge-base FILE", "Validate and resolve this knowledge base, and score it; may be repeated", many=True
-    ),
+    Option("--knowledge-base FILE...", "Validate and resolve this knowledge base, and score it; may be repeated"),
     Option(
         "--mention-types NAME",
         "How to read pools without mention types; assume-name counts their answers as names",
@@ -156,7 +151,7 @@ _SHARED: Final = (
     Option("--policy NAME", f"The policy: kb, sf or {_POLICY_OF_OURS}; switches take precedence", choices=[*PRESETS]),
     Option("--predictions FILE", "The system's output; - is standard input"),
     Option("--problems FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
-    Option("--run ID", "Of several runs, this one; may be repeated where several are meant", many=True),
+    Option("--run ID...", "Of several runs, this one; may be repeated where several are meant"),
     Option(
         "--second-assessments FILE",
         "The pool (in tasks of evidence: gold) as a second assessor judged it: agreement, scores and ranks under "
@@ -165,36 +160,42 @@ _SHARED: Final = (
     Option("--seed S", "Seed of the resamples, a whole number", "0"),
     Option("--top N", "List at most N mistakes, units or answers", "20 in the text, elsewhere all"),
     Option(
-        "--unit ID",
+        "--unit ID...",
         "A query, claim, instance or question by its id; may be repeated; without it, a summary of the run",
-        many=True,
     ),
     Option("--validate", "Validate runs before they are scored, as cs-score validate-run does"),
 )
 _BY_NAME: Final = {option.long: option for option in _SHARED}
 
 
-def measures_of(task: str) -> Callable[[], Iterable[str]]:
-    """What makes the names of a task's measures that can be asked about."""
-    if task == COLD_START:
-        return lambda: map(str, rankable(COLD_START_MODE, True))
-    return partial(names, task)
-
-
 def taken(of_names: str, task: str = "", own: Iterable[Option] = ()) -> list[Option]:
     """The options of these names, shared ones and a command's `own`, for a task whose measures completion offers."""
-    measures = measures_of(task) if task else ()
-    several = (
-        "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
-        "option again"
-    )
+    measures: Callable[[], Iterable[str]] | tuple[str, ...] = partial(names, task) if task else ()
+    if task == COLD_START:
+        measures = partial(map, str, rankable(COLD_START_MODE, True))
     usual = "the headline measure"
-    further = (
-        *own,
-        Option("--measure NAME", several, usual, measures, many=True),
+    of_measures = (
+        Option(
+            "--measure NAME...",
+            "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
+            "option again",
+            usual,
+            measures,
+        ),
         Option("--primary NAME", "The measure that decides; all others are exploratory", usual, measures),
+        Option(
+            "--max-drop MEASURE=N...",
+            "Largest drop of a measure or pattern below the baseline; may be repeated",
+            "0 for the main measures, where no limit is given",
+            measures,
+        ),
+        Option(
+            "--min MEASURE=N...",
+            "Minimum of a measure, or of those that match a pattern; may be repeated",
+            choices=measures,
+        ),
     )
-    known = _BY_NAME | {option.long: option for option in further}
+    known = _BY_NAME | {option.long: option for option in (*of_measures, *own)}
     return [known[name] for name in of_names.split()]
 
 
@@ -439,27 +440,42 @@ LEGEND: Final[tuple[Section, Section]] = (
 """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
 
 
-def task_command(
-    verb: str, task: str, body: Callable[[str, Line], int], options: tuple[str, ...], *,
-    files: tuple[str, str] = (FILES, FILES_OF_EVIDENCE), own: Iterable[Option] = (), sections: Iterable[Section] = (),
-    of_runs: Iterable[Section] = (), summary: str = "", example: str = EXAMPLE, is_file_needed: bool = True,
-    **more: Any,
-) -> Command:  # fmt: skip
-    """The command of a verb and a task: of `options` and `files` those of Cold Start come before those of evidence.
+Pair: TypeAlias = str | tuple[str, str]
+"""A text for every task, or one for Cold Start and one for tasks of evidence."""
 
-    `own` are options that only this command has; `sections` are parts of its help, `of_runs` further ones for Cold
-    Start, which wants a file unless it is not `is_file_needed`; `summary` is that of evidence, `example` that of Cold
-    Start.
+
+def verb(
+    options: Pair, formats: Pair, *, files: Pair = (FILES, FILES_OF_EVIDENCE), own: Iterable[Option] = (),
+    sections: Iterable[Section] = (), of_runs: Iterable[Section] = (), of_evidence: Iterable[Section] = (),
+    folder: Pair = "", summary: str = "", example: str = EXAMPLE, needs_files: bool = True, **more: Any,
+) -> Callable[[Callable[[str, Line], int]], Callable[[str], Command]]:  # fmt: skip
+    """Make the commands of a verb, one for each task, of the function of its name that does the work.
+
+    `options`, shared ones and its `own`, and `formats` have blanks between them; `files` say what the words are.
+    `sections` are parts of its help, with others `of_runs` and `of_evidence`; `summary` is that of evidence, `example`
+    that of Cold Start, which wants a file unless it is not said that it `needs_files`.
     """
-    is_cold_start = task == COLD_START
-    known = taken(options[not is_cold_start], task, own)
-    needs_words = is_cold_start and is_file_needed
-    words = Parameter("files", files[not is_cold_start], is_optional=not needs_words, is_repeated=True)
-    run = partial(body, task)
-    if is_cold_start:
-        below = (*sections, *of_runs, *LEGEND)
-        return Command(verb, known, words, body=run, sections=below, example=example, **more)
-    evidence, name = evidence_task(task), task if verb == "score" else f"{verb} {task}"
-    below = (*sections, ("Files", evidence.files))
-    summary = summary or evidence.summary
-    return Command(name, [*known, *own_options(task)], words, body=run, sections=below, summary=summary, **more)
+
+    def decorated(body: Callable[[str, Line], int]) -> Callable[[str], Command]:
+        def command(task: str) -> Command:
+            is_evidence = task != COLD_START
+            names, known, meaning, taken_folder = (
+                each if isinstance(each, str) else each[is_evidence] for each in (options, formats, files, folder)
+            )
+            words = Parameter("files..." if needs_files and not is_evidence else "[files...]", meaning)
+            name, found, below, said = body.__name__, taken(names, task, own), (*of_runs, *LEGEND), ""
+            if is_evidence:
+                evidence, name = evidence_task(task), task if name == "score" else f"{name} {task}"
+                below = (*of_evidence, ("Files", evidence.files))
+                found, said = (
+                    [*found, *own_options(task)],
+                    summary.format(task=task, unit=evidence.mode.unit) or evidence.summary,
+                )
+            return Command(
+                name, found, words, body=partial(body, task), sections=(*sections, *below), summary=said,
+                example="" if is_evidence else example, formats=known.split(), folder=taken_folder, **more
+            )  # fmt: skip
+
+        return command
+
+    return decorated

@@ -29,9 +29,9 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.cli import options
-from cs_score.cli.core import Command, Finished, Line, Option, Parameter, Reference, Status
+from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
-from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, taken, task_command, whole_number
+from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
 from cs_score.cli.output import (
     STDERR,
     STDOUT,
@@ -224,7 +224,14 @@ def _bare_call(line: Line) -> Call:
     return Call(line, chain(errors.planned("-error_file", existing), of_json), output, errors, json_file=json_file)
 
 
-def _bare(line: Line) -> int:
+@command(
+    "",
+    options.taken(f"{options.OF_A_CALL} -error_file -output_file --json"),
+    Parameter("files...", options.FILES),
+    contract=Reference,
+    sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
+)
+def bare(line: Line) -> int:
     """Score as the command line says; the exit status, 0 or 255."""
     problems = ProblemLog()
     call: Call | None = None
@@ -337,14 +344,6 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     return Status.REFERENCE
 
 
-def bare() -> Command:
-    """The call without a command."""
-    names = f"{options.OF_A_CALL} -error_file -output_file --json"
-    sections = (options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND)
-    files = Parameter("files", options.FILES, is_repeated=True)
-    return Reference("", taken(names), files, sections=sections, body=_bare)
-
-
 # ---- Scores for every task
 
 
@@ -454,7 +453,17 @@ def print_found(line: Line, printout: Printout, found: Any) -> int:
     return Status.DONE
 
 
-def _score(task: str, line: Line) -> int:
+@verb(
+    (
+        f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+        f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+    ),
+    "text json tsv markdown latex",
+    own=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
+    of_runs=(options.POLICIES, options.FIELDS),
+    folder=("files", ""),
+)
+def score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     if "--inclusion" in line:
         return estimate_from_sample(line)
@@ -466,21 +475,3 @@ def _score(task: str, line: Line) -> int:
     print_text(text)
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
-
-
-def score(task: str) -> Command:
-    """The command of a task."""
-    names = (
-        f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
-        f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
-    )
-    return task_command(
-        "score",
-        task,
-        _score,
-        names,
-        own=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
-        of_runs=(options.POLICIES, options.FIELDS),
-        formats=("text", "json", "tsv", "markdown", "latex"),
-        folder="files" if task == COLD_START else "",
-    )

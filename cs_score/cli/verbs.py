@@ -13,7 +13,7 @@ from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Status
+from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
 from cs_score.cli.options import (
     EXAMPLE,
@@ -25,10 +25,9 @@ from cs_score.cli.options import (
     POLICIES,
     POLICY_FORM,
     SCORING,
-    evidence_task,
     read_resampling,
-    task_command,
     top_of,
+    verb,
 )
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.editions import EDITIONS
@@ -103,92 +102,6 @@ _MARKUP: Final[dict[str, tuple[Callable[..., Iterable[str]], Callable[[str], str
 
 # ---- The verbs
 
-
-def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None, *, is_whole: bool) -> Any:
-    measure, settings = task.measure_of(line.get("--measure")), given.settings
-    progress = with_bar if task.name == COLD_START else analysing
-    make_way(line, task, "analysis")
-    return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
-
-
-def _analyze(name: str, line: Line) -> int:
-    task, top = task_named(name), top_of(line)
-    is_whole = line.format != "text" or line.folder is not None or "--all" in line
-    return deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
-
-
-def _explain(name: str, line: Line) -> int:
-    """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
-    task, given = task_named(name), named_by(name, line)
-    found = given.explained(task.measure_of(line.get("--measure")))
-    deliver(line, task, found)
-    fatal = getattr(found, "fatal", None)
-    if fatal is None:
-        return Status.DONE
-    remark(str(fatal))
-    return Status.FAILED
-
-
-def _difference(task: Task, line: Line) -> Any:
-    top, resampling = top_of(line), read_resampling(line, always=True)
-    given = named_by(task.name, line, most=2)
-    make_way(line, task, "difference")
-    measure = task.measure_of(line.get("--measure"))
-    a, b, names = given.both()
-    return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
-
-
-def _diff(name: str, line: Line) -> int:
-    task = task_named(name)
-    return deliver(line, task, _difference(task, line))
-
-
-def _report(name: str, line: Line) -> int:
-    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError.
-
-    In another format it is what analyze and diff give.
-    """
-    is_page, task = line.format == "html", task_named(name)
-    if is_page and "--output" not in line:
-        raise UsageError("-o PATH must be given for a page")
-    if is_page:
-        require_templates()
-    which = name != COLD_START
-    if name == COLD_START and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
-        if not is_page:
-            raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
-        STDOUT.write(encoded([page_of(read_document(line.words[0]))]))
-        return Status.DONE
-    if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[which]}", "is not for --compare")
-        found, most = _difference(task, line), top_of(line)
-    else:
-        _refuse_others(line, _OF_ANALYSES[which], "is for --compare")
-        most = MOST_ROWS if name == COLD_START else None
-        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
-    if not is_page:
-        return deliver(line, task, found)
-    STDOUT.write(encoded([page_from(as_builtins(found, most))]))
-    return Status.DONE
-
-
-def _refuse_others(line: Line, known: str, why: str) -> None:
-    """Raises UsageError for an option that means nothing here."""
-    for name in line.switches:
-        if name not in f"{known} --output --format --force --quiet".split():
-            raise UsageError(f"{name} {why}")
-
-
-def _plot(line: Line) -> int:
-    kind, name = line.words
-    drawing = chart_of(read_document(name), kind, line.get("--of"))
-    STDOUT.write([chart_bytes(drawing, f".{line.format}")])
-    return Status.DONE
-
-
-# ---- Their options and helps
-
 _RUNS: Final = f"{SCORING} --knowledge-base -runids --run"
 _TWO: Final = "--policy-b --pool-b --follow-b"
 _OF_ANALYSES: Final = (
@@ -201,34 +114,27 @@ _OF_DIFFERENCES: Final = (f"{_RUNS} --policy --measure {_TWO} --top {INTERVALS}"
 """Likewise which two are compared."""
 
 _OWN: Final = (
+    Option("--answer TEXT...", "The lines that give an answer, in which * stands for any text; may be repeated"),
     Option(
-        "--answer TEXT", "The lines that give an answer, in which * stands for any text; may be repeated", many=True
-    ),
-    Option(
-        "--by LIST",
+        "--by LIST...",
         "Groups by several dimensions at once, such as slot,language; may be repeated",
-        None,
-        lambda: DIMENSIONS,
-        many=True,
+        choices=lambda: DIMENSIONS,
     ),
-    Option("--class ID", "An equivalence class; may be repeated", many=True),
+    Option("--class ID...", "An equivalence class; may be repeated"),
     Option("--compare", "The page of a difference: of two runs, as diff takes them"),
     Option("--follow-b VERSION", "Take one run, and score it as B under this edition", choices=[*EDITIONS]),
     Option(
-        "--line N",
+        "--line N...",
         "A line of the run by its number, as editors show it; FILE:N in one of several files; may be repeated",
-        many=True,
     ),
-    Option(
-        "--node ID", "A node, by its id in the run or by its full id in the scorer's tables; may be repeated", many=True
-    ),
+    Option("--node ID...", "A node, by its id in the run or by its full id in the scorer's tables; may be repeated"),
     Option(
         "--policy-b NAME[:LIST]", "Take one run, and score it as B under this policy; see below", choices=[*PRESETS]
     ),
     Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
 )
 
-_FILES_OF_A_RUN: Final = f"The queries, the run and its assessments, in any order. {FILES}"
+_FILES: Final = (f"The queries, the run and its assessments, in any order. {FILES}", FILES_OF_EVIDENCE)
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
@@ -256,119 +162,165 @@ _PAGE: Final = (
     "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
-_FORMATS: Final = ("text", "json", "tsv", "markdown", "latex")
-_OF_POLICIES: Final = (POLICY_FORM, POLICIES)
+_POLICIES: Final = (POLICY_FORM, POLICIES)
+_FORMATS: Final = "text json tsv markdown latex"
 
 
-def analyze(task: str) -> Command:
-    """The command of a task."""
-    return task_command(
-        "analyze",
-        task,
-        _analyze,
-        tuple(f"{names} --all --force" for names in _OF_ANALYSES),
-        own=_OWN,
-        files=(_FILES_OF_A_RUN, FILES_OF_EVIDENCE),
-        sections=[_ANALYSIS if task == COLD_START else _MISTAKES],
-        of_runs=_OF_POLICIES,
-        summary=f"What each mistake of {task} predictions costs",
-        formats=_FORMATS,
-        folder="tsv",
-    )
+def _analyzed(task: Task, line: Line, given: Runs | Predictions, top: int | None, *, is_whole: bool) -> Any:
+    measure, settings = task.measure_of(line.get("--measure")), given.settings
+    progress = with_bar if task.name == COLD_START else analysing
+    make_way(line, task, "analysis")
+    return task.analyze(given.one(), measure, top=top, is_whole=is_whole, progress=progress, **settings)
 
 
-def explain(task: str) -> Command:
-    """The command of a task."""
-    names = (
+def _difference(task: Task, line: Line) -> Any:
+    top, resampling = top_of(line), read_resampling(line, always=True)
+    given = named_by(task.name, line, most=2)
+    make_way(line, task, "difference")
+    measure = task.measure_of(line.get("--measure"))
+    a, b, names = given.both()
+    return task.diff(a, b, measure, names=names, top=top, resampling=resampling)
+
+
+@verb(
+    (f"{_OF_ANALYSES[0]} --all --force", f"{_OF_ANALYSES[1]} --all --force"),
+    _FORMATS,
+    own=_OWN,
+    files=_FILES,
+    of_runs=[_ANALYSIS, *_POLICIES],
+    of_evidence=[_MISTAKES],
+    folder="tsv",
+    summary="What each mistake of {task} predictions costs",
+)
+def analyze(name: str, line: Line) -> int:
+    task, top = task_named(name), top_of(line)
+    is_whole = line.format != "text" or line.folder is not None or "--all" in line
+    return deliver(line, task, _analyzed(task, line, named_by(name, line), top, is_whole=is_whole))
+
+
+@verb(
+    (
         f"{SCORING} --policy --knowledge-base -runids --run --line --unit --class --node --answer --measure --force",
         "--gold --predictions --unit --measure --force",
-    )
-    is_cold_start = task == COLD_START
-    unit = "" if is_cold_start else evidence_task(task).mode.unit
-    return task_command(
-        "explain",
-        task,
-        _explain,
-        names,
-        own=_OWN,
-        files=(_FILES_OF_A_RUN, FILES_OF_EVIDENCE),
-        sections=[_EXPLANATION if is_cold_start else _MISTAKES],
-        formats=_FORMATS[: 3 if is_cold_start else 5],
-        summary=f"How one {unit} of {task} was scored, and what it costs",
-        example=f"--line 7 {EXAMPLE}",
-    )
+    ),
+    ("text json tsv", _FORMATS),
+    own=_OWN,
+    files=_FILES,
+    of_runs=[_EXPLANATION],
+    of_evidence=[_MISTAKES],
+    summary="How one {unit} of {task} was scored, and what it costs",
+    example=f"--line 7 {EXAMPLE}",
+)
+def explain(name: str, line: Line) -> int:
+    """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
+    task, given = task_named(name), named_by(name, line)
+    found = given.explained(task.measure_of(line.get("--measure")))
+    deliver(line, task, found)
+    fatal = getattr(found, "fatal", None)
+    if fatal is None:
+        return Status.DONE
+    remark(str(fatal))
+    return Status.FAILED
 
 
-def diff(task: str) -> Command:
-    """The command of a task."""
-    files = (
+@verb(
+    (f"{_OF_DIFFERENCES[0]} --all --force", f"{_OF_DIFFERENCES[1]} --all --force"),
+    ("text json tsv", _FORMATS),
+    files=(
         "Query files (*.xml, perhaps compressed), assessments, and two runs: the first is A, the second B; a positive "
         "difference is in favour of B. Each run is scored by itself",
         "Predictions A and B, behind gold where --gold does not name it",
-    )
-    return task_command(
-        "diff",
-        task,
-        _diff,
-        tuple(f"{names} --all --force" for names in _OF_DIFFERENCES),
-        own=_OWN,
-        files=files,
-        sections=[_DIFFERENCE],
-        of_runs=_OF_POLICIES,
-        formats=_FORMATS[: 3 if task == COLD_START else 5],
-        folder="tsv",
-        summary=f"Why one {task} system scores higher than another, unit by unit",
-        example=EXAMPLE_OF_TWO,
-    )
+    ),
+    own=_OWN,
+    sections=[_DIFFERENCE],
+    of_runs=_POLICIES,
+    folder="tsv",
+    example=EXAMPLE_OF_TWO,
+    summary="Why one {task} system scores higher than another, unit by unit",
+)
+def diff(name: str, line: Line) -> int:
+    task = task_named(name)
+    return deliver(line, task, _difference(task, line))
 
 
-def report(task: str) -> Command:
-    """The command of a task."""
-    files = (
+@verb(
+    (f"--compare {_OF_ANALYSES[0]} {_TWO} --force", f"--compare {_OF_ANALYSES[1]} {INTERVALS} --force"),
+    "html text json tsv",
+    files=(
         "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
         "assessments; with --compare two runs",
         "Gold and predictions in this order; with --compare two predictions",
-    )
-    names = (f"--compare {_OF_ANALYSES[0]} {_TWO} --force", f"--compare {_OF_ANALYSES[1]} {INTERVALS} --force")
-    return task_command(
-        "report",
-        task,
-        _report,
-        names,
-        own=_OWN,
-        files=files,
-        sections=[_PAGE],
-        formats=("html", "text", "json", "tsv"),
-        summary=f"The page of {task} predictions",
-        example=f"-o report.html {EXAMPLE}",
-    )
+    ),
+    own=_OWN,
+    sections=[_PAGE],
+    summary="The page of {task} predictions",
+    example=f"-o report.html {EXAMPLE}",
+)
+def report(name: str, line: Line) -> int:
+    """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError.
+
+    In another format it is what analyze and diff give.
+    """
+    is_page, task, is_evidence = line.format == "html", task_named(name), name != COLD_START
+    if is_page and "--output" not in line:
+        raise UsageError("-o PATH must be given for a page")
+    if is_page:
+        require_templates()
+    if not is_evidence and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
+        _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
+        if not is_page:
+            raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
+        STDOUT.write(encoded([page_of(read_document(line.words[0]))]))
+        return Status.DONE
+    if "--compare" in line:
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
+        found, most = _difference(task, line), top_of(line)
+    else:
+        _refuse_others(line, _OF_ANALYSES[is_evidence], "is for --compare")
+        most = None if is_evidence else MOST_ROWS
+        found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
+    if not is_page:
+        return deliver(line, task, found)
+    STDOUT.write(encoded([page_from(as_builtins(found, most))]))
+    return Status.DONE
 
 
-def plot() -> Command:
-    """One chart."""
-    charts = (
-        ("budget", "The gain from correcting each kind of mistakes alone"),
-        ("cumulated", "The score with one kind after the other corrected"),
-        ("groups", "Precision, recall and F1 by slot, hop and so on"),
-        ("sweep", "Scores by confidence threshold"),
-        ("reliability", "How often answers of a confidence are right"),
-        ("confusions", "Categories by slot, or labels predicted for those of gold"),
-        ("precision", "Precision at each rank of a query's nodes"),
-        ("contributions", "What units contribute to the difference of two runs"),
-        ("leaderboard", "Scores of many runs with intervals and tiers"),
-        ("heatmap", "Scores of queries, claims and so on by runs"),
-        ("difficulty", "What is to be found, by how many runs have found it"),
-        ("agreement", "How many right answers runs share"),
-        ("systems", "What more and more runs find together"),
-        ("stability", "How well rankings by other measures and policies agree"),
-    )
-    return Command(
-        "plot",
-        (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
-        Parameter("kind", "The chart", choices=lambda: CHART_KINDS),
-        Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
-        needs_output=True,
-        sections=[("Charts", charts)],
-        formats=("svg", "pdf", "png"),
-        body=_plot,
-    )
+def _refuse_others(line: Line, known: str, why: str) -> None:
+    """Raises UsageError for an option that means nothing here."""
+    for name in line.switches:
+        if name not in f"{known} --output --format --force --quiet".split():
+            raise UsageError(f"{name} {why}")
+
+
+_CHARTS: Final = (
+    ("budget", "The gain from correcting each kind of mistakes alone"),
+    ("cumulated", "The score with one kind after the other corrected"),
+    ("groups", "Precision, recall and F1 by slot, hop and so on"),
+    ("sweep", "Scores by confidence threshold"),
+    ("reliability", "How often answers of a confidence are right"),
+    ("confusions", "Categories by slot, or labels predicted for those of gold"),
+    ("precision", "Precision at each rank of a query's nodes"),
+    ("contributions", "What units contribute to the difference of two runs"),
+    ("leaderboard", "Scores of many runs with intervals and tiers"),
+    ("heatmap", "Scores of queries, claims and so on by runs"),
+    ("difficulty", "What is to be found, by how many runs have found it"),
+    ("agreement", "How many right answers runs share"),
+    ("systems", "What more and more runs find together"),
+    ("stability", "How well rankings by other measures and policies agree"),
+)
+
+
+@command(
+    "plot",
+    (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
+    Parameter("kind", "The chart", choices=lambda: CHART_KINDS),
+    Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
+    needs_output=True,
+    sections=[("Charts", _CHARTS)],
+    formats=("svg", "pdf", "png"),
+)
+def plot(line: Line) -> int:
+    kind, name = line.words
+    drawing = chart_of(read_document(name), kind, line.get("--of"))
+    STDOUT.write([chart_bytes(drawing, f".{line.format}")])
+    return Status.DONE

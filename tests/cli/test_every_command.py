@@ -331,7 +331,7 @@ def test_where_the_reference_is_followed_its_switches_have_one_spelling(word: st
     ],
 )
 def test_json_takes_no_input_for_its_file(words: list[str], value: str, rest: tuple[str, ...]) -> None:
-    files = Parameter("files", "", is_optional=True, is_repeated=True)
+    files = Parameter("[files...]", "")
     line = Reference("made", OPTIONS, files, body=lambda _: 0).read(words)
     assert (line.switches["--json"], line.words) == (value, rest)
 
