@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -51,16 +50,17 @@ TEXTS: Final = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-
 USAGE: Final = TEXTS["README-Usage.md"]
 
 
-def _generate() -> ModuleType:
+def _generated_parts() -> dict[str, Any]:
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    parts: dict[str, Any] = module.PARTS
+    return parts
 
 
-PARTS: Final[dict[str, Any]] = _generate().PARTS
+PARTS: Final = _generated_parts()
 OF_OTHERS: Final = {"--option", "--tabs", "--no-deps", "--nodes", "--ntasks", "--ntasks-per-node"}
 """Options that pages name although no command has them: a placeholder, a wrong spelling, those of pip and SLURM."""
 
@@ -92,13 +92,12 @@ def _printed(words: str, capfd: Any) -> str:
     """What a command prints on standard output. It has to end with status 0, unless the status is printed."""
     command, asked, _ = words.partition("; echo $?")
     program, *arguments = shlex.split(command)
-    capfd.readouterr()
-    if program == "cs-score" and not re.search(r"[|<>]", command):
-        status = main.main(arguments)
-        printed: str = capfd.readouterr().out
-    else:
+    if program != "cs-score" or re.search(r"[|<>]", command):
         return in_shell(words, Path.cwd())
+    capfd.readouterr()
+    status = main.main(arguments)
     assert asked or status == 0, command
+    printed: str = capfd.readouterr().out
     return f"{printed}{int(status)}\n" if asked else printed
 
 
@@ -199,9 +198,6 @@ def test_every_option_of_a_command_has_its_sentence(name: str) -> None:
             assert f"`{parameter.shown}`" in made
 
 
-KINDS_OF_TABLES: Final = ("analysis", "difference")
-
-
 def test_generated_tables_have_every_row() -> None:
     wanted = {
         "commands": COMMANDS,
@@ -244,12 +240,8 @@ def test_columns_that_are_explained_are_those_of_layouts() -> None:
 
 
 def test_every_exit_status_is_described() -> None:
-    described = {
-        number
-        for row in table(TEXTS["docs/reference/commands/index.md"], "status")
-        for number in row["status"].split(", ")
-    }
-    assert {str(int(status)) for status in Status} <= described
+    rows = table(TEXTS["docs/reference/commands/index.md"], "status")
+    assert {str(int(status)) for status in Status} <= {number for row in rows for number in row["status"].split(", ")}
 
 
 def test_every_name_of_the_api_is_described() -> None:
@@ -272,13 +264,9 @@ def test_every_option_that_a_page_names_is_there() -> None:
 
 def test_every_target_of_make_that_a_page_names_is_there() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = re.compile(r"(?:`|^)make ([a-z-]+)(?=[`\n]| {2}| ONLY)", re.MULTILINE)
     for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
-        assert (
-            set(
-                re.findall(r"(?:`|^)make ([a-z-]+)(?=[`\n]| {2}| ONLY)", page.read_text(encoding="utf-8"), re.MULTILINE)
-            )
-            <= targets
-        ), page
+        assert {*named.findall(page.read_text(encoding="utf-8"))} <= targets, page
 
 
 def test_the_workflow_checks_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,15 +122,13 @@ def test_policies_that_count_differently_have_other_settings(items: list[str], d
 
 
 def test_every_option_that_changes_scores_shows() -> None:
-    listed = (_input("ids", QUERY_LIST),)
-
-    def line(*, validated: bool = False, inputs: tuple[InputDigest, ...] = listed, **options: Any) -> str:
+    def line(listed: str = "ids", *, validated: bool = False, **options: Any) -> str:
+        inputs = (_input(listed, QUERY_LIST),) if listed else ()
         return str(origin_of(replace(Options(), **options), inputs, True, validated=validated).signature)
 
-    lines = [line(), line(discipline="STRING_EXACT"), line(expand="A"), line(expand="B")]
-    lines += [line(justifications=Justifications.parse("M:M")), line(samples="s"), line(validated=True)]
-    lines += [line(queries="ids"), line(queries="ids", inputs=(_input("other", QUERY_LIST),))]
-    lines += [line(queries="A:B", inputs=()), line(runids=("a", "b")), line(runids=("b", "a"))]
+    lines = [line(), line(discipline="STRING_EXACT"), line(expand="A"), line(expand="B"), line(validated=True)]
+    lines += [line(justifications=Justifications.parse("M:M")), line(samples="s"), line(queries="ids")]
+    lines += [line("other", queries="ids"), line("", queries="A:B"), line(runids=("a", "b")), line(runids=("b", "a"))]
     assert len(set(lines)) == len(lines)
     assert line(metrics=("P",)) == lines[0]
     assert line(queries="ids") == line(queries="./ids")

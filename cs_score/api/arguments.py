@@ -33,8 +33,9 @@ Limits: TypeAlias = str | Justifications
 
 
 _TAKEN: Final[Mapping[str, tuple[Any, str]]] = {
+    "None": (type(None), ""),
     "str": (str, "a text"),
-    "os.PathLike[str]": (os.PathLike, "a path"),
+    "os.PathLike[str]": (os.PathLike, "a path"),  # which may be a text, too
     "int": (Integral, "a whole number"),
     "float": (Real, "a number"),
     "bool": (bool, "True or False"),
@@ -52,17 +53,16 @@ def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
     It raises UsageError for what is none of the types; all else the function checks itself.
     """
     signature = inspect.signature(function)
-    parts = {name: str(each.annotation).split(" | ") for name, each in signature.parameters.items()}
-    simple = {name: [part for part in of if part != "None"] for name, of in parts.items() if {*of} <= {*_TAKEN, "None"}}
+    parts_of = {name: str(each.annotation).split(" | ") for name, each in signature.parameters.items()}
+    simple = {name: parts for name, parts in parts_of.items() if {*parts} <= {*_TAKEN}}
 
     @functools.wraps(function)
     def call(*given: Given.args, **named: Given.kwargs) -> Made:
         for name, value in signature.bind(*given, **named).arguments.items():
-            if name not in simple or (value is None and "None" in parts[name]):
-                continue
-            is_bool = isinstance(value, bool) and "bool" not in simple[name]
-            if is_bool or not any(isinstance(value, _TAKEN[part][0]) for part in simple[name]):
-                taken = _TAKEN[simple[name][-1]][1]  # a path may be a text, too
+            parts = simple.get(name, ())
+            is_taken = any(isinstance(value, _TAKEN[part][0]) for part in parts)
+            if parts and (not is_taken or (isinstance(value, bool) and "bool" not in parts)):
+                *_, taken = (_TAKEN[part][1] for part in parts if part != "None")
                 raise UsageError(f"{name} takes {taken}, not {value!r}")
         return function(*given, **named)
 
@@ -75,22 +75,19 @@ def at_least_one(what: str, given: object) -> None:
         raise UsageError(f"{what} takes a number from 1, not {given!r}")
 
 
-def files_of(given: Files, what: str) -> list[Input]:
+def files_of(given: object, what: str) -> list[Input]:
     """The files that an argument named `what` stands for. Raises UsageError where it is no file and no list of them."""
-    if _is_file(given):
-        return [given]  # type: ignore[list-item]  # it is one file
-    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
-        raise UsageError(f"{what} takes paths or open files, not {given!r}")
-    files: list[Input] = []
-    for file in given:
-        if not _is_file(file):
+
+    def is_file(one: object) -> bool:
+        return isinstance(one, (str, os.PathLike)) or callable(getattr(one, "read", None))
+
+    files: list[Any] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, bytes | bytearray) and not is_file(given):
+        files = [*given]
+    for file in files:
+        if not is_file(file):
             raise UsageError(f"{what} takes paths or open files, not {file!r}")
-        files.append(file)  # type: ignore[arg-type]  # it is one file
     return files
-
-
-def _is_file(given: object) -> bool:
-    return isinstance(given, (str, os.PathLike)) or callable(getattr(given, "read", None))
 
 
 def held(given: Input) -> InputFile:
@@ -150,11 +147,9 @@ def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:
 
 def limits_of(given: Limits) -> Justifications:
     """The limits of an argument. Raises UsageError for what are none."""
-    if isinstance(given, Justifications):
-        return given
-    if not isinstance(given, str):
+    if not isinstance(given, str | Justifications):
         raise UsageError(f"justifications takes a text such as 1:3, not {given!r}")
-    return Justifications.parse(given)
+    return Justifications.parse(given) if isinstance(given, str) else given
 
 
 def policy_of(

@@ -159,16 +159,16 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
 def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     task: Any = task_named(name)
     given = _given(gold, "gold"), _given(predictions, "predictions")
-    result = task.score(*map(_opened, given), **options)
+    opened = (each.open() if isinstance(each, InputFile) else each for each in given)
+    result = task.score(*opened, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 
 def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
     """The result of a stored document. Raises InputError, which calls it `name`, for one without units."""
     if not scores.units:
-        raise InputError(
-            "stored without the statistics of the units", file=name, remedy="-o FILE.json and to_json store them"
-        )
+        remedy = "-o FILE.json and to_json store them"
+        raise InputError("stored without the statistics of the units", file=name, remedy=remedy)
     return EvidenceResult(scores)
 
 
@@ -182,7 +182,3 @@ def _given(source: Lines | InputFile, what: str) -> Any:
     if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
     return list(given)
-
-
-def _opened(given: Any) -> Any:
-    return given.open() if isinstance(given, InputFile) else given

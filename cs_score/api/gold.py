@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from cs_score.api.arguments import (
     Files,
@@ -24,13 +24,13 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, name_of
+from cs_score.base.sources import name_of
 from cs_score.batch.runs import InputFile
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
-from cs_score.coldstart.gold import Run, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
-from cs_score.coldstart.options import AS_GIVEN, Justifications, Policy
+from cs_score.coldstart.options import AS_GIVEN, Policy
 from cs_score.coldstart.queries import load_queries
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import prepared_files
@@ -89,7 +89,12 @@ class Gold(Record, eq=False):
         with paused_collector():
             gold = replace(noting_folders(self._prepared, files), validates=validate)
             pool = [file.open() for file in self._pool]
-            loaded = _loaded_run(gold, files, pool, limits)
+            if validate or any(is_knowledge_base(member) for file in files for member in members(file)):
+                prepared = prepared_files(files, gold.table, limits, validate=validate)
+                loaded = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
+                loaded = replace(loaded, remarks=[*(one.account for one in prepared.runs), *loaded.remarks])
+            else:
+                loaded = load_run(gold, [*files, *pool], limits)
             return RunResult(Lines(loaded, chosen, limits))
 
     def __repr__(self) -> str:
@@ -134,18 +139,15 @@ def prepare(
         raise UsageError("queries takes at least one file")
     with paused_collector():
         opened = open_gold(query_files, options)
-        return _with_pool(opened, files_of(pool, "pool"))
-
-
-def _with_pool(opened: Prepared, pool: Sequence[Input]) -> Gold:
-    if not pool:
-        return Gold(opened)
-    opened = noting_folders(opened, pool)
-    files = tuple(map(held, pool))
-    try:
-        return Gold(with_pool(opened, [file.open() for file in files]))
-    except NoAnswerYetError:
-        return Gold(opened, files)
+        given = files_of(pool, "pool")
+        if not given:
+            return Gold(opened)
+        opened = noting_folders(opened, given)
+        files = tuple(map(held, given))
+        try:
+            return Gold(with_pool(opened, [file.open() for file in files]))
+        except NoAnswerYetError:
+            return Gold(opened, files)
 
 
 @checked
@@ -171,18 +173,6 @@ def score(
         query_ids=query_ids, runids=runids, samples=samples, follow=follow, mention_types=mention_types,
     )  # fmt: skip
     return gold.score(run, validate=validate)
-
-
-def _loaded_run(gold: Prepared, files: Sequence[Input], pool: Sequence[Input], limits: Justifications) -> Run:
-    """The lines of a run, of knowledge bases what they answer; as validation leaves them where gold wants it.
-
-    `pool`: assessments that are read behind the run. Raises InputError for what cannot be prepared or linked.
-    """
-    if not gold.validates and not any(is_knowledge_base(member) for file in files for member in members(file)):
-        return load_run(gold, [*files, *pool], limits)
-    prepared = prepared_files(files, gold.table, limits, validate=gold.validates)
-    run = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
-    return replace(run, remarks=[*(one.account for one in prepared.runs), *run.remarks])
 
 
 class ValidatedRun(Shown):
@@ -273,11 +263,9 @@ def validate_run(
     problems = RecordingLog()
     loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)
     opened = [held(file).open() for file in files]
-    checked = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments)
-    validated = checked.validated()
+    validated = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments).validated()
     text = None if problems.has_errors else "".join(validated.pieces)
-    dropped = [
-        f"lines of query {query} are left out: a line that it hangs on was skipped" for query in validated.dropped
-    ]
+    why = "a line that it hangs on was skipped"
+    dropped = [f"lines of query {query} are left out: {why}" for query in validated.dropped]
     inputs = [name_of(file) for file in (*files, *query_files)]
     return ValidatedRun(text, problems, (*validated.remarks, *dropped), inputs)

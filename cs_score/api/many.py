@@ -23,7 +23,7 @@ from cs_score.api.arguments import (
 )
 from cs_score.api.documents import Comparison
 from cs_score.api.evidence import EvidenceResult
-from cs_score.api.runs import RunResult, other_switches, words_of
+from cs_score.api.runs import RunResult, switches_of
 from cs_score.api.shown import WIDTH, AnyResult, Document, member, task_of
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
@@ -226,7 +226,7 @@ def batch(
         options=options,
         policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
         layout=layout,
-        switches=tuple(words_of(other_switches(options, layout))),
+        switches=tuple(switches_of(options, layout)),
         folder=os.getcwd(),
         query_list=lists[0],
         samples=lists[1],

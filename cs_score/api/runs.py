@@ -186,11 +186,6 @@ class RunResult(AnyResult):
         """Occurrences of problems that are warnings."""
         return self._document.warnings if self._source is None else self._source.result.warning_count
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
-        return tuple(self._document.remarks)
-
     def rescore(self, policy: str | Policy | None = None, *, justifications: Limits | None = None) -> RunResult:
         """The same run under another policy; no file is read again, and what the lines met is kept.
 
@@ -241,9 +236,26 @@ class RunResult(AnyResult):
         not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
         loaded from JSON.
         """
-        names = None if fields is None else as_list(fields, "fields")
+        layout = Layout(DEFAULT_FIELDS if fields is None else as_list(fields, "fields"), tabs)
+        try:
+            check_fields(layout.fields)
+        except InputError as error:
+            raise UsageError(str(error)) from None
         with paused_collector():
-            return _write(self._scored("write"), prefix, names, tabs, error_file)
+            result, stem = self._scored("write").result, os.fspath(prefix)
+            options, switches = result.options, switches_of(result.options, layout)
+            files = [f"{stem}.{file.ending}" for file in written(switches, options.edition)]
+            outputs = [PlannedOutput("prefix", path, Existing.CLEARED) for path in files]
+            if error_file is not None:
+                outputs.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
+            OutputPlan([given.name for given in result.origin.inputs], outputs).check()
+            named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
+            call = invocation(options, switches, ["-output_file", stem, *named], os.getcwd())
+            for ending, blocks in file_blocks(_resampled_as_shown(result, layout), layout, call):
+                write_whole(f"{stem}.{ending}", blocks)
+            if error_file is not None:
+                write_whole(error_file, [doubly_encoded(whole_report(result), options.edition)])
+            return [output.path for output in outputs]
 
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
@@ -329,59 +341,21 @@ def loaded_result(scores: Scores, name: str) -> RunResult:
     return RunResult(None, scores, cold_start_options(scores.origin.options, name, "origin.options"))
 
 
-# ---- Files of the command line
-
-
-def _write(
-    lines: Lines,
-    prefix: str | os.PathLike[str],
-    fields: Sequence[str] | None,
-    tabs: bool,
-    error_file: str | os.PathLike[str] | None,
-) -> list[str]:
-    """Write the files of a result, and its problem report; returns their paths. Raises as `RunResult.write`."""
-    layout = Layout(DEFAULT_FIELDS if fields is None else fields, tabs)
-    try:
-        check_fields(layout.fields)
-    except InputError as error:
-        raise UsageError(str(error)) from None
-    result, stem = lines.result, os.fspath(prefix)
-    options = result.options
-    switches = other_switches(options, layout)
-    outputs = [
-        PlannedOutput("prefix", f"{stem}.{file.ending}", Existing.CLEARED)
-        for file in written(switches, options.edition)
-    ]
-    errors = None if error_file is None else os.fspath(error_file)
-    if errors is not None:
-        outputs.append(PlannedOutput("error_file", errors, Existing.REFUSED))
-    plan = OutputPlan([given.name for given in result.origin.inputs], outputs)
-    plan.check()
-    named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
-    call = invocation(options, words_of(switches), ["-output_file", stem, *named], os.getcwd())
-    for ending, blocks in file_blocks(_resampled_as_shown(lines, layout), layout, call):
-        write_whole(f"{stem}.{ending}", blocks)
-    if errors is not None:
-        write_whole(errors, [doubly_encoded(whole_report(result), options.edition)])
-    return [output.path for output in outputs]
-
-
-def _resampled_as_shown(lines: Lines, layout: Layout) -> Result:
+def _resampled_as_shown(result: Result, layout: Layout) -> Result:
     """The result with resamples of just the scores that its tables show: the reference resamples these."""
-    result = lines.result
     metrics = resampled_metrics(layout.fields)
-    if all(run.bootstrap is None for run in result.runs) or metrics == result.options.metrics:
+    if metrics == result.options.metrics:
         return result
-    runs: list[OneRun] = []
-    for run in result.runs:
-        if run.bootstrap is not None:
-            tables, samples = run.tables, run.bootstrap.samples
-            run = replace(run, bootstrap=bootstrap(tables, tables.measures, samples, metrics))
-        runs.append(run)
+    runs = [
+        run
+        if run.bootstrap is None
+        else replace(run, bootstrap=bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics))
+        for run in result.runs
+    ]
     return replace(result, runs=tuple(runs))
 
 
-def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
+def switches_of(options: Options, layout: Layout) -> list[str]:
     """The switches of a command line that scores like this, with their values, but for the policy and its limits."""
     given = {
         "-discipline": options.discipline,
@@ -393,10 +367,5 @@ def other_switches(options: Options, layout: Layout) -> dict[str, str | None]:
         "--mention-types": None if options.mention_types == AS_GIVEN else options.mention_types,
         "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
     }
-    chosen: dict[str, str | None] = {name: value for name, value in given.items() if value is not None}
-    return chosen | ({"-tabs": None} if layout.tabs else {})
-
-
-def words_of(switches: Mapping[str, str | None]) -> list[str]:
-    """Switches as words of a command line."""
-    return [word for name, value in switches.items() for word in (name, value) if word is not None]
+    words = [word for name, value in given.items() if value is not None for word in (name, value)]
+    return [*words, *(["-tabs"] if layout.tabs else [])]

@@ -31,14 +31,8 @@ if TYPE_CHECKING:
 WIDTH: Final = 120
 """Columns of texts, as commands print them where there is no terminal."""
 
-_SHOWN: Final = 25
-"""Rows that a notebook shows of a table."""
-
-_REMARKS: Final = 5
-"""Remarks that a notebook shows."""
-
-_LONGEST: Final = 200
-"""Characters of a text that a notebook shows."""
+_ROWS, _REMARKS, _LONGEST = 25, 5, 200
+"""Rows of a table, remarks, and characters of a text that a notebook shows."""
 
 _STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-align: left }</style>"
 
@@ -84,7 +78,7 @@ class Shown:
         table = self._table(self._in_notebooks or None)
         notes = "".join(f"<p>{escape(one_line(note, _LONGEST))}</p>" for note in self._notes())
         caption = repr(self).removeprefix("<").removesuffix(">")
-        return _STYLE + "\n".join(html(table, _SHOWN, caption=caption, longest=_LONGEST)) + notes
+        return _STYLE + "\n".join(html(table, _ROWS, caption=caption, longest=_LONGEST)) + notes
 
     def _tables(self) -> Iterable[Table]:
         raise NotImplementedError
@@ -192,8 +186,8 @@ class AnyResult(Document):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What you should know of the run, one line each."""
-        raise NotImplementedError
+        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
+        return tuple(self._document.remarks)
 
     @property
     def signature(self) -> Signature:
