@@ -36,11 +36,7 @@ class InputError(CsScoreError):
         code: str | None = None,
     ):
         super().__init__(problem, file, place, remedy)
-        self.problem = problem
-        self.file = file
-        self.place = place
-        self.remedy = remedy
-        self.code = code
+        self.problem, self.file, self.place, self.remedy, self.code = problem, file, place, remedy, code
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the keyword-only fields when the error crosses a process boundary."""
@@ -65,8 +61,7 @@ class MissingExtraError(CsScoreError):
 
     def __init__(self, package: str, extra: str):
         super().__init__(package, extra)
-        self.package = package
-        self.extra = extra
+        self.package, self.extra = package, extra
 
     def __str__(self) -> str:
         return f"this needs the package {self.package}: pip install 'cs-score[{self.extra}]'"

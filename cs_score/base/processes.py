@@ -86,7 +86,7 @@ class Pool(Generic[T, R]):
     def submit(self, item: T) -> Future[R]:
         """What will be `work(item)`; items are begun in the order in which they come.
 
-        The future gets its result in `wait`: that of the work, its exception, or WorkerDiedError.
+        The future is done in `wait`, with the result of the work, its exception, or WorkerDiedError.
         """
         future: Future[R] = Future()
         self._pending.append((future, item))
@@ -109,8 +109,17 @@ class Pool(Generic[T, R]):
                 done.append(future)
         for ready in wait(list(self._workers), 0 if done else seconds):
             assert isinstance(ready, Connection)
-            if (received := self._receive(ready)) is not None:
-                done.append(received)
+            answered, self._workers[ready].future = self._workers[ready].future, None
+            try:
+                is_result, value = ready.recv()
+            except (EOFError, OSError):
+                self._bury(ready)
+                is_result, value = False, WorkerDiedError()
+            except Exception as error:  # an answer that cannot be read
+                is_result, value = False, error
+            if answered is not None:
+                (answered.set_result if is_result else answered.set_exception)(value)
+                done.append(answered)
         return done
 
     def _free(self) -> Connection | None:
@@ -143,20 +152,6 @@ class Pool(Generic[T, R]):
                 raise
             self._workers[ours] = _Worker(process)
         return ours
-
-    def _receive(self, connection: Connection) -> Future[R] | None:
-        """The future of what a worker has sent, or left undone when it died; None where it had nothing to do."""
-        future, self._workers[connection].future = self._workers[connection].future, None
-        try:
-            is_result, value = connection.recv()
-        except (EOFError, OSError):
-            self._bury(connection)
-            is_result, value = False, WorkerDiedError()
-        except Exception as error:  # an answer that cannot be read
-            is_result, value = False, error
-        if future is not None:
-            (future.set_result if is_result else future.set_exception)(value)
-        return future
 
     def _bury(self, connection: Connection) -> None:
         worker = self._workers.pop(connection)

@@ -73,15 +73,11 @@ _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75e
 
 def _escaped(text: str) -> str:
     """A word of the line: what is no printable ASCII, and `|`, `%` and backticks become `%XX`, byte by byte."""
-    return _SPECIAL.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match.group())), text)
+    return _SPECIAL.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", _ERRORS)), text)
 
 
 def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: bytes.fromhex(found.group().replace("%", "")).decode("utf-8", _ERRORS), text)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", _ERRORS)
 
 
 ANY_MEASURE: Final = "*"
@@ -148,4 +144,4 @@ def digest_of(inputs: Iterable[InputDigest]) -> str:
 
 def short_digest(text: str) -> str:
     """The first eight hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", _ERRORS)).hexdigest()[:8]

@@ -40,7 +40,7 @@ class ProblemKind(NamedTuple):
         return self.template % arguments
 
 
-class _Says(NamedTuple):
+class _Message(NamedTuple):
     """A message whose first argument is not the offending text, or whose column is known."""
 
     template: str
@@ -49,9 +49,9 @@ class _Says(NamedTuple):
 
 
 def _reported(
-    severity: Severity, message: str | _Says, meaning: str, example: str, remedy: str, action: str
+    severity: Severity, message: str | _Message, meaning: str, example: str, remedy: str, action: str
 ) -> ProblemKind:
-    template, text, column = message if isinstance(message, _Says) else _Says(message)
+    template, text, column = message if isinstance(message, _Message) else _Message(message)
     return ProblemKind(severity, template, meaning, example, remedy, action, text, column)
 
 
@@ -69,7 +69,7 @@ _condition: Final = partial(ProblemKind, Severity.FATAL, None, action=_ENDS)
 _KINDS: Final = {
     # Query files
     "DUPLICATE_QUERY": _warning(
-        _Says("Queries %s and %s share entry point(s)", text=1),
+        _Message("Queries %s and %s share entry point(s)", text=1),
         "Two queries have an entry point with the same document, offsets and slots.",
         "<docid>ENG_1</docid><beg>5</beg><end>9</end> with per:children in two queries",
         "Remove one of the entry points.",
@@ -105,14 +105,14 @@ _KINDS: Final = {
         action=f"{_KEPT} The query is dropped.",
     ),
     "MISMATCHED_HOP_SUBTYPES": _warning(
-        _Says("In %s, range of %s does not match domain of %s", text=2),
+        _Message("In %s, range of %s does not match domain of %s", text=2),
         "A slot asks for one kind of place and the next slot starts from another: city, state or province, country.",
         "per:cities_of_residence, then gpe:residents_of_country",
         "Use the slot for the same kind of place.",
         action="As -subtypes says: none, repair the second slot, delete it, or delete the query.",
     ),
     "MISMATCHED_HOP_TYPES": _warning(
-        _Says("In %s, type of %s does not match domain of %s", text=2),
+        _Message("In %s, type of %s does not match domain of %s", text=2),
         "A slot does not apply to what the entity type or the slot before it yields.",
         "per:children, then org:website",
         "Choose a slot whose domain fits.",
@@ -131,14 +131,14 @@ _KINDS: Final = {
         "Add NAME, DOCID, BEG and END to each entry point, ENTTYPE and SLOT0 to each query.",
     ),
     "NO_QUERIES_LOADED": _warning(
-        _Says("No queries found", text=None),
+        _Message("No queries found", text=None),
         "The query files hold no query.",
         "an empty file, or queries without slots",
         "Check whether the right query file was given.",
         action="Every line of a run is then fatal.",
     ),
     "POSSIBLE_DUPLICATE_QUERY": _warning(
-        _Says("Queries %s and %s are possibly duplicates, based on entrypoint %s", text=2),
+        _Message("Queries %s and %s are possibly duplicates, based on entrypoint %s", text=2),
         "Two queries have an entry point with the same name and the same slots.",
         "<name>Ann</name> with per:children in two queries",
         "See whether they mean the same entity.",
@@ -174,7 +174,7 @@ _KINDS: Final = {
         action="All copies but the first are left out.",
     ),
     "EMPTY_FIELD": _warning(
-        _Says("Empty value for column %s", column=0),
+        _Message("Empty value for column %s", column=0),
         "A column holds nothing but white space.",
         "two tabs in a row",
         "Fill the column.",
@@ -188,7 +188,7 @@ _KINDS: Final = {
         action="It is passed over.",
     ),
     "ILLEGAL_CONFIDENCE_VALUE": _error(
-        _Says("Illegal confidence value: %s", column="CONFIDENCE"),
+        _Message("Illegal confidence value: %s", column="CONFIDENCE"),
         "A confidence is not a decimal number above 0 and up to 1.0.",
         "0, 0.0, 1.1, -0.5, 1e-05, an empty column",
         "Write a value such as 0.75, with digits after the point and no exponent.",
@@ -208,7 +208,7 @@ _KINDS: Final = {
         action=f"{_KEPT} The span is dropped.",
     ),
     "ILLEGAL_OFFSET_PAIR": _error(
-        _Says("(%s, %s) is not a valid offset pair", text=None),
+        _Message("(%s, %s) is not a valid offset pair", text=None),
         "A span ends before it starts.",
         "ENG_1:20-1",
         "Write start-end, both inclusive.",
@@ -222,14 +222,14 @@ _KINDS: Final = {
         action=f"{_KEPT} The part is dropped.",
     ),
     "ILLEGAL_VALUE_TYPE": _error(
-        _Says("Illegal value type: %s", column="VALUE_TYPE"),
+        _Message("Illegal value type: %s", column="VALUE_TYPE"),
         "The value type is none of the known ones.",
         "PERSON",
         "Write PER, ORG, GPE, FAC, LOC, STRING or an event type, in any letter case.",
         action=f"{_KEPT} The type plays no role in scoring.",
     ),
     "IMPROPER_CONFIDENCE_VALUE": _warning(
-        _Says("Confidence value in scientific format: %s", column="CONFIDENCE"),
+        _Message("Confidence value in scientific format: %s", column="CONFIDENCE"),
         "A confidence is written with an exponent.",
         "5.0e-05",
         "Write decimals.",
@@ -237,7 +237,7 @@ _KINDS: Final = {
     ),
     # Spelt like this by the reference; the spelling decides its place in the report.
     "INACCURACTE_MENTION_STRING": _warning(
-        _Says("Mention (or filler) string '%s' not found at %s", column="VALUE"),
+        _Message("Mention (or filler) string '%s' not found at %s", column="VALUE"),
         "The document does not hold the answer at the first span of its value provenance. White space counts as one "
         "blank, both ends are inclusive, and characters are counted in the file as it is, markup included.",
         "Bo at ENG_1:3-5, where characters 3 to 5 are 'Bo '",
@@ -245,7 +245,7 @@ _KINDS: Final = {
         action="The line is kept.",
     ),
     "MISSING_DECIMAL_POINT": _warning(
-        _Says("Decimal point missing in confidence value: %s", column="CONFIDENCE"),
+        _Message("Decimal point missing in confidence value: %s", column="CONFIDENCE"),
         "A confidence of 1 has no decimal point.",
         "1",
         "Write 1.0.",
@@ -299,21 +299,21 @@ _KINDS: Final = {
         action=f"{_KEPT} The text is read as it is.",
     ),
     "TOO_MANY_CHARS": _warning(
-        _Says("Provenance contains too many characters; only the first %d will be used", text=None),
+        _Message("Provenance contains too many characters; only the first %d will be used", text=None),
         "A span is longer than 200 characters.",
         "ENG_1:1-400",
         "Justify with a shorter span.",
         action="Its end is moved so that 200 characters are left.",
     ),
     "TOO_MANY_PROVENANCE_TRIPLES": _warning(
-        _Says("Too many provenance triples (%d) provided; only the first %d will be used", text=None),
+        _Message("Too many provenance triples (%d) provided; only the first %d will be used", text=None),
         "A provenance has more than four spans, which the edition 3.0 allows.",
         "five spans in RELATION_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
         action="The surplus is cut off.",
     ),
     "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
-        _Says("Unexpected number of provenance triples: provided=(%d) expected=(%d)", text=None),
+        _Message("Unexpected number of provenance triples: provided=(%d) expected=(%d)", text=None),
         "A provenance has more spans than allowed: four for the relation, two for the value.",
         "three spans in VALUE_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
@@ -330,14 +330,14 @@ _KINDS: Final = {
         "An id is a prefix, an underscore and ten hexadecimal digits, then _ and twelve for each hop.",
     ),
     "WRONG_NUM_ENTRIES": _error(
-        _Says("Wrong number of entries on line (expected %d, got %d)", text=None),
+        _Message("Wrong number of entries on line (expected %d, got %d)", text=None),
         "A line has not as many columns as the first line of its file. Empty columns at the end do not count.",
         "eight columns in a nine-column run",
         "Separate all columns by single tabs.",
         action=f"{_KEPT} The line is passed over.",
     ),
     "WRONG_SLOT_NAME": _warning(
-        _Says("Slot %s is not the requested slot for query %s (expected %s)", column="SLOT_NAME"),
+        _Message("Slot %s is not the requested slot for query %s (expected %s)", column="SLOT_NAME"),
         "The slot is not the one that the query asks for.",
         "per:age for a query with slot per:children",
         "Answer the query's own slot.",
@@ -395,20 +395,20 @@ _KINDS: Final = {
     ),
     "FILE_MISSING": _condition("An input does not exist.", "a name with a typing error", "Check the name."),
     "MISMATCHED_RUNID": _fatal(
-        _Says("Multiple runids were used: %s", column="RUNID"),
+        _Message("Multiple runids were used: %s", column="RUNID"),
         "The rounds that are packaged together have different run ids.",
         "RUN1 in the first file, RUN2 in the second",
         "Give all lines of a submission one run id.",
     ),
     "MULTIPLE_CORRECT_GROUND_TRUTH": _warning(
-        _Says("More than one correct choice for ground truth for query %s", text=None),
+        _Message("More than one correct choice for ground truth for query %s", text=None),
         "More than one correct assessment fits a line.",
         "the same answer and provenance assessed twice as correct",
         "Remove the repeated assessment.",
         action="The first is used.",
     ),
     "MULTIPLE_RUNIDS": _warning(
-        _Says("File contains multiple run IDs (%s, %s)", text=1, column="RUNID"),
+        _Message("File contains multiple run IDs (%s, %s)", text=1, column="RUNID"),
         "A line has another run id than the first line.",
         "RUN1 in line 1, RUN2 in line 2",
         "Give all lines one run id.",
@@ -426,7 +426,7 @@ _KINDS: Final = {
         "Paths in the list are relative to the working directory; leave the column empty where there is no file.",
     ),
     "UNEXPECTED_ASSESSMENT_ENTRY": _error(
-        _Says("Child with no correct parent found in assessment file. %s %s", text=None),
+        _Message("Child with no correct parent found in assessment file. %s %s", text=None),
         "An assessment without class answers a query about an answer that was not judged correct.",
         "a hop-1 assessment with code W below a hop-0 answer with code W",
         "Remove it, or correct the assessment of the parent answer.",
@@ -447,7 +447,7 @@ _KINDS: Final = {
         action="The colon is added.",
     ),
     "ILLEGAL_LINK_SPECIFICATION": _warning(
-        _Says("Illegal link specification: %s", column="OBJECT"),
+        _Message("Illegal link specification: %s", column="OBJECT"),
         "A link has no colon between the name of the other knowledge base and the id there.",
         ":Entity_1 link E7",
         "Write NAME:ID.",
@@ -462,7 +462,7 @@ _KINDS: Final = {
         action=_DROPPED,
     ),
     "ILLEGAL_NODE_TYPE": _error(
-        _Says("Illegal node type: %s", column="OBJECT"),
+        _Message("Illegal node type: %s", column="OBJECT"),
         "A type line gives a type that there is not.",
         ":Entity_1 type PERSON",
         "Use PER, ORG, GPE, FAC, LOC, STRING or an event type.",
@@ -481,52 +481,54 @@ _KINDS: Final = {
         "Correct the errors that are listed.",
     ),
     "MISSING_CANONICAL": _warning(
-        _Says("Entity %s has no canonical mention in document %s", text=None),
+        _Message("Entity %s has no canonical mention in document %s", text=None),
         "A node has one mention in a document, and no canonical one.",
         ":Entity_1 mention without canonical_mention in ENG_1",
         "None needed.",
         action="The mention is taken for the canonical one.",
     ),
     "MISSING_MENTION_E": _error(
-        _Says("%s: '%s' is not a mention of node %s", text=1, column="PROVENANCE"),
+        _Message("%s: '%s' is not a mention of node %s", text=1, column="PROVENANCE"),
         "A provenance must be a mention of a node, and is none: that of a string filler, of a sentiment's target "
         "or of a normalized mention.",
         ":Entity_1 per:title :String_1 with ENG_1:3-5 first, where :String_1 is not mentioned",
         "Assert the mention, or correct the offsets.",
     ),
     "MISSING_RUNID": _error(
-        _Says("The first line of the file does not contain a legal runid", text=None),
+        _Message("The first line of the file does not contain a legal runid", text=None),
         "The first line is no run id: it is empty, begins with a colon or has white space inside.",
         ":Entity_1 type PER as the first line",
         "Put a run id of one word in the first line.",
         action=f"{_NOT_WRITTEN} Line numbers of later problems are one too large.",
     ),
     "MISSING_TYPEDEF": _error(
-        _Says("No type asserted for Node %s", column="SUBJECT"),
+        _Message("No type asserted for Node %s", column="SUBJECT"),
         "A node has a type by its predicates only.",
         "no line :Entity_1 type PER",
         "Add the type line.",
     ),
     "MULTIPLE_CANONICAL": _error(
-        _Says("More than one canonical mention for Node %s in document %s", text=None),
+        _Message("More than one canonical mention for Node %s in document %s", text=None),
         "A node has several canonical mentions in one document.",
         "two lines :Entity_1 canonical_mention in ENG_1",
         "Keep one.",
     ),
     "MULTIPLE_MENTIONS_NO_CANONICAL": _error(
-        _Says("Node %s has more than one named/nominal mention in document %s but has no canonical mention", text=None),
+        _Message(
+            "Node %s has more than one named/nominal mention in document %s but has no canonical mention", text=None
+        ),
         "A node has several mentions in a document, and none is the canonical one.",
         "two lines :Entity_1 mention in ENG_1",
         "Add the canonical mention.",
     ),
     "MULTIPLE_STRINGS_FOR_PROV": _error(
-        _Says("Multiple strings provided for provenance: %s (%s)", column="OBJECT"),
+        _Message("Multiple strings provided for provenance: %s (%s)", column="OBJECT"),
         "Mentions at one place have different texts.",
         '"Ann" and "Anne" both at ENG_1:3-5',
         "Write the text that stands there.",
     ),
     "MULTITYPED_ENTITY": _error(
-        _Says("Node %s has more than one type: %s", text=None),
+        _Message("Node %s has more than one type: %s", text=None),
         "A node has several types, or stands beside a predicate that does not suit its type.",
         ":Entity_1 type PER, and :Entity_1 org:website :String_1",
         "Correct the type or the predicate.",
@@ -544,7 +546,7 @@ _KINDS: Final = {
         action="The node is kept.",
     ),
     "UNASSERTED_MENTION": _warning(
-        _Says("Failed to assert that %s in document %s is also a mention", text=None),
+        _Message("Failed to assert that %s in document %s is also a mention", text=None),
         "A canonical mention is not asserted as a mention.",
         ":Entity_1 canonical_mention without mention at the same place",
         "None needed.",
@@ -557,7 +559,7 @@ _KINDS: Final = {
         "Add a line :Entity_1 type PER.",
     ),
     "UNQUOTED_STRING": _warning(
-        _Says("String %s not surrounded by double quotes", column="OBJECT"),
+        _Message("String %s not surrounded by double quotes", column="OBJECT"),
         "The text of a mention is not in double quotes, or has a quote or backslash inside without a backslash "
         "before it.",
         ":Entity_1 mention Ann",
@@ -566,7 +568,7 @@ _KINDS: Final = {
     ),
     # Assertions of knowledge bases
     "AMBIGUOUS_PREDICATE": _error(
-        _Says("%s: ambiguous predicate", column="PREDICATE"),
+        _Message("%s: ambiguous predicate", column="PREDICATE"),
         "Several predicates have this name, and it is not known which is meant: the type of the subject is not "
         "known yet.",
         ":Entity_1 parents :Entity_2 before the line that gives :Entity_1 its type",
@@ -574,7 +576,7 @@ _KINDS: Final = {
         action=_DROPPED,
     ),
     "DUPLICATE_ASSERTION": _warning(
-        _Says("The same assertion is made more than once (%s)", text=None),
+        _Message("The same assertion is made more than once (%s)", text=None),
         "The same relation is asserted twice with the same justification; with -multiple ONE with any, with "
         "ONEPERDOC with one in the same document.",
         "two lines :Entity_1 per:children :Entity_2 with the same provenance",
@@ -582,21 +584,21 @@ _KINDS: Final = {
         action="Of two equal ones the second is left out, otherwise the less confident one, the later among equals.",
     ),
     "ILLEGAL_PREDICATE": _error(
-        _Says("Illegal predicate: %s", column="PREDICATE"),
+        _Message("Illegal predicate: %s", column="PREDICATE"),
         "There is no such predicate, or not for subjects of this type.",
         ":Entity_1 per:child :Entity_2",
         "Use a predicate of the inventory, in lower case, or define your own with -predicates.",
         action=_DROPPED,
     ),
     "ILLEGAL_PREDICATE_TYPE": _error(
-        _Says("Illegal predicate type: %s", column="PREDICATE"),
+        _Message("Illegal predicate type: %s", column="PREDICATE"),
         "What stands before the colon of a predicate is no node type.",
         "person:children",
         "Write per, org, gpe, fac, loc, string or an event type, or nothing.",
         action=_DROPPED,
     ),
     "ILLEGAL_REALIS": _error(
-        _Says("Illegal realis: %s", column="PREDICATE"),
+        _Message("Illegal realis: %s", column="PREDICATE"),
         "What follows the last dot of a predicate is no realis; or it is one, and there is no such predicate.",
         "life.die:victim.real, per:childs.actual",
         "Write actual, generic or other behind a predicate of events.",
@@ -608,34 +610,34 @@ _KINDS: Final = {
         "See the message.",
     ),
     "MISSING_FILLER_STRING_PROV": _error(
-        _Says("Filler string missing in provencance: %s", column="PROVENANCE"),
+        _Message("Filler string missing in provencance: %s", column="PROVENANCE"),
         "A relation to a string does not say where the string stands.",
         ":Entity_1 per:title :String_1 with ENG_1:1-20 only",
         "Put the place of the string first: ENG_1:3-5;ENG_1:1-20.",
     ),
     "MISSING_INVERSE": _warning(
-        _Says("No inverse relation asserted for %s(%s, %s)", text=None),
+        _Message("No inverse relation asserted for %s(%s, %s)", text=None),
         "A relation lacks its inverse with the same provenance.",
         "per:children without per:parents of the child",
         "None needed.",
         action="The inverse is added.",
     ),
     "MULTIPLE_FILLS_ENTITY": _warning(
-        _Says("Node %s has multiple %s fills, but should be single-valued", text=1),
+        _Message("Node %s has multiple %s fills, but should be single-valued", text=1),
         "A predicate that takes one value has several. This is ignored unless -ignore is given.",
         "two values of per:age",
         "Keep one value.",
         action="The less confident one is left out, the later among equals.",
     ),
     "OFF_TASK_SLOT": _warning(
-        _Says("%s slot is not valid for task %s", column="PREDICATE"),
+        _Message("%s slot is not valid for task %s", column="PREDICATE"),
         "The task that -task names does not know this predicate.",
         "-task CSED and per:children",
         "None needed.",
         action="The line is left out.",
     ),
     "PREDICATE_ALIAS": _warning(
-        _Says("Use of %s predicate; %s replaced with %s", text=1, column="PREDICATE"),
+        _Message("Use of %s predicate; %s replaced with %s", text=1, column="PREDICATE"),
         "A predicate has an old name or is misspelt in a usual way.",
         "per:spouses",
         "Write the name that replaces it.",
@@ -649,14 +651,14 @@ _KINDS: Final = {
         action=_DROPPED,
     ),
     "SUBJECT_PREDICATE_MISMATCH": _error(
-        _Says("Type of subject (%s) does not match type of predicate (%s)", text=1, column="PREDICATE"),
+        _Message("Type of subject (%s) does not match type of predicate (%s)", text=1, column="PREDICATE"),
         "The type before the colon of a predicate is not that of the subject.",
         ":Entity_1 type PER and :Entity_1 org:website :String_1",
         "Correct the one or the other.",
         action=_DROPPED,
     ),
     "TOO_MANY_PROVENANCES_IN_LIST": _error(
-        _Says("Unexpected number of provenances in the list: %s. provided=(%d) expected=(%d)", column="PROVENANCE"),
+        _Message("Unexpected number of provenances in the list: %s. provided=(%d) expected=(%d)", column="PROVENANCE"),
         "A provenance list has not as many parts as it must: one, one more before it for a string, two more "
         "behind it for an event.",
         "ENG_1:1-20 for a relation with an event",
@@ -664,19 +666,21 @@ _KINDS: Final = {
         "NIL for none.",
     ),
     "TOO_MANY_TOTAL_CHARS": _error(
-        _Says("All provenance strings contain a total of more than %d characters", text=None),
+        _Message("All provenance strings contain a total of more than %d characters", text=None),
         "The spans of an additional justification have more than 800 characters together.",
         "five spans of 200 characters",
         "Justify with less.",
     ),
     "UNATTESTED_RELATION_ENTITY": _error(
-        _Says("Relation %s uses node %s, but that node has no mentions in provenance %s", text=2, column="PROVENANCE"),
+        _Message(
+            "Relation %s uses node %s, but that node has no mentions in provenance %s", text=2, column="PROVENANCE"
+        ),
         "A relation uses a node that is not mentioned in the document of its provenance.",
         ":Entity_1 per:children :Entity_2 in ENG_1, where :Entity_2 is mentioned in ENG_2 only",
         "Assert the mention, or justify from another document.",
     ),
     "UNEXPECTED_BASE_FILLER": _error(
-        _Says(
+        _Message(
             "%s is not an allowed value for BASE_FILLER provenance for event assertions", text=None, column="PROVENANCE"
         ),
         "A relation with an event has no base filler.",
@@ -684,13 +688,13 @@ _KINDS: Final = {
         "Give the span of the base filler as the second part behind the filler string.",
     ),
     "UNEXPECTED_PROVENANCE": _error(
-        _Says("Only PREDICATE_JUSTIFICATION is expected in the provenance: %s", column="PROVENANCE"),
+        _Message("Only PREDICATE_JUSTIFICATION is expected in the provenance: %s", column="PROVENANCE"),
         "A mention has no span, or other parts than the one that says where it stands.",
         "NIL, or ENG_1:3-5;ENG_1:1-20 for a mention",
         "Write one span.",
     ),
     "UNEXPECTED_REALIS": _error(
-        _Says("Unexpected value of realis (expected %s, got %s)", text=1, column="PREDICATE"),
+        _Message("Unexpected value of realis (expected %s, got %s)", text=1, column="PREDICATE"),
         "A predicate of events has no realis, or one that is not of events has one.",
         "life.die:victim without .actual, per:children.actual",
         "Write actual, generic or other behind predicates with events, and nothing behind others.",
