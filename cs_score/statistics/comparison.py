@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import asdict, replace
+from cs_score.base.records import asdict
 from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
 from cs_score.statistics.intervals import Resampled, resampled
 from cs_score.statistics.options import Resampling, common_only, governed, never_significant, notes_of
@@ -22,9 +22,8 @@ from cs_score.statistics.paired_tests import (
     rank_ranges,
     ranks,
     tiers,
-    unit_record,
 )
-from cs_score.statistics.planning import effect_of, equivalences
+from cs_score.statistics.planning import effect_of, with_equivalence
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.statistics.units import UnitTable, aligned
 
@@ -103,8 +102,6 @@ def _paired(
     units, compared = found.statistics.units, []
     for place, (first, second) in enumerate(pairs):
         one, other = found.points[[first, second], column].tolist()
-        ratios = found.ratio(first, column), found.ratio(second, column)
-        wins, ties, losses = record = unit_record(*reversed(ratios))
         compared.append(
             PairedSystems(
                 a=names[first],
@@ -113,17 +110,12 @@ def _paired(
                 p=tested.p[column][place],
                 p_adjusted=tested.p_adjusted[column][place],
                 p_bootstrap=paired_bootstrap_p(other, one, found.resampled_difference(first, second, column), units),
-                wins=wins,
-                ties=ties,
-                losses=losses,
-                **effect_of(*ratios, record),
+                **effect_of(found.ratio(first, column), found.ratio(second, column)),
             )
         )
-    if equivalence is not None:
-        sizes, deviations = [pair.difference for pair in compared], [pair.standard_deviation for pair in compared]
-        equal = equivalences(sizes, deviations, units, equivalence, found.settings.level)
-        compared = [replace(pair, equivalence=each) for pair, each in zip(compared, equal)]
-    return tuple(compared)
+    if equivalence is None:
+        return tuple(compared)
+    return tuple(with_equivalence(compared, units, equivalence, found.settings.level))
 
 
 def _ranked(

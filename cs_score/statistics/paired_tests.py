@@ -35,7 +35,7 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, ExactStatistics, Floats, contributions, noise
+from cs_score.statistics.arithmetic import ColumnFormula, ExactStatistics, Floats, noise
 from cs_score.statistics.options import Family, PairedTest, Resampling, add_one, is_enumerated
 from cs_score.statistics.resampling import (
     all_swaps,
@@ -191,21 +191,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
-
-
-def unit_record(first: Ratio, second: Ratio) -> tuple[int, int, int] | tuple[None, None, None]:
-    """Wins, ties and losses of the first under one measure, by the sign of what each unit adds to the difference.
-
-    The score of a unit alone would not do: a system that is right where the other says nothing has 1 against 0/0, and
-    a false alarm scores 0 like silence. None where a score is undefined.
-    """
-    shares = contributions(second, first)
-    if shares is None:
-        return None, None, None
-    largest = noise(first.numerator, first.denominator, second.numerator, second.denominator)
-    slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
-    wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
-    return wins, len(shares) - wins - losses, losses
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:

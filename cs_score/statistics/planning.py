@@ -28,7 +28,7 @@ Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008 (spending a level over 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -42,7 +42,7 @@ from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, chosen
 from cs_score.statistics.arithmetic import contributions, noise
 from cs_score.statistics.paired_tests import holm
-from cs_score.statistics.results import Comparison, Equivalence
+from cs_score.statistics.results import Comparison, Equivalence, PairedSystems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -271,25 +271,29 @@ def of_comparison(
 # ---- Two systems
 
 
-def effect_of(first: Ratio, second: Ratio, record: tuple[int | None, int | None, int | None]) -> dict[str, Any]:
+def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
     """The size of `second - first` in fields of `PairedSystems`; those that do not exist are left out.
 
-    `record` are the units that speak for the second, for neither, for the first.
+    Wins, ties and losses of the second go by the sign of what each unit adds to the difference. The score of a unit
+    alone would not do: a system that is right where the other says nothing has 1 against 0/0, and a false alarm scores
+    0 like silence. None where a score is undefined.
     """
     shares = contributions(first, second)
-    wins, ties, _ = record
-    if shares is None or wins is None or ties is None:
-        return {}
+    if shares is None:
+        return {"wins": None, "ties": None, "losses": None}
+    largest = noise(first.numerator, first.denominator, second.numerator, second.denominator)
+    slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
     units = len(shares)
-    superiority = (wins + ties / 2) / units
+    wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
+    ties = units - wins - losses
+    found = {"wins": wins, "ties": ties, "losses": losses, "superiority": (wins + ties / 2) / units}
     if units < 2:
-        return {"superiority": superiority}
+        return found
     differences = shares * units
     deviation = float(differences.std(ddof=1))
     if deviation <= 4 * float(np.max(noise(differences))):  # all the same, but for rounding
-        return {"standard_deviation": 0.0, "superiority": superiority}
-    effect_size = float(differences.mean()) / deviation
-    return {"standard_deviation": deviation, "effect_size": effect_size, "superiority": superiority}
+        return {**found, "standard_deviation": 0.0}
+    return {**found, "standard_deviation": deviation, "effect_size": float(differences.mean()) / deviation}
 
 
 def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:
@@ -300,16 +304,16 @@ def equivalence_p(difference: float, deviation: float | None, units: int, margin
     return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
 
 
-def equivalences(
-    differences: Sequence[float], deviations: Sequence[float | None], units: int, margin: float, level: float
-) -> list[Equivalence]:
-    """The tests of pairs, given their differences and standard deviations, which are corrected together."""
-    found = [equivalence_p(*each, units, margin) for each in zip(differences, deviations)]
+def with_equivalence(
+    pairs: Sequence[PairedSystems], units: int, margin: float, level: float
+) -> Iterator[PairedSystems]:
+    """The pairs with the tests of equivalence, which are corrected together."""
+    found = [equivalence_p(pair.difference, pair.standard_deviation, units, margin) for pair in pairs]
     adjusted = iter(holm([p for p in found if p is not None]))
-    return [
-        Equivalence(margin, p, after := None if p is None else next(adjusted), after is not None and after <= level)
-        for p in found
-    ]
+    for pair, p in zip(pairs, found):
+        after = None if p is None else next(adjusted)
+        is_equivalent = after is not None and after <= level
+        yield replace(pair, equivalence=Equivalence(margin, p, after, is_equivalent))
 
 
 # ---- Repeated checks

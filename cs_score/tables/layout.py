@@ -233,34 +233,34 @@ def exact(value: Value) -> str:
 def markdown(table: Table, top: int | None = None) -> Iterator[str]:
     """Lines of a table as CommonMark with GitHub's tables has it."""
     head, rows = table.for_people(top)
-    rule = ["---:" if right else ":---" for right in _to_the_right(head, rows)]
-    yield _bars(escape_markdown(column.title) for column in head)
-    yield _bars(rule)
+    lines = [[escape_markdown(column.title) for column in head]]
+    lines.append(["---:" if right else ":---" for right in _to_the_right(head, rows)])
     for row in rows:
-        yield _bars(
-            escape_markdown(value) if isinstance(value, str) else shown(value, column).replace("<", "&lt;")
-            for value, column in zip(row, head)
+        lines.append(
+            [
+                escape_markdown(value) if isinstance(value, str) else shown(value, column).replace("<", "&lt;")
+                for value, column in zip(row, head)
+            ]
         )
+    yield from (f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def latex(table: Table, top: int | None = None) -> Iterator[str]:
     """Lines of a `tabular` for the package booktabs. Numbers go into mathematics, where a hyphen is a minus sign."""
     head, rows = table.for_people(top)
+
+    def cell(value: Value, column: Column) -> str:
+        if value is None or isinstance(value, str):
+            return escape_latex(value or "-")
+        return f"${shown(value, column)}$".replace("%", r"\%")
+
     yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _to_the_right(head, rows))}}}"
     yield r"\toprule"
     yield " & ".join(escape_latex(column.title) for column in head) + r" \\"
     yield r"\midrule"
-    for row in rows:
-        cells = (_latex_cell(value, column) for value, column in zip(row, head))
-        yield " & ".join(cells) + r" \\"
+    yield from (" & ".join(map(cell, row, head)) + r" \\" for row in rows)
     yield r"\bottomrule"
     yield r"\end{tabular}"
-
-
-def _latex_cell(value: Value, column: Column) -> str:
-    if value is None or isinstance(value, str):
-        return escape_latex(value or "-")
-    return f"${shown(value, column)}$".replace("%", r"\%")
 
 
 class Cell(Record):
@@ -284,16 +284,15 @@ def html(
     kinds = ["number" if right else "text" for right in _to_the_right(head, rows)]
     title = table.title.removesuffix(":") if caption is None else caption
     yield f'<table class="cs-score"><caption>{escaped(title)}</caption>'
-    yield "<thead><tr>" + "".join(map(_heading, head, kinds)) + "</tr></thead><tbody>"
+    heads = []
+    for column, kind in zip(head, kinds):
+        meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
+        words = escaped(column.heading or title_case(column.key))
+        heads.append(f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{words}</th>')
+    yield "<thead><tr>" + "".join(heads) + "</tr></thead><tbody>"
     for row in rows:
         yield "<tr>" + "".join(_data(value, column, longest) for value, column in zip(row, head)) + "</tr>"
     yield "</tbody></table>"
-
-
-def _heading(column: Column, kind: str) -> str:
-    meaning = f' title="{escaped(column.meaning)}"' if column.meaning else ""
-    words = column.heading or title_case(column.key)
-    return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{escaped(words)}</th>'
 
 
 def _data(value: Value | Cell, column: Column, longest: int) -> str:
@@ -355,7 +354,3 @@ def _to_the_right(head: list[Column], rows: list[list[Value]]) -> list[bool]:
     return [
         not any(isinstance(each.value if isinstance(each, Cell) else each, str) for each in column) for column in values
     ]
-
-
-def _bars(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"

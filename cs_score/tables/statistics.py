@@ -19,8 +19,7 @@ from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, 
 class Printout(Record):
     """How a document of statistics is printed: tables with sentences below them.
 
-    Files for programs have the `main` table alone; those `before` it stand above it for people. In titles % is the
-    measure of the document.
+    Files for programs have the `main` table alone, people see those `before` it, too. In titles % is the measure.
     """
 
     main: Layout
@@ -43,13 +42,14 @@ class Printout(Record):
 
     def written(self, found: Any, format_: str, width: int) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
-        if format_ not in ("text", "json", "tsv"):
+        writers: dict[str, Callable[[], str]] = {
+            "text": lambda: self.text(found, width),
+            "json": lambda: json_text(found).removesuffix("\n"),
+            "tsv": lambda: b"".join(tsv(self.main.table(found))).decode().removesuffix("\n"),
+        }
+        if format_ not in writers:
             raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
-        if format_ == "json":
-            return json_text(found).removesuffix("\n")
-        if format_ == "tsv":
-            return b"".join(tsv(self.main.table(found))).decode().removesuffix("\n")
-        return self.text(found, width)
+        return writers[format_]()
 
 
 def rankings_agree(tau_b: float | None) -> str:

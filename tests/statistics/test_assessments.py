@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TypeAlias
 
 import krippendorff
@@ -27,7 +26,6 @@ from cs_score.statistics.assessments import (
     kappa,
 )
 from cs_score.statistics.options import Resampling
-from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, system
 
 Flags: TypeAlias = "np.typing.NDArray[np.bool_]"
@@ -74,16 +72,6 @@ def test_uniform_sampling_is_prediction_powered_inference() -> None:
         assert found.population_high == pytest.approx(point + norm.ppf(0.975) * error, abs=1e-9)
         within = math.sqrt((1 - 120 / 500) * (right - predicted)[sample].var() / 120)
         assert found.standard_error == pytest.approx(within, abs=1e-12)
-
-
-def test_what_ppi_py_gave() -> None:
-    """Twelve answers of which five were assessed; the numbers are those that ppi_py 0.2.3 printed."""
-    predicted = np.array([0.9, 0.8, 0.3, 0.6, 0.2, 0.7, 0.4, 0.95, 0.1, 0.5, 0.85, 0.15])
-    right = np.array([1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], np.float64)
-    found = of_one(items(right, [True] * 5 + [False] * 7, 5 / 12, predicted))
-    assert (found.estimate, found.population_low, found.population_high) == pytest.approx(
-        (0.5775, 0.1286848602305254, 1.0263151397694745), abs=1e-9
-    )
 
 
 def test_everything_assessed_gives_the_score() -> None:
@@ -158,23 +146,6 @@ def test_where_there_is_no_agreement_to_measure() -> None:
     assert alpha([("C", "C"), ("C", "C")]) is None
     assert alpha([("C", None), (None, "W")]) is None
     assert (kappa([("C", "W"), ("W", "C")]), kappa([("C", "C"), ("W", "W")])) == (-1.0, 1.0)
-
-
-def test_the_three_annotators_of_r4c() -> None:
-    """Whether a sentence supports the answer, over the sentences that any annotator named."""
-    gold = json.loads((ROOT / "assessments" / "r4c-gold.json").read_text("utf-8"))
-    judged = []
-    for annotators in gold.values():
-        named = [{(title, number) for title, number, _ in facts} for facts in annotators]
-        judged += [[sentence in each for each in named] for sentence in sorted(set().union(*named))]
-    assert {len(item) for item in judged} == {3}
-    data = np.array(judged, np.float64).T
-    wanted = krippendorff.alpha(reliability_data=data, level_of_measurement="nominal")
-    assert alpha(judged) == pytest.approx(wanted, abs=1e-12)
-    for one, other in combinations(range(3), 2):
-        table, _ = to_table(data[[one, other]].T.astype(int), 2)
-        wanted = float(cohens_kappa(table, return_results=False))
-        assert kappa((item[one], item[other]) for item in judged) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_intervals_that_draw_the_assessor() -> None:

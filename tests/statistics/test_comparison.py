@@ -13,7 +13,7 @@ from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.intervals import bootstrap_intervals
-from cs_score.statistics.options import ALL_EQUAL, ONE_UNIT, Family, IntervalMethod, Resampling
+from cs_score.statistics.options import ALL_EQUAL, Family, IntervalMethod, Resampling
 from cs_score.statistics.paired_tests import holm
 from cs_score.statistics.results import Comparison, Interval, RankedSystem
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
@@ -119,15 +119,6 @@ def test_a_further_system_changes_nothing_about_the_others_but_corrected_p_value
         for pair in one.pairs:
             same = pairs[pair.a, pair.b]
             assert replace(same, p_adjusted=pair.p_adjusted) == pair
-
-
-def test_one_unit() -> None:
-    found = comparison({"A": system(0.9, units=1, seed=4), "B": np.array([[0.0, 1.0, 1.0]])})
-    for measure in found.measures:
-        [pair] = measure.pairs
-        assert pair.notes == (ONE_UNIT,)
-        assert pair.p == pair.p_bootstrap == 1.0
-        assert {entry.tier for entry in measure.systems} == {1}
 
 
 def test_wrong_usage_is_refused() -> None:
