@@ -20,15 +20,13 @@ from cs_score.base.records import Record, replace
 # ---- The arithmetic of scores
 
 
-class Arithmetic(Protocol):
+class Summed(Protocol):
     """What formulas ask of a number."""
 
     def __add__(self, other: Self, /) -> Self: ...
-    def __mul__(self, other: Self, /) -> Self: ...
-    def __rmul__(self, other: int, /) -> Self: ...
 
 
-Number = TypeVar("Number", bound=Arithmetic)
+Number = TypeVar("Number", bound=Summed)
 """A sum over units: one float for the score itself, a numpy array with one element per resample otherwise."""
 
 Divide: TypeAlias = Callable[[Number, Number], Number]
