@@ -7,7 +7,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.many.overview import Findings
+from cs_score.analysis.many.overview import Findings, FoundTogether
+from cs_score.analysis.many.rankings import Limits, Stability
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
@@ -158,13 +159,6 @@ def family_lines(families: Mapping[str, Family], measure: str) -> list[str]:
     ]
 
 
-class Limits(Record):
-    """The limits of an interval, None where resamples gave none."""
-
-    low: float | None
-    high: float | None
-
-
 class RankedRow(Record):
     """A row of the leaderboard with the score that ranks it."""
 
@@ -213,15 +207,6 @@ class Union(Record):
     scores: dict[str, float]
 
 
-class FoundTogether(Record):
-    """What so many runs find: the mean over all choices of them, and what at least so many agree on."""
-
-    part: str
-    systems: int
-    recall: float | None
-    agreed: float | None
-
-
 class Agreement(Record):
     """How much runs have in common under a policy."""
 
@@ -229,36 +214,6 @@ class Agreement(Record):
     pairs: tuple[Overlap, ...]
     union: Union
     systems: tuple[FoundTogether, ...]
-
-
-class Ranking(Record):
-    """A ranking of all runs."""
-
-    measure: str
-    policy: str
-
-
-class RankingPair(Record):
-    """Kendall's tau-b of two rankings."""
-
-    a: Ranking
-    b: Ranking
-    tau: float | None
-    interval: Limits | None
-
-
-class FirstPlace(Ranking):
-    """Who comes first in a ranking, and in what share of resamples another run does."""
-
-    runs: tuple[int, ...]
-    changes: float | None
-
-
-class Stability(Record):
-    """How far rankings agree."""
-
-    pairs: tuple[RankingPair, ...]
-    first: tuple[FirstPlace, ...]
 
 
 class System(Record):

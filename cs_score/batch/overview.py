@@ -6,24 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cs_score.analysis.many import overview as many
+from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import (
     Agreement,
     Difficulty,
-    FirstPlace,
-    FoundTogether,
     Leaderboard,
-    Limits,
     Outcome,
     Overlap,
     Overview,
     RankedRow,
-    Ranking,
-    RankingPair,
     Row,
-    Stability,
     System,
     Union,
     UnitScores,
@@ -83,10 +78,8 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
                 for name in ("shared", "either", "jaccard")
             }
             yield policy | pair | overlaps | {"part": right.part}
-        for part, pooled in each.pooled.items():
-            for one in pooled:
-                shares = {"systems": one.systems, "recall": one.recall, "agreed": one.agreed}
-                yield policy | {"what": "systems", "part": part} | shares
+        for one in each.pooled:
+            yield policy | {"what": "systems"} | asdict(one)
         for measure, score in each.union.items():
             yield policy | {"what": "union", "measure": measure, "score": score}
 
@@ -94,18 +87,19 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
 def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
     """The rankings with their first places, then every pair of them."""
     labels = labels_of(found.systems)
-    first = {ranking.by: ranking.first for ranking in found.stability.rankings}
-    for ranking in found.stability.rankings:
-        names = "; ".join(labels[place] for place in ranking.first)
-        measure, policy = ranking.by
-        changes = {"first": names, "first_changes": ranking.changes}
-        yield {"what": "ranking", "measure": measure, "policy": policy} | changes
+    first = {Ranking(each.measure, each.policy): each for each in found.stability.first}
+    for by, each in first.items():
+        names = "; ".join(labels[place] for place in each.runs)
+        yield asdict(by) | {"what": "ranking", "first": names, "first_changes": each.changes}
     for pair in found.stability.pairs:
-        low, high = (None, None) if pair.interval is None else pair.interval
+        limits = (
+            {} if pair.interval is None else {f"tau_b:{end}": value for end, value in asdict(pair.interval).items()}
+        )
         yield {
-            "what": "pair", "measure": pair.a[0], "policy": pair.a[1], "other_measure": pair.b[0],
-            "other_policy": pair.b[1], "runs": pair.runs, "tau_b": pair.tau, "tau_b:low": low, "tau_b:high": high,
-            "first_changes": int(not set(first[pair.a]) & set(first[pair.b])),
+            **limits, "what": "pair", "measure": pair.a.measure, "policy": pair.a.policy,
+            "other_measure": pair.b.measure, "other_policy": pair.b.policy, "tau_b": pair.tau,
+            "runs": len(found.ranked[pair.a] & found.ranked[pair.b]),
+            "first_changes": int(not set(first[pair.a].runs) & set(first[pair.b].runs)),
         }  # fmt: skip
 
 
@@ -162,28 +156,11 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Ove
                 each.policy,
                 tuple(Overlap(r.a, r.b, r.jaccard, w.jaccard, r.part) for r, w in zip(each.right, each.wrong)),
                 Union(dict(each.union)),
-                tuple(
-                    FoundTogether(part, one.systems, one.recall, one.agreed)
-                    for part, pooled in each.pooled.items()
-                    for one in pooled
-                ),
+                tuple(each.pooled),
             )
             for each in found.policies
         ),
-        stability=Stability(
-            tuple(
-                RankingPair(
-                    Ranking(*pair.a),
-                    Ranking(*pair.b),
-                    pair.tau,
-                    None if pair.interval is None else Limits(*pair.interval),
-                )
-                for pair in found.stability.pairs
-            ),
-            tuple(
-                FirstPlace(*ranking.by, tuple(ranking.first), ranking.changes) for ranking in found.stability.rankings
-            ),
-        ),
+        stability=found.stability,
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
+from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.batch.documents import Limits, Overview, Ranking, family_lines
+from cs_score.batch.documents import Overview, family_lines
 from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
 from cs_score.report.page import Block, Page, PageMaker, Section, away, charts, slug, table_of

@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.many.rankings import (
-    Ranked,
+    Ranking,
     Stability,
     Values,
     measured,
@@ -218,14 +218,13 @@ class Overlap(Record):
         return self.shared / self.either if self.either else None
 
 
-class Pooled(Record):
-    """What `systems` of the runs find: `recall` is the mean, over all choices of so many runs, of the share of things
-    that at least one of them found; `agreed` is the share of things that at least so many runs found.
-    """
+class FoundTogether(Record):
+    """What so many runs find: the mean over all choices of them, and what at least so many agree on."""
 
+    part: str
     systems: int
-    recall: float
-    agreed: float
+    recall: float | None
+    agreed: float | None
 
 
 def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
@@ -261,9 +260,10 @@ def found_by(of_runs: Sequence[str], things: int) -> list[int]:
     return [of_thing.count(FOUND) for of_thing in zip(*of_runs)] if of_runs else [0] * things
 
 
-def recall_by_systems(often: Sequence[int], runs: int) -> list[Pooled]:
-    """For 1 ... `runs` runs what they find; `often` says of each thing how many runs found it. Nothing without things.
+def found_together(often: Sequence[int], runs: int, part: str = "") -> list[FoundTogether]:
+    """For 1 ... `runs` runs the shares of things that any of them finds, and that at least so many runs find.
 
+    `often` says of each thing how many runs found it. Nothing without things.
     Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses a thing that m runs found.
     """
     if not often:
@@ -276,7 +276,7 @@ def recall_by_systems(often: Sequence[int], runs: int) -> list[Pooled]:
             missed[times] *= max(0, runs - times - systems + 1) / (runs - systems + 1)
         recall = sum((1 - missed[times]) * count for times, count in sorted(counts.items())) / len(often)
         agreed = sum(count for times, count in counts.items() if times >= systems) / len(often)
-        pooled.append(Pooled(systems, recall, agreed))
+        pooled.append(FoundTogether(part, systems, recall, agreed))
     return pooled
 
 
@@ -318,20 +318,24 @@ class OfPolicy(Record):
     units: Sequence[tuple[str, Sequence[float | None]]]
     marks: Sequence[str | None]
     often: Sequence[int]
-    pooled: Mapping[str, Sequence[Pooled]]
+    pooled: Sequence[FoundTogether]
     right: Sequence[Overlap]
     wrong: Sequence[Overlap]
     union: Mapping[str, float]
 
 
 class Overview(Record):
-    """What many runs give together; `resampling` is None where there are no intervals."""
+    """What many runs give together; `ranked` are those that each ranking has, by position.
+
+    `resampling` is None where there are no intervals.
+    """
 
     evaluation: Evaluation
     wanted: Sequence[Wanted]
     systems: Sequence[System]
     policies: Sequence[OfPolicy]
     stability: Stability
+    ranked: Mapping[Ranking, frozenset[int]]
     resampling: Resampling | None
 
 
@@ -352,8 +356,8 @@ def overview(
     It is asked policy by policy, so that the findings of one policy are in memory at a time; `measures` rank.
     """
     of_policies: list[OfPolicy] = []
-    scores: dict[Ranked, list[float | None]] = {}
-    resampled: dict[Ranked, Floats] = {}
+    scores: dict[Ranking, list[float | None]] = {}
+    resampled: dict[Ranking, Floats] = {}
     wanted = evaluation.wanted
     units: list[Unit] = []
     for policy in policies:
@@ -371,13 +375,16 @@ def overview(
         for measure in measures:
             of_runs = [None if each is None else each[0].get(measure) for each in given]
             if any(score is not None for score in of_runs):
-                scores[measure, policy] = of_runs
-        ranked = [measure for measure in measures if (measure, policy) in scores]
+                scores[Ranking(measure, policy)] = of_runs
+        ranked = [measure for measure in measures if Ranking(measure, policy) in scores]
         if resampling is not None and ranked:
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
-            resampled.update(((measure, policy), found) for measure, found in zip(ranked, drawn))
+            resampled.update((Ranking(measure, policy), found) for measure, found in zip(ranked, drawn))
     firm = stability(scores, resampled, 0.0 if resampling is None else resampling.level)
-    return Overview(evaluation, wanted, systems, of_policies, firm, resampling)
+    there = {
+        by: frozenset(at for at, score in enumerate(of_runs) if score is not None) for by, of_runs in scores.items()
+    }
+    return Overview(evaluation, wanted, systems, of_policies, firm, there, resampling)
 
 
 def _of_policy(
@@ -421,7 +428,7 @@ def _of_policy(
         [(unit[0], [own[unit][0] if unit in own else None for own in values]) for unit in units],
         [of_systems.get(place) for place in everyone],
         often,
-        {part: recall_by_systems(times, len(there)) for part, times in by_part.items()},
+        [each for part, times in by_part.items() for each in found_together(times, len(there), part)],
         right,
         wrong,
         evaluation.union_scores(together) if there else {},

@@ -20,7 +20,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cs_score.analysis.evidence.task import EvidenceTask
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.evidence.result import scores_at
 from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
@@ -181,71 +181,70 @@ def tau_b(first: Order, second: Order) -> float | None:
 
 # ---- How firm rankings are
 
-Ranked: TypeAlias = tuple[str, str]
-"""What ranks: a measure, by name, and a policy."""
 
-Scores: TypeAlias = Mapping[Ranked, Sequence[float | None]]
-"""The score of each run, by position, under what ranks; None where it has none."""
+class Limits(Record):
+    """The limits of an interval, None where resamples gave none."""
+
+    low: float | None
+    high: float | None
 
 
 class Ranking(Record):
-    """One ranking: the runs in first place by their position, and the share of resamples in which none of them is first
-    (None without resamples, and where too many give a run no score).
-    """
+    """A ranking of all runs."""
 
-    by: Ranked
-    first: tuple[int, ...]
-    changes: float | None = None
+    measure: str
+    policy: str
 
 
-class RankPair(Record):
-    """Two rankings: tau-b over the `runs` that both have (None where it is undefined), and its interval if any."""
+class RankingPair(Record):
+    """Kendall's tau-b of two rankings."""
 
-    a: Ranked
-    b: Ranked
-    runs: int
+    a: Ranking
+    b: Ranking
     tau: float | None
-    interval: tuple[float, float] | None = None
+    interval: Limits | None
+
+
+class FirstPlace(Ranking):
+    """Who comes first in a ranking, and in what share of resamples another run does."""
+
+    runs: tuple[int, ...]
+    changes: float | None
 
 
 class Stability(Record):
-    """All rankings, and all pairs of them."""
+    """How far rankings agree."""
 
-    rankings: Sequence[Ranking]
-    pairs: Sequence[RankPair]
+    pairs: tuple[RankingPair, ...]
+    first: tuple[FirstPlace, ...]
 
 
-def stability(scores: Scores, resampled: Mapping[Ranked, Floats] | None = None, level: float = 0.05) -> Stability:
-    """Compare all rankings.
+Scores: TypeAlias = Mapping[Ranking, Sequence[float | None]]
+"""The score of each run, by position, in each ranking; None where it has none."""
 
-    `resampled` has the scores (runs, N) of each ranking in the same resamples, which give intervals, without the share
-    `level` of the resamples, and how often another run is first.
+
+def stability(scores: Scores, resampled: Mapping[Ranking, Floats] | None = None, level: float = 0.05) -> Stability:
+    """Compare all rankings, over the runs that both of a pair have.
+
+    `resampled` has the scores (runs, N) of each ranking in the same resamples, which give intervals of tau-b, without
+    the share `level` of the resamples and over the runs that all rankings have, and how often another run is first.
     """
-    rankings = [Ranking(by, _first(of_runs)) for by, of_runs in scores.items()]
+    everywhere = [place for place, of_run in enumerate(zip(*scores.values())) if None not in of_run]
+    orders = {by: _orders(resampled[by][everywhere]) for by in scores} if resampled else {}
     pairs = []
     for a, b in combinations(scores, 2):
         both = [(x, y) for x, y in zip(scores[a], scores[b]) if x is not None and y is not None]
         tau = tau_b(order_of(tuple(x for x, _ in both)), order_of(tuple(y for _, y in both)))
-        pairs.append(RankPair(a, b, len(both), tau))
-    if not resampled:
-        return Stability(rankings, pairs)
-    # tau-b in each resample is over the runs that have a score in all rankings.
-    everywhere = [place for place, of_run in enumerate(zip(*scores.values())) if None not in of_run]
-    orders = {by: _orders(resampled[by][everywhere]) for by in scores}
-    return Stability(
-        [replace(each, changes=_changes(each, scores[each.by], resampled[each.by])) for each in rankings],
-        [
-            pair if pair.tau is None else replace(pair, interval=_interval(orders[pair.a], orders[pair.b], level))
-            for pair in pairs
-        ],
-    )
-
-
-def _first(scores: Sequence[float | None]) -> tuple[int, ...]:
-    """The runs with the highest score, by position; scores that are equal but for rounding are equal."""
-    best = max((score for score in scores if score is not None), default=0.0)
-    least = best - TIE_TOLERANCE * abs(best)
-    return tuple(place for place, score in enumerate(scores) if score is not None and score >= least)
+        interval = _interval(orders[a], orders[b], level) if orders and tau is not None else None
+        pairs.append(RankingPair(a, b, tau, interval))
+    first = []
+    for by, of_runs in scores.items():
+        best = max((score for score in of_runs if score is not None), default=0.0)
+        least = best - TIE_TOLERANCE * abs(best)  # scores that are equal but for rounding are equal
+        places = tuple(place for place, score in enumerate(of_runs) if score is not None and score >= least)
+        changes = _changes(places, of_runs, resampled[by]) if resampled else None
+        first.append(FirstPlace(by.measure, by.policy, places, changes))
+    return Stability(tuple(pairs), tuple(first))
 
 
 def resampled_scores(
@@ -263,15 +262,14 @@ def resampled_scores(
     return list(found)
 
 
-def _changes(ranking: Ranking, scores: Sequence[float | None], resampled: Floats) -> float | None:
-    """The share of resamples in which none of the runs in first place is first."""
+def _changes(first: Sequence[int], scores: Sequence[float | None], resampled: Floats) -> float | None:
+    """The share of resamples in which none of the runs in first place is first; None where too many have no score."""
     places = [place for place, score in enumerate(scores) if score is not None]
     found = defined(resampled[places])
-    if found is None or not ranking.first:
+    if found is None or not first:
         return None
     best = found.max(axis=0)
-    first = [places.index(place) for place in ranking.first]
-    stays = (found[first] >= best - noise(best)).any(axis=0)
+    stays = (found[[places.index(place) for place in first]] >= best - noise(best)).any(axis=0)
     return int(np.count_nonzero(~stays)) / len(stays)
 
 
@@ -296,13 +294,8 @@ def _orders(scores: Floats) -> list[Order | None]:
     return orders
 
 
-def _interval(
-    first: Sequence[Order | None], second: Sequence[Order | None], level: float
-) -> tuple[float, float] | None:
+def _interval(first: Sequence[Order | None], second: Sequence[Order | None], level: float) -> Limits | None:
     """The percentile interval of tau-b over resamples; None where more than a fifth of them have none."""
     taus = [None if x is None or y is None else tau_b(x, y) for x, y in zip(first, second)]
     found = defined(np.array([np.nan if tau is None else tau for tau in taus])) if taus else None
-    if found is None:
-        return None
-    low, high = np.quantile(found, [level / 2, 1 - level / 2], method="linear").tolist()
-    return low, high
+    return None if found is None else Limits(*np.quantile(found, [level / 2, 1 - level / 2], method="linear").tolist())

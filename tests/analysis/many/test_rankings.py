@@ -18,12 +18,21 @@ from cs_score.analysis.many.overview import (
     bits,
     findings,
     found_by,
+    found_together,
     marks,
     overlaps,
-    recall_by_systems,
     unit_parts,
 )
-from cs_score.analysis.many.rankings import measured, order_of, row_tests, stability, tau_b
+from cs_score.analysis.many.rankings import (
+    FirstPlace,
+    Ranking,
+    RankingPair,
+    measured,
+    order_of,
+    row_tests,
+    stability,
+    tau_b,
+)
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace, to_builtins
 from cs_score.statistics.options import Resampling
@@ -70,54 +79,46 @@ def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
     assert tau(first, second) == pytest.approx(expected, abs=1e-12)
 
 
+F1, AP = Ranking("F1", ""), Ranking("AP", "")
+
+
 class TestStability:
     """Three runs under two measures; the second measure swaps the first two."""
 
-    SCORES: ClassVar[dict[tuple[str, str], list[float | None]]] = {
-        ("F1", ""): [0.9, 0.5, 0.1],
-        ("AP", ""): [0.5, 0.9, 0.1],
-    }
+    SCORES: ClassVar[dict[Ranking, list[float | None]]] = {F1: [0.9, 0.5, 0.1], AP: [0.5, 0.9, 0.1]}
 
     def test_without_resamples_there_are_neither_intervals_nor_changes(self) -> None:
         found = stability(self.SCORES)
-        assert [(ranking.by, ranking.first, ranking.changes) for ranking in found.rankings] == [
-            (("F1", ""), (0,), None),
-            (("AP", ""), (1,), None),
-        ]
+        assert found.first == (FirstPlace("F1", "", (0,), None), FirstPlace("AP", "", (1,), None))
         (pair,) = found.pairs
         assert pair.tau == pytest.approx(1 / 3)
-        assert (pair.runs, pair.interval) == (3, None)
+        assert pair == RankingPair(F1, AP, pair.tau, None)
 
     def test_changes_are_counted_and_taus_taken_in_each_resample(self) -> None:
         # In the last of four resamples the second run is first by F1, so that both rankings are the same there.
         drawn = {
-            ("F1", ""): np.array([[0.9, 0.9, 0.9, 0.4], [0.5, 0.5, 0.5, 0.5], [0.1] * 4]),
-            ("AP", ""): np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
+            F1: np.array([[0.9, 0.9, 0.9, 0.4], [0.5, 0.5, 0.5, 0.5], [0.1] * 4]),
+            AP: np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
         }
         found = stability(self.SCORES, drawn, 0.5)
-        assert [ranking.changes for ranking in found.rankings] == [0.25, 0.0]
+        assert [each.changes for each in found.first] == [0.25, 0.0]
         # The taus are 1/3, 1/3, 1/3 and 1; the upper quartile lies a quarter of the way to the last.
-        assert found.pairs[0].interval == pytest.approx((1 / 3, 1 / 3 + 0.25 * 2 / 3))
+        limits = found.pairs[0].interval
+        assert limits is not None
+        assert (limits.low, limits.high) == pytest.approx((1 / 3, 1 / 3 + 0.25 * 2 / 3))
 
     def test_who_shares_the_first_place_keeps_it_while_one_of_them_does(self) -> None:
-        scores: dict[tuple[str, str], list[float | None]] = {("F1", ""): [0.5, 0.5]}
-        drawn = {("F1", ""): np.array([[0.4, 0.6], [0.6, 0.4]])}
-        (ranking,) = stability(scores, drawn, 0.05).rankings
-        assert (ranking.first, ranking.changes) == ((0, 1), 0.0)
+        found = stability({F1: [0.5, 0.5]}, {F1: np.array([[0.4, 0.6], [0.6, 0.4]])}, 0.05)
+        assert found.first == (FirstPlace("F1", "", (0, 1), 0.0),)
 
     def test_runs_that_one_ranking_lacks_are_left_out_of_its_pairs(self) -> None:
-        scores: dict[tuple[str, str], list[float | None]] = {
-            ("F1", "a"): [0.9, 0.5, 0.1],
-            ("F1", "b"): [0.1, None, 0.9],
-        }
-        (pair,) = stability(scores).pairs
-        assert (pair.tau, pair.runs) == (-1.0, 2)
+        (pair,) = stability({Ranking("F1", "a"): [0.9, 0.5, 0.1], Ranking("F1", "b"): [0.1, None, 0.9]}).pairs
+        assert pair.tau == -1.0
 
     def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:
         lacking = np.array([[0.9, np.nan, np.nan, 0.9], [0.5] * 4, [0.1] * 4])
-        drawn = dict.fromkeys(self.SCORES, lacking)
-        found = stability(self.SCORES, drawn, 0.05)
-        assert [ranking.changes for ranking in found.rankings] == [None, None]
+        found = stability(self.SCORES, dict.fromkeys(self.SCORES, lacking), 0.05)
+        assert [each.changes for each in found.first] == [None, None]
         assert found.pairs[0].interval is None
 
 
@@ -188,7 +189,7 @@ def test_pooled_recall_is_the_mean_over_all_choices_of_runs(runs: list[tuple[int
     things = runs[0][1] if runs else 0
     found = [{thing for thing in range(things) if bitset >> thing & 1} for bitset, _ in runs]
     of_runs = [marks(bitset, things) for bitset, _ in runs]
-    pooled = recall_by_systems(found_by(of_runs, things), len(runs))
+    pooled = found_together(found_by(of_runs, things), len(runs))
     assert [each.systems for each in pooled] == list(range(1, len(runs) + 1) if things else [])
     for each in pooled[:4]:
         unions = [set().union(*chosen) for chosen in combinations(found, each.systems)]
@@ -198,7 +199,7 @@ def test_pooled_recall_is_the_mean_over_all_choices_of_runs(runs: list[tuple[int
 
 
 def test_nothing_to_find() -> None:
-    assert recall_by_systems([], 3) == []
+    assert found_together([], 3) == []
     assert (marks(0, 0), found_by([], 2), found_by(["01"], 2)) == ("", [0, 0], [0, 1])
 
 
