@@ -7,7 +7,7 @@ A text is a tree, wrapped to the width that there is; texts of the inputs are ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from cs_score.analysis.coldstart.changes import At
@@ -28,15 +28,15 @@ class HasTree(Protocol):
     def tree(self) -> Tree: ...
 
 
-Tree: TypeAlias = "str | Sequence[Tree] | HasTree | None"
-"""A text, or a sequence of one and of what stands below it; None stands nowhere."""
+Tree: TypeAlias = "str | Iterable[Tree] | HasTree | None"
+"""A text, or one and what stands below it, in order; None stands nowhere."""
 
 
 def walk(tree: Tree, level: int = 0) -> Iterator[tuple[int, str]]:
     """The texts of a tree, made safe, each with how deep it stands."""
     if isinstance(tree, str):
         yield level, one_line(tree)
-    elif isinstance(tree, Sequence):
+    elif isinstance(tree, Iterable):
         for at, each in enumerate(tree):
             yield from walk(each, level + (at > 0))
     elif tree is not None:
@@ -122,16 +122,14 @@ class Read(Record):
     not_read: str | None
     rests_on: At | None
 
-    def tree(self) -> Tree:
+    def tree(self) -> Iterator[Tree]:
         head = (self.not_read or "read") + (f", {self.rests_on}" if self.rests_on else "")
         value, place, relation, confidence, node = (short(self.columns.get(name, "")) for name in _SHOWN)
         answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
-        return [
-            f"{head[0].upper()}{head[1:]} (rule {self.rule})",
-            (f"{answer}, node {node}" if node else answer) if self.columns else None,
-            *(f"{name} counts as {short(text)}" for name, text in self.counted_as.items()),
-            *(f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems),
-        ]
+        yield f"{head[0].upper()}{head[1:]} (rule {self.rule})"
+        yield (f"{answer}, node {node}" if node else answer) if self.columns else None
+        yield from (f"{name} counts as {short(text)}" for name, text in self.counted_as.items())
+        yield from (f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems)
 
 
 class Parent(At):
@@ -161,20 +159,18 @@ class Asked(Record):
     in_pool: tuple[At, ...]
     not_scored: str | None
 
-    def tree(self, head: str = "Asked by ") -> Sequence[Tree]:
+    def tree(self, head: str = "Asked by ") -> Iterator[Tree]:
         about = self.name
         if self.hop:
             about = self.chain[-1].value if self.chain else None
         slot = self.slot if about is None else f"{self.slot} of {quoted(about)}"
         unit = "" if self.unit is None else f", entry point of {self.unit}"
-        is_given = self.chain or not self.hop
-        return [
-            f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})",
-            *self.chain,
-            None if is_given else "no line of this run gives the answer that it asks about",
-            *(f"the pool has the answer that it asks about in {at}" for at in self.in_pool),
-            self.not_scored and f"not scored: {self.not_scored}",
-        ]
+        yield f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})"
+        yield from self.chain
+        if self.hop and not self.chain:
+            yield "no line of this run gives the answer that it asks about"
+        yield from (f"the pool has the answer that it asks about in {at}" for at in self.in_pool)
+        yield self.not_scored and f"not scored: {self.not_scored}"
 
 
 class Kept(Record):
@@ -188,14 +184,13 @@ class Kept(Record):
     in_favour_of: tuple[At, ...] = ()
     order: str = ""
 
-    def tree(self) -> Tree:
+    def tree(self) -> Iterator[Tree]:
         if self.limit is None:
-            return f"Kept: within the limits {self.limits} (rule {self.rule})"
-        return [
-            f"Discarded: {self.limit} (rule {self.rule})",
-            f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None,
-            "only reported: a discarded line is scored all the same",
-        ]
+            yield f"Kept: within the limits {self.limits} (rule {self.rule})"
+            return
+        yield f"Discarded: {self.limit} (rule {self.rule})"
+        yield f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None
+        yield "only reported: a discarded line is scored all the same"
 
 
 class Assessed(At):
@@ -334,15 +329,13 @@ class Ranked(Record):
     value_arithmetic: str
     ranks: tuple[Rank, ...]
 
-    def tree(self) -> Tree:
+    def tree(self) -> Iterator[Tree]:
+        yield f"Ranks as node {self.node}"
+        yield f"confidence {self.confidence_arithmetic} (rule node-confidence)"
         mapped = f"mapped to {self.mapped_class or 'no class'} (rule node-classes)"
-        return [
-            f"Ranks as node {self.node}",
-            f"confidence {self.confidence_arithmetic} (rule node-confidence)",
-            [mapped, *(f"{name} is taken by {who}" for name, who in self.taken_by.items())],
-            f"{self.value_arithmetic} (rule node-values)",
-            *self.ranks,
-        ]
+        yield [mapped, *(f"{name} is taken by {who}" for name, who in self.taken_by.items())]
+        yield f"{self.value_arithmetic} (rule node-values)"
+        yield from self.ranks
 
 
 class LineEffect(Record):
@@ -356,15 +349,13 @@ class LineEffect(Record):
     added: Sequence[str]
     reason: str | None
 
-    def tree(self) -> Tree:
+    def tree(self) -> Iterator[Tree]:
         effects = ", ".join(f"{name} {_gain(effect)}" for name, effect in self.effects.items())
-        number = len(self.removed)
-        return [
-            f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}",
-            self.reason,
-            f"{number} lines would go: {_listed(self.removed)}" if number > 1 else None,
-            *("would be added: " + text.replace("\t", " | ") for text in self.added),
-        ]
+        yield f"Effect: {'without it' if self.change == 'absent' else 'if it were found'}, {effects}"
+        yield self.reason
+        if len(self.removed) > 1:
+            yield f"{len(self.removed)} lines would go: {_listed(self.removed)}"
+        yield from ("would be added: " + text.replace("\t", " | ") for text in self.added)
 
 
 class LineSummary(At):
@@ -403,15 +394,13 @@ class LineExplanation(Record):
     effect: LineEffect | None = None
     stopped_by: str | None = None
 
-    def tree(self) -> Sequence[Tree]:
-        return [
-            f"{self.summary}: {_with_category(self.summary.side, self.summary.category)}",
-            *(self.read, self.asked, self.kept, self.met, self.category, self.label),
-            self.stopped_by and f"No more is known: {self.stopped_by}",
-            _rows("Counts in:", self.rows) or (None if self.met is None else "Counts in no row"),
-            self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)"),
-            self.effect,
-        ]
+    def tree(self) -> Iterator[Tree]:
+        yield f"{self.summary}: {_with_category(self.summary.side, self.summary.category)}"
+        yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
+        yield self.stopped_by and f"No more is known: {self.stopped_by}"
+        yield _rows("Counts in:", self.rows) or (None if self.met is None else "Counts in no row")
+        yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)")
+        yield self.effect
 
 
 # ---- Other subjects
@@ -436,18 +425,16 @@ class ClassExplanation(Record):
     counted: tuple[At, ...]
     effect: LineEffect | None
 
-    def tree(self) -> Sequence[Tree]:
+    def tree(self) -> Iterator[Tree]:
         slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
         assessments = [f"{one.tree()}, at {short(one.provenance)}" for one in self.assessments]
         counted = {str(at) for at in self.counted}
         lines = [line.tree() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
-        return [
-            f"Class {self.name}: {self.status}, {self.reason}",
-            f"stands below {self.row}{slot}",
-            ["Assessments:" if assessments else "The pool has no accepted answer of it", *assessments],
-            ["Lines that stand in it:" if lines else "No line stands in it", *lines],
-            self.effect,
-        ]
+        yield f"Class {self.name}: {self.status}, {self.reason}"
+        yield f"stands below {self.row}{slot}"
+        yield ["Assessments:" if assessments else "The pool has no accepted answer of it", *assessments]
+        yield ["Lines that stand in it:" if lines else "No line stands in it", *lines]
+        yield self.effect
 
 
 class NodeExplanation(Record):
@@ -461,19 +448,17 @@ class NodeExplanation(Record):
     not_ranked: str | None
     effect: LineEffect | None
 
-    def tree(self) -> Sequence[Tree]:
+    def tree(self) -> Iterator[Tree]:
         classes = "None of its answers was accepted"
         if self.classes:
             classes = f"Its accepted answers are of class {self.classes[0]}"
         if len(self.classes) > 1:
             classes = f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
-        return [
-            f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}",
-            ["Lines:", *self.lines],
-            classes,
-            self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked}"),
-            self.effect,
-        ]
+        yield f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}"
+        yield ["Lines:", *self.lines]
+        yield classes
+        yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked}")
+        yield self.effect
 
 
 class EntryPoint(Record):
@@ -518,25 +503,23 @@ class QueryExplanation(Record):
     average_precision: Mapping[str, float]
     stopped_by: str | None
 
-    def tree(self, *, with_lines: bool = True) -> Sequence[Tree]:
-        is_first = self.asked.hop == 0
+    def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
         statuses = _numbers(Counter(each.status for each in self.classes))
         of_category: dict[str, list[Tree]] = {}
         for line in self.lines if with_lines else ():
             of_category.setdefault(line.category or "without category", []).append(line)
         lines = [[f"{category} ({len(of)})", *of] for category, of in of_category.items()]
         averages = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
-        return [
-            *self.asked.tree("Query "),
-            f"Slots: {', '.join(self.slots)}" if is_first else None,
-            *(self.entry_points if is_first else ()),
-            self.stopped_by and f"Not all is known: {self.stopped_by}",
-            [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes],
-            None if self.lines else "No line answers it",
-            [f"Lines ({len(self.lines)}):", *lines] if lines else None,
-            _rows("Rows:", self.rows),
-            f"Average precision: {averages} (rule average-precision)" if averages else None,
-        ]
+        yield from self.asked.tree("Query ")
+        if self.asked.hop == 0:
+            yield f"Slots: {', '.join(self.slots)}"
+            yield from self.entry_points
+        yield self.stopped_by and f"Not all is known: {self.stopped_by}"
+        yield [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes]
+        yield None if self.lines else "No line answers it"
+        yield [f"Lines ({len(self.lines)}):", *lines] if lines else None
+        yield _rows("Rows:", self.rows)
+        yield f"Average precision: {averages} (rule average-precision)" if averages else None
 
 
 class Cost(Record):
@@ -580,14 +563,14 @@ class Overview(Record):
     costs: tuple[Cost, ...]
     lines: tuple[LineSummary, ...]
 
-    def tree(self) -> Sequence[Tree]:
+    def tree(self) -> Iterator[Tree]:
         """The texts that stand below the name and the score of the run."""
         reading = _numbers({_STATUSES[status]: number for status, number in self.read.items()})
-        return [
-            f"{len(self.lines)} lines: {reading}",
-            f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications",
-            f"Of those counted: {_numbers(self.sides)}",
-            f"By category: {_numbers(self.categories)}",
-            f"Problems reported: {self.errors} errors, {self.warnings} warnings",
-            ["The largest costs, with what correcting each one alone would gain:", *self.costs] if self.costs else None,
-        ]
+        yield f"{len(self.lines)} lines: {reading}"
+        yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
+        yield f"Of those counted: {_numbers(self.sides)}"
+        yield f"By category: {_numbers(self.categories)}"
+        yield f"Problems reported: {self.errors} errors, {self.warnings} warnings"
+        yield (
+            ["The largest costs, with what correcting each one alone would gain:", *self.costs] if self.costs else None
+        )

@@ -337,8 +337,9 @@ def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: 
     asked: dict[str, LinkedQuery] = {}
     texts: dict[str, int] = {}
 
-    def numbered(tree: Sequence[document.Tree]) -> list[int]:
-        below = ("\n".join(document.STEP * level + text for level, text in document.walk(each)) for each in tree[1:])
+    def numbered(tree: Iterable[document.Tree]) -> list[int]:
+        trees = map(document.walk, islice(tree, 1, None))
+        below = ("\n".join(document.STEP * level + text for level, text in each) for each in trees)
         return [texts.setdefault(text, len(texts)) for text in below if text]
 
     def effect_of(mistake: Mistake) -> document.LineEffect:
