@@ -67,8 +67,6 @@ class Edition(Record, kw_only=True, eq=False):
     """Text outside ASCII is encoded to UTF-8 once more in the error file, not only names of files."""
     reports_first: bool = False
     """The report is written once, when all files are read; errors then end the program before anything is scored."""
-    shows_nodes: bool = True
-    """The debug file has node and follow-on query of each response."""
     hides_later_unassessed: bool = False
     """From the second run on the debug file shows unassessed lines of nodes without their category."""
 
@@ -108,7 +106,6 @@ EDITIONS: Final = {
             ignores_each_nominal=True,
             encodes_report_twice=False,
             reports_first=True,
-            shows_nodes=False,
         ),
         Edition(
             name="2017.1.5",

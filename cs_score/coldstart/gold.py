@@ -40,7 +40,7 @@ class Gold(Record, eq=False):
     """Queries and pool, linked and indexed. `hop_limits` has, by short id, the queries to score with their highest hop;
     `assessed` the assessments by the base id of their query, in load order; `ldc_ids` the LDC ids that a list of
     queries has for them, by short id. `known` remembers answers from run to run. `alone` is the run whose lines are
-    loaded, None for all.
+    loaded, None for all. `validates`: runs are validated before they are scored.
     """
 
     options: Options
@@ -133,8 +133,9 @@ def open_gold(
     paths: Mapping[str, str | None] | None = None,
     validates: bool = False,
 ) -> Gold:
-    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. A caller
-    that passes its own `problems` keeps it when this raises InputError.
+    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. `paths`:
+    where the files of options lie, by role, if not where the options say. A caller that passes its own `problems` keeps
+    it when this raises InputError.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings

@@ -50,25 +50,19 @@ class AssessedClasses:
         """The number of answers to be found by level (rule average-precision); below the second hop not for `ALL`.
         `single`: for each hop, whether its slot takes one value; None: the slot is unknown, and so is the number.
         """
-        if self.edition.ranks_all_levels:
-            return self._ground_truth_by_slot(single)
-        first: int | None = len(self.of_level("0"))
-        if single and (single[0] is None or (single[0] and first)):
-            first = None if single[0] is None else 1
-        second: int | None = len(self.of_level("1"))
-        if len(single) > 1 and (single[1] is None or (single[1] and second)):
-            second = None if single[1] is None else first
-        both = first if len(single) == 1 and not second else (first or 0) + (second or 0)
-        deeper = {level: len(self.of_level(level)) for level in self.deeper_levels}
-        return {"0": first, "1": second, **deeper, ALL_HOPS: both}
-
-    def _ground_truth_by_slot(self, single: Sequence[bool | None]) -> dict[str, int | None]:
-        """One answer for a slot that takes one value, whether the pool has one or not (edition 2017.1.5)."""
         truth: dict[str, int | None] = {level: len(self.of_level(level)) for level in ("0", "1", *self.deeper_levels)}
-        if not any(single[:2]):
-            return truth | {ALL_HOPS: sum(count or 0 for count in truth.values())}
-        truth |= {level: 1 for level, takes_one in zip("01", single) if takes_one}
-        return truth | {ALL_HOPS: (truth["0"] or 0) + (truth["1"] or 0)}
+        if self.edition.ranks_all_levels:  # a slot that takes one value has one answer, whether the pool has it or not
+            if not any(single[:2]):
+                return truth | {ALL_HOPS: sum(count or 0 for count in truth.values())}
+            truth |= {level: 1 for level, takes_one in zip("01", single) if takes_one}
+            return truth | {ALL_HOPS: (truth["0"] or 0) + (truth["1"] or 0)}
+        for hop, (level, takes_one) in enumerate(zip("01", single)):
+            if takes_one is None:
+                truth[level] = None
+            elif takes_one and truth[level]:  # one in all at the first hop, one for each of these at the second
+                truth[level] = truth["0"] if hop else 1
+        first, second = truth["0"], truth["1"]
+        return truth | {ALL_HOPS: first if len(single) == 1 and not second else (first or 0) + (second or 0)}
 
 
 class Node(Record):
