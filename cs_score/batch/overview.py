@@ -92,11 +92,9 @@ def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
         names = "; ".join(labels[place] for place in each.runs)
         yield asdict(by) | {"what": "ranking", "first": names, "first_changes": each.changes}
     for pair in found.stability.pairs:
-        limits = (
-            {} if pair.interval is None else {f"tau_b:{end}": value for end, value in asdict(pair.interval).items()}
-        )
+        low, high = (None, None) if pair.interval is None else (pair.interval.low, pair.interval.high)
         yield {
-            **limits, "what": "pair", "measure": pair.a.measure, "policy": pair.a.policy,
+            "tau_b:low": low, "tau_b:high": high, "what": "pair", "measure": pair.a.measure, "policy": pair.a.policy,
             "other_measure": pair.b.measure, "other_policy": pair.b.policy, "tau_b": pair.tau,
             "runs": len(found.ranked[pair.a] & found.ranked[pair.b]),
             "first_changes": int(not set(first[pair.a].runs) & set(first[pair.b].runs)),

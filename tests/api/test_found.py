@@ -21,6 +21,7 @@ from tests.schemas import check
 SWITCHES: Final = ("-expand", "ISLE26", "-queries", "queries/queryids.txt")
 GOLD: Final = ("queries/ldc-queries.xml", "assessments/pool-2016.tab")
 KB, SF = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
+INCLUSION, SECOND = "assessments/inclusion-2016.tsv", "assessments/pool-2016-second.tab"
 NAMES: Final = ("tide-kb.tab.txt", "gull-sf.tab.txt")
 OWN: Final = cs.Policy(("CORRECT", "INEXACT"), ("INCORRECT",))
 FACTS: Final = tuple(map(str, files("scifact")))
@@ -31,8 +32,8 @@ def _in_the_folder_of_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def run_of(name: str = KB) -> cs.RunResult:
-    return cs.prepare(*GOLD, expand="ISLE26", query_ids=SWITCHES[-1]).score(name)
+def run_of(name: str = KB, pool: str = GOLD[1]) -> cs.RunResult:
+    return cs.prepare(GOLD[0], pool, expand="ISLE26", query_ids=SWITCHES[-1]).score(name)
 
 
 def runs() -> dict[str, cs.RunResult]:
@@ -70,6 +71,20 @@ FOUND: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "<comparison of tide-kb.tab.txt, gull-sf.tab.txt: ": (
         lambda: cs.compare(runs(), bootstrap=9),
         f"compare {KB} {SF} --bootstrap 9",
+    ),
+    "<sampled pool, SF-ALL-Micro-P: TIDE_KB ": (
+        lambda: cs.sampled_pool({"TIDE_KB": run_of(), "GULL_SF": run_of(SF)}, INCLUSION, confidence=90),
+        f"compare {KB} {SF} --inclusion {INCLUSION} --bootstrap 9 --confidence 90",
+    ),
+    "<two assessors of 2 runs: tau-b 1.0000>": (
+        lambda: cs.assessors(
+            *({"TIDE_KB": run_of(KB, pool), "GULL_SF": run_of(SF, pool)} for pool in (GOLD[1], SECOND))
+        ),
+        f"compare {KB} {SF} --second-assessments {SECOND}",
+    ),
+    "<pool bias": (
+        lambda: cs.pool_bias(GOLD[0], [KB, SF], GOLD[1], expand="ISLE26", query_ids=SWITCHES[-1]),
+        f"pool-bias {KB} {SF}",
     ),
     "<power of a paired test: standard deviation 2, needed 34>": (
         lambda: cs.power(sd=2.0, difference=1.0),

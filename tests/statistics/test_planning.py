@@ -211,14 +211,8 @@ def test_bad_input_of_power(folder: Path, words: list[str], status: int, line: s
 
 def test_power_in_python(folder: Path) -> None:
     found = cs.power(str(folder / "c.json"), difference=0.1)
-    again = cs.load(found.to_json())
-    assert isinstance(again, cs.Power)
-    assert f"{again}\n" == score_in(folder, ["power", "--difference", "0.1", "c.json"]).stdout.decode()
-    assert again.rows()[0]["needed"] == found.rows()[0]["needed"]
-    assert repr(again) == repr(found)
-    assert found.rows("curve")[0].keys() == {"units", "difference", "power"}
     assert json.loads(found.to_json()) == printed(folder, "--difference", "0.1", "c.json")
-    assert cs.power(sd=2.0, difference=1.0).needed == 34
+    assert found.rows("curve")[0].keys() == {"units", "difference", "power"}
     for wrong in ({}, {"sd": 1.0, "units": 1}, {"comparison": "c.json", "sd": 1.0}, {"comparison": "x", "units": 3}):
         with pytest.raises(UsageError):
             cs.power(**wrong)
