@@ -55,15 +55,15 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8619, 36),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2451, 10),  # plan: 1500, 9
+    "batch": Budget(2460, 10),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1527, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1963, 8),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2266, 10),  # plan: 900, 6
+    "api": Budget(2265, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4510, 13),  # plan: 1900, 11
+    "cli": Budget(4447, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

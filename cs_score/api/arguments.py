@@ -16,7 +16,7 @@ from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
-from cs_score.base.sources import Input, is_pipe, name_of
+from cs_score.base.sources import Input, name_of
 from cs_score.batch.runs import InputFile
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, find_preset
 from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
@@ -97,8 +97,7 @@ def held(given: Input) -> InputFile:
     """
     name = name_of(given)
     if isinstance(given, (str, os.PathLike)):
-        file = InputFile(name)
-        return file.loaded() if name == "-" or is_pipe(name) else file
+        return InputFile(name).held()
     content = given.read()
     return InputFile(name, content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.sources import InMemory, Input, InputDigest, open_source, plain_name, reason_of
+from cs_score.base.sources import InMemory, Input, InputDigest, is_pipe, open_source, plain_name, reason_of
 from cs_score.coldstart import options
 from cs_score.coldstart.options import NamedPolicy, Options, edition_of
 
@@ -31,6 +31,15 @@ class InputFile(Record):
     name: str
     path: str | None = None
     content: bytes | None = None
+
+    @classmethod
+    def of_option(cls, value: str | None) -> InputFile | None:
+        """The file that an option names; None where its value is a list, or there is no such file."""
+        return cls(value) if value is not None and os.path.isfile(value) else None
+
+    def held(self) -> InputFile:
+        """The same input for any number of readers: standard input and pipes can be read only once."""
+        return self.loaded() if self.content is None and (self.name == "-" or is_pipe(self.name)) else self
 
     def open(self) -> Input:
         """What the library reads it from. Raises InputError where there is no such file."""

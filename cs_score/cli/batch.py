@@ -78,7 +78,11 @@ def _asked_of_runs(line: Line) -> Asked:
     if not others:
         raise UsageError("Not enough arguments; assessments and runs must be given after the query files")
     found = [word for word in others if _is_pool(word)] or others[:1]
-    pool = _pool_files([*found, *line.texts("--pool")])
+    words = [*found, *line.texts("--pool")]
+    for word in words:
+        if not members(word):
+            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
+    pool = [name_of(member) for word in words for member in members(word)]
     lists = [name for name in map(line.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
 
     def following(edition: str) -> ColdStartPlan:
@@ -103,7 +107,7 @@ def _asked_of_predictions(task: str, line: Line) -> Asked:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     plan = EvidencePlan(
         task=task,
-        gold=_held(gold),
+        gold=InputFile(gold).held(),
         options=own_arguments(task, line),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
@@ -122,40 +126,21 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> 
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
     return ColdStartPlan(
-        queries=tuple(map(_held, queries)),
-        pool=tuple(map(_held, pool)),
+        queries=tuple(InputFile(name).held() for name in queries),
+        pool=tuple(InputFile(name).held() for name in pool),
         options=chosen,
         policies=(NamedPolicy(name, chosen.policy, chosen.justifications, texts), *also),
         layout=asked.layout,
         with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
         folder=os.getcwd(),
-        query_list=_option_file(chosen.queries),
-        samples=_option_file(chosen.samples),
+        query_list=InputFile.of_option(chosen.queries),
+        samples=InputFile.of_option(chosen.samples),
         resampling=read_resampling(line, with_family=True),
         validates="--validate" in line,
         records="--problems" in line,
         page=pages.page_maker() if "--html" in line else None,
     )
-
-
-def _held(path: str) -> InputFile:
-    """An input as all runs share it: standard input and pipes can be read only once."""
-    given = InputFile(path)
-    return given.loaded() if path == "-" or is_pipe(path) else given
-
-
-def _pool_files(pool: Sequence[str]) -> list[str]:
-    """The files of the pool; a folder stands for its members. Raises InputError for a folder without any."""
-    for word in pool:
-        if not members(word):
-            raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
-    return [name_of(member) for word in pool for member in members(word)]
-
-
-def _option_file(choice: str | None) -> InputFile | None:
-    """The file that an option names; None where its value is a list, or there is no such file."""
-    return InputFile(choice) if choice is not None and os.path.isfile(choice) else None
 
 
 @verb(
@@ -198,16 +183,13 @@ def batch(task: str, line: Line) -> int:
     plan, runs = _with_editions(asked.plan, runs, asked.following)
     shared = [*asked.shared, *([] if runs_from is None else [runs_from])]
     with_pages = "--html" in line
-    outputs = planned_batch(
-        plan, out, runs, shared, tuple(OPTION.outputs(problems)), "--force" in line, with_pages=with_pages
-    )
+    reports = tuple(OPTION.outputs(problems))
+    outputs = planned_batch(plan, out, runs, shared, reports, "--force" in line, with_pages=with_pages)
     outputs.check()
     outputs.clear()
-    for at, run in enumerate(runs):
-        if run.file.name == "-" or is_pipe(run.file.name):
-            runs[at] = replace(run, file=run.file.loaded())
-        elif dask is not None and not ships:
-            runs[at] = replace(run, file=run.file.located())
+    is_elsewhere = dask is not None and not ships
+    files = (run.file.held() for run in runs)
+    runs = [replace(run, file=file.located() if is_elsewhere else file) for run, file in zip(runs, files)]
     settings = BatchOptions(
         out, measure, "--resume" in line, ships, problems, pages.page_maker() if with_pages else None, jobs, dask,
         None if is_quiet() else sys.stderr, "--mix-editions" in line,

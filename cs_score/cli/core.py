@@ -1,8 +1,7 @@
 """Commands on click, under two contracts: ours, and that of the reference programs.
 
-click has the tables: options, help, completion, the tree of commands. What is typed is read here, since the reference's
-contract is exact names, values as the next word, options before all files, and answers given at the moment a word is
-met.
+click has the tables: options, help, completion. What is typed is read here: the reference wants exact names, values as
+the next word, options before all files, and answers at the moment a word is met.
 """
 
 from __future__ import annotations
@@ -57,17 +56,14 @@ class Status(IntEnum):
 
 
 class Finished(int):
-    """An exit status that keeps what was computed in memory as long as it is kept itself.
+    """An exit status that keeps what was computed: a process that ends with it need not free millions of rows."""
 
-    A process that ends while it has the status saves the time to free millions of rows one by one.
-    """
+    _kept: object
 
     def __new__(cls, status: int, kept: object) -> Finished:
         finished = super().__new__(cls, status)
         finished._kept = kept
         return finished
-
-    _kept: object
 
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
@@ -174,7 +170,6 @@ class Line:
         return name in self.switches
 
     def give(self, option: Option, value: str | None) -> None:
-        """Note an option that was given."""
         self.switches[option.long] = value
         self._values.setdefault(option.long, []).extend(() if value is None else (value,))
 
@@ -289,7 +284,6 @@ class Command(click.Command):
 
     @property
     def called(self) -> str:
-        """How it is called."""
         return f"cs-score {self.name}".rstrip()
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import sys
@@ -20,9 +19,6 @@ from cs_score.base.sources import pipes_are_kept
 from cs_score.cli.core import ABOUT, BEFORE, COMMANDS, SCORE, Command, Misuse, Status, help_width, load, version_text
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
-
-FIRST_PAGE: Final = ("-h", "--help")
-"""Words that show the first page where they stand alone; `-help` shows the switches of the Perl scorer."""
 
 COMPLETION_VARIABLE: Final = "_CS_SCORE_COMPLETE"
 
@@ -69,20 +65,16 @@ class Tree(click.Group):
         self._names, self._make, self._default = names, make, default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
         return list(self._names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """A command by its name."""
         return self._make(name) if name in (*self._names, self._default) else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The first word is the name of a command, unless it is none."""
         is_named = not args or args[0] in self._names
         return super().parse_args(ctx, args if is_named else [self._default, *args])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names of commands, and what the one without a name takes."""
         found = super().shell_complete(ctx, incomplete)
         command = self._make(self._default)
         with command.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
@@ -98,14 +90,13 @@ def root() -> Tree:
             return load("score", name)
         if COMMANDS[name].by_task:
             further = [each.removeprefix(f"{name} ") for each in COMMANDS if each.startswith(f"{name} ")]
-            return Tree(name, [*TASKS, *further], functools.partial(_below, name), COLD_START)
+            return Tree(name, [*TASKS, *further], below(name), COLD_START)
         return load(name)
 
+    def below(verb: str) -> Callable[[str], click.Command]:
+        return lambda word: load(verb, word) if word in TASKS else load(f"{verb} {word}")
+
     return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name and " " not in name], make, "")
-
-
-def _below(verb: str, word: str) -> Command:
-    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
 
 
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
@@ -138,6 +129,9 @@ def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:
 
 # ---- The process
 
+_PAGES: Final = {"-h": first_page, "--help": first_page, "-V": version_text, "--version": version_text}
+"""What an option without command prints; `-help` shows the switches of the Perl scorer."""
+
 _NO_MEMORY: Final = "not enough memory"
 _NO_MEMORY_LINE: Final = f"cs-score: {_NO_MEMORY}\n".encode()
 """Made while there was memory for it."""
@@ -155,8 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if COMPLETION_VARIABLE in os.environ:
             root().main([], "cs-score", COMPLETION_VARIABLE)
-        if (page := _page(words)) is not None:
-            write_text("stdout", page)
+        if len(words) == 1 and words[0] in _PAGES:
+            write_text("stdout", _PAGES[words[0]]())
             return Status.DONE
         command, rest = find(words)
         failed, wrong_usage = command.failed, command.wrong_usage
@@ -180,13 +174,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _complain(_NO_MEMORY, failed)
 
 
-def _page(words: Sequence[str]) -> str | None:
-    """The first page or the version, where one of them is asked for by an option without command."""
-    if len(words) != 1:
-        return None
-    return first_page() if words[0] in FIRST_PAGE else version_text() if words[0] in ("-V", "--version") else None
-
-
 def _misused(command: Command | None, error: Misuse, status: int, help_text: str | None) -> int:
     """Wrong usage that the reference has a text for, and its usage text, on standard output; our line on the other."""
     advice = str(error)
@@ -201,7 +188,6 @@ def _misused(command: Command | None, error: Misuse, status: int, help_text: str
 
 
 def interrupted() -> int:
-    """One line and the status for Ctrl-C."""
     return _complain("interrupted", 128 + signal.SIGINT)
 
 

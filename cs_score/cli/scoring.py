@@ -29,38 +29,14 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.cli import options
+from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
-from cs_score.cli.output import (
-    STDERR,
-    STDOUT,
-    Destination,
-    is_quiet,
-    print_text,
-    say,
-    text_width,
-    warn,
-    with_deltas,
-    write_report,
-    write_text,
-)
+from cs_score.cli.output import STDERR, STDOUT, Destination, say, warn, write_text
+from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.outputs import (
-    MAY_BE_REPLACED,
-    Invocation,
-    averages_text,
-    check_fields,
-    closing_line,
-    doubly_encoded,
-    file_blocks,
-    is_of_failed_call,
-    stopped_report,
-    stream_blocks,
-    whole_report,
-    written,
-)
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import score_apart
@@ -108,7 +84,7 @@ class Call(Runs):
         named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
         self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
         samples = self.options.samples is not None
-        self.invocation = Invocation(
+        self.invocation = outputs.Invocation(
             time.localtime(), os.getcwd(), (PROGRAM, *line.typed), self.policy_texts, samples
         )  # fmt: skip
         self.resampling = read_resampling(line)
@@ -116,7 +92,7 @@ class Call(Runs):
 
     def _tables(self, option: str) -> Iterator[PlannedOutput]:
         if self.output is not None and self.output.stream is None:
-            for file in written(self.line.switches, self.edition):
+            for file in outputs.written(self.line.switches, self.edition):
                 yield PlannedOutput(option, f"{self.output.text}.{file.ending}", Existing.CLEARED)
 
     def parts_of(self, files: Sequence[Input]) -> int:
@@ -147,10 +123,10 @@ class Call(Runs):
             else:
                 write_packed(self.json_file, text)
         if self.output is not None and self.output.stream is not None:
-            for blocks in stream_blocks(result, self.layout, self.invocation, intervals):
+            for blocks in outputs.stream_blocks(result, self.layout, self.invocation, intervals):
                 self.output.write(blocks)
         elif self.output is not None:
-            for ending, blocks in file_blocks(result, self.layout, self.invocation, intervals, was_stopped):
+            for ending, blocks in outputs.file_blocks(result, self.layout, self.invocation, intervals, was_stopped):
                 write_whole(f"{self.output.text}.{ending}", blocks)
 
     def check_inputs(self) -> None:
@@ -218,7 +194,7 @@ def _bare_call(line: Line) -> Call:
             f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
             "others are written, into a folder that must be there"
         )
-    existing = Existing.REPLACED if is_of_failed_call(errors.text) else Existing.REFUSED
+    existing = Existing.REPLACED if outputs.is_of_failed_call(errors.text) else Existing.REFUSED
     json_file = line.get("--json")
     of_json = documents.OPTION.outputs(json_file) if json_file is not None else ()
     return Call(line, chain(errors.planned("-error_file", existing), of_json), output, errors, json_file=json_file)
@@ -272,7 +248,7 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
                 else:
                     run = load_run(gold, call.files, problems=problems)
                 if run.run_ids:
-                    check_fields(call.layout.fields)
+                    outputs.check_fields(call.layout.fields)
                 result = score_runs(run, call.options.policy, problems)
             except ScoringStopped as stop:
                 call.write(stop.partial, was_stopped=True)
@@ -293,7 +269,7 @@ def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contex
     from cs_score.coldstart.parts import score_in_parts
 
     try:
-        check_fields(call.layout.fields)
+        outputs.check_fields(call.layout.fields)
     except InputError:  # it comes after what is fatal in the files
         return None
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
@@ -308,18 +284,18 @@ def _report(call: Call, result: Result) -> None:
     # Where both go to standard output the reference has closed it by now and its report is lost.
     if not edition.reports_first and output is not None and errors.stream == output.stream == "stdout":
         errors = STDERR
-    closing = closing_line(result.error_count, result.warning_count)
-    if errors.stream == "stderr" and is_quiet():
+    closing = outputs.closing_line(result.error_count, result.warning_count)
+    if errors.stream == "stderr" and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
     elif errors.stream == "stderr" and not edition.reports_first:
         say(report_on_stderr(result.problems, twice=True) + closing)
     else:
-        text = whole_report(result)
-        write_report(errors, text, [doubly_encoded(text, edition)])
+        text = outputs.whole_report(result)
+        terminal.write_report(errors, text, [outputs.doubly_encoded(text, edition)])
     if edition.reports_first or output is None or output.stream is not None:
         return
     if sys.stderr is not None and sys.stderr.isatty():
-        say("".join(f"\n{averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
+        say("".join(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n" for run in result.runs))
 
 
 def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> int:
@@ -337,8 +313,8 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     if call is not None:
         with contextlib.suppress(OutputError):
             if errors.stream is None:
-                text = stopped_report(collected, error, call.edition) + MAY_BE_REPLACED
-                write_whole(errors.text, [doubly_encoded(text, call.edition)])
+                text = outputs.stopped_report(collected, error, call.edition) + outputs.MAY_BE_REPLACED
+                write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
     return Status.REFERENCE
@@ -372,7 +348,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
     say_policy(call, sum(run.duplicates for run in result.runs))
     say(report_on_stderr(result.problems))
     if result.problems:
-        say(closing_line(result.error_count, result.warning_count))
+        say(outputs.closing_line(result.error_count, result.warning_count))
     call.write_problems(problems)
 
 
@@ -380,10 +356,10 @@ def _call_of_score(line: Line) -> Call:
     units = options.PER_UNIT.outputs(line.get("--per-unit"))
     if line.folder is None:
         return Call(line, [*([] if line.file is None else [line.file]), *units])
-    output = Destination(os.path.join(line.folder, "out"))
-    json_file = f"{output.text}.json"
+    prefix = Destination(os.path.join(line.folder, "out"))
+    json_file = f"{prefix.text}.json"
     of_json = replace(documents.OPTION, name="-o").outputs(json_file)
-    return Call(line, chain(of_json, units), output, option="-o", json_file=json_file)
+    return Call(line, chain(of_json, units), prefix, option="-o", json_file=json_file)
 
 
 @contextlib.contextmanager
@@ -403,7 +379,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         if result is None:
             gold = with_pool(gold, assessments, problems)
             result = score_apart(gold, runs, problems, call.alone)
-            check_fields(call.layout.fields)
+            outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 
 
@@ -412,11 +388,10 @@ def _predictions_scored(task: str, line: Line) -> PredictionsScored:
     from cs_score.evidence.report import units_option
 
     given, per_item = Predictions(task, line), line.get("--per-item")
-    outputs = [] if line.file is None else [line.file]
-    if per_item is not None:
-        outputs += units_option(given.task.mode).outputs(per_item)
-    outputs += options.PER_UNIT.outputs(line.get("--per-unit"))
-    plan = line.plan(outputs, (given.gold, *given.files))
+    of_items = () if per_item is None else units_option(given.task.mode).outputs(per_item)
+    of_units = options.PER_UNIT.outputs(line.get("--per-unit"))
+    own = [] if line.file is None else [line.file]
+    plan = line.plan([*own, *of_items, *of_units], (given.gold, *given.files))
     resampling = read_resampling(line)
     plan.clear()
     result = given.one()
@@ -449,7 +424,7 @@ def estimate_from_sample(line: Line) -> int:
 
 def print_found(line: Line, printout: Printout, found: Any) -> int:
     """Print a document of statistics in the format of the line."""
-    print_text(printout.written(found, line.format, text_width()), with_deltas)
+    terminal.print_text(printout.written(found, line.format, terminal.text_width()), terminal.with_deltas)
     return Status.DONE
 
 
@@ -472,6 +447,6 @@ def score(task: str, line: Line) -> int:
         scored.write()
         if (path := line.get("--per-unit")) is not None:
             write_packed(path, _by_unit(task, scored, read_resampling(line)))
-    print_text(text)
+    terminal.print_text(text)
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)
