@@ -36,7 +36,7 @@ from cs_score.coldstart.outputs import (
     check_fields,
     doubly_encoded,
     file_blocks,
-    invocation,
+    params_of,
     resampled_metrics,
     whole_report,
     written,
@@ -250,8 +250,8 @@ class RunResult(AnyResult):
                 outputs.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
             OutputPlan([given.name for given in result.origin.inputs], outputs).check()
             named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
-            call = invocation(options, switches, ["-output_file", stem, *named], os.getcwd())
-            for ending, blocks in file_blocks(_resampled_as_shown(result, layout), layout, call):
+            params = params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
+            for ending, blocks in file_blocks(_resampled_as_shown(result, layout), layout, params):
                 write_whole(f"{stem}.{ending}", blocks)
             if error_file is not None:
                 write_whole(error_file, [doubly_encoded(whole_report(result), options.edition)])

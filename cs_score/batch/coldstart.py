@@ -30,7 +30,7 @@ from cs_score.coldstart.outputs import (
     check_fields,
     doubly_encoded,
     file_blocks,
-    invocation,
+    params_of,
     stopped_report,
     whole_report,
 )
@@ -293,8 +293,8 @@ class PreparedColdStart(Prepared):
             yield f"{PREFIX}.json", encoded(json_text(result, intervals))
         files = (given.name for given in (*plan.queries, *plan.pool, run.file))
         rest = ("-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *files)
-        call = invocation(result.options, plan.switches, rest, plan.folder, policy.texts)
-        for ending, blocks in file_blocks(result, plan.layout, call, intervals, was_stopped):
+        params = params_of(result.options, plan.switches, rest, plan.folder, policy.texts)
+        for ending, blocks in file_blocks(result, plan.layout, params, intervals, was_stopped):
             yield f"{PREFIX}.{ending}", blocks
         yield from self._report(report)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -83,10 +82,8 @@ class Call(Runs):
             planned += reports.OPTION.outputs(line.get("--problems"))
         named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
         self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
-        samples = self.options.samples is not None
-        self.invocation = outputs.Invocation(
-            time.localtime(), os.getcwd(), (PROGRAM, *line.typed), self.policy_texts, samples
-        )  # fmt: skip
+        has_samples = self.options.samples is not None
+        self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
         self._parts, self.jobs = (whole_number(line, name, MOST_PARTS) for name in ("--parts", "--jobs"))
 
@@ -123,10 +120,10 @@ class Call(Runs):
             else:
                 write_packed(self.json_file, text)
         if self.output is not None and self.output.stream is not None:
-            for blocks in outputs.stream_blocks(result, self.layout, self.invocation, intervals):
+            for blocks in outputs.stream_blocks(result, self.layout, self.params, intervals):
                 self.output.write(blocks)
         elif self.output is not None:
-            for ending, blocks in outputs.file_blocks(result, self.layout, self.invocation, intervals, was_stopped):
+            for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
                 write_whole(f"{self.output.text}.{ending}", blocks)
 
     def check_inputs(self) -> None:

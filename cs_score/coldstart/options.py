@@ -137,28 +137,40 @@ class Policy(Record):
         return {"right": self.right, "wrong": sorted(self.wrong), "ignore": sorted(self.ignore)}
 
 
-class Preset(Record):
+class NamedPolicy(Record):
+    """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
+
+    name: str
     policy: Policy
     justifications: Justifications
-    meaning: str
+    texts: dict[str, str]
+    meaning: str = ""
+
+    def options(self, base: Options) -> Options:
+        return replace(base, policy=self.policy, justifications=self.justifications)
 
     def __str__(self) -> str:
-        sides = [f"{side.lower()}={text}" for side, text in self.policy.texts().items()]
+        sides = [f"{side.lower()}={text}" for side, text in self.texts.items()]
         return ",".join((*sides, f"justifications={self.justifications}"))
 
 
-PRESETS: Final[Mapping[str, Preset]] = {
-    "kb": Preset(Policy(), Justifications(1, 3), "runs of knowledge bases; the defaults of the scorer"),
-    "sf": Preset(
+def _preset(name: str, policy: Policy, limits: str, meaning: str) -> NamedPolicy:
+    return NamedPolicy(name, policy, Justifications.parse(limits), policy.texts(), meaning)
+
+
+PRESETS: Final[Mapping[str, NamedPolicy]] = {
+    "kb": _preset("kb", Policy(), "1:3", "runs of knowledge bases; the defaults of the scorer"),
+    "sf": _preset(
+        "sf",
         Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", DUPLICATE), ignore=("UNASSESSED",)),
-        Justifications(1, 1),
+        "1:1",
         "runs of slot filling",
     ),
 }
 """The policies that were published with the task, by name."""
 
 
-def find_preset(name: str) -> Preset:
+def find_preset(name: str) -> NamedPolicy:
     if name not in PRESETS:
         raise UsageError(f"no policy called {name}; there are {', '.join(PRESETS)}{nearest(name, PRESETS)}")
     return PRESETS[name]
@@ -258,18 +270,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
-class NamedPolicy(Record):
-    """A policy with the limits on justifications that go with it; `texts` are IGNORE, RIGHT and WRONG as typed."""
-
-    name: str
-    policy: Policy
-    justifications: Justifications
-    texts: dict[str, str]
-
-    def options(self, base: Options) -> Options:
-        return replace(base, policy=self.policy, justifications=self.justifications)
-
-
 def read_policies(
     given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
@@ -296,9 +296,7 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
     if not colon:
         if name not in PRESETS:
             raise UsageError(f"{switch} {name}: no such preset; there are {', '.join(PRESETS)}, others are {_FORM}")
-        policy = PRESETS[name].policy
-        limits = PRESETS[name].justifications if base.edition.has_limits else limits
-        return NamedPolicy(name, policy, limits, policy.texts())
+        return PRESETS[name] if base.edition.has_limits else replace(PRESETS[name], justifications=limits)
     chosen = dict(texts)
     for part in parts.split(","):
         key, equals, value = part.partition("=")

@@ -348,37 +348,23 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     yield "confidence", lines
 
 
-class Invocation(Record):
-    """One call of the command: local time, working folder, command line words, the policies as they were typed.
-
-    `policies` maps IGNORE, RIGHT and WRONG to the switch texts.
-    """
-
-    at: time.struct_time
-    folder: str
-    words: Sequence[str]
-    policies: Mapping[str, str]
-    has_samples: bool
-
-    def text(self) -> str:
-        """The content of `.params`."""
-        policies = "".join(f"  {side} => {text}\n" for side, text in sorted(self.policies.items()))
-        return (
-            f"#At: {time.asctime(self.at)}\n\n"
-            f"#Invoked as:\n{self.folder}$ {' '.join(self.words)}\n\n"
-            f"#Policy Selected:\n{policies}" + ("\nSAMPLE => BOOTSTRAP RESAMPLE" if self.has_samples else "")
-        )
+def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
+    """The content of `.params`: time, working folder and words of a call; IGNORE, RIGHT and WRONG as typed."""
+    sides = "".join(f"  {side} => {text}\n" for side, text in sorted(policies.items()))
+    return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}" + (
+        "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
+    )
 
 
-def invocation(
+def params_of(
     options: Options, switches: Iterable[str], rest: Iterable[str], folder: str, texts: Mapping[str, str] | None = None
-) -> Invocation:
-    """The call that scores with these options: `switches`, limits and policy (as typed: `texts`), and the `rest`."""
+) -> str:
+    """The `.params` of the call of these options: `switches`, limits and policy (`texts`: as typed), and the `rest`."""
     texts = options.policy.texts() if texts is None else texts
     limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
     sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))
-    command = ["cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest))]
-    return Invocation(time.localtime(), folder, command, texts, options.samples is not None)
+    words = ("cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest)))
+    return params_text(words, folder, texts, options.samples is not None)
 
 
 class Output(Record):
@@ -459,10 +445,10 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Tex
 
 
 def stream_blocks(
-    result: Result, layout: Layout, invocation: Invocation, intervals: Sequence[ScoreIntervals] = ()
+    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """All texts one after the other: those of the call, of each run, and the intervals of all runs."""
-    yield encoded([invocation.text()])
+    yield encoded([params])
     for number, run in enumerate(result.runs):
         yield from (text for _, text in _texts_of(run, layout, result.options.edition, number == 0))
     for run, of_run in zip(result.runs, intervals):
@@ -470,11 +456,7 @@ def stream_blocks(
 
 
 def file_blocks(
-    result: Result,
-    layout: Layout,
-    invocation: Invocation,
-    intervals: Sequence[ScoreIntervals] = (),
-    was_stopped: bool = False,
+    result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = (), was_stopped: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file's ending with its whole content; of a stopped scoring only the files that every run came to."""
     options = result.options
@@ -487,6 +469,6 @@ def file_blocks(
     for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
         of_runs = [[text for ending, text in of_run if ending == output.ending] for of_run in texts]
         if output.ending == "params":
-            yield output.ending, encoded([invocation.text()])
+            yield output.ending, encoded([params])
         elif not was_stopped or (of_runs and all(of_runs)):
             yield output.ending, chain.from_iterable(chain.from_iterable(of_runs))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
@@ -25,6 +25,7 @@ from cs_score.coldstart.result import (
     RunResult,
     ScoreRow,
     Table,
+    by_level,
     counted_f1,
     counted_row,
     mean_members,
@@ -193,10 +194,10 @@ def _ranges(
     """The range of each average of a table that differs. `each_for_all`: rankings have rows of level ALL; whether the
     average of ALL counts the rows of all levels, too.
     """
-    options = [[_by_level(rows, each_for_all) for rows in group] for group in groups if len(group) > 1]
+    options = [[_sums(rows, each_for_all) for rows in group] for group in groups if len(group) > 1]
     if not options:
         return {}
-    whole = _by_level(table.rows, each_for_all)
+    whole = _sums(table.rows, each_for_all)
     names = ("P", "R", "F1") if each_for_all is None else tuple(RANKED)[:1]
     found: dict[Measure, Range | None] = {}
     for level, sums in whole.items():
@@ -210,14 +211,9 @@ def _ranges(
     return {measure: each for measure, each in found.items() if each and each.high - each.low > _NEGLIGIBLE}
 
 
-def _by_level(rows: Iterable[ScoreRow], each_for_all: bool | None) -> dict[str, _Sums]:
-    members: dict[str, list[ScoreRow]] = defaultdict(list)
-    for row in rows:
-        members[row.level].append(row)
-        if each_for_all is not False:
-            members[ALL_LEVELS].append(row)
+def _sums(rows: Iterable[ScoreRow], each_for_all: bool | None) -> dict[str, _Sums]:
     found: dict[str, _Sums] = {}
-    for level, of_level in members.items():
+    for level, of_level in by_level(rows, each_for_all is not False).items():
         counts = [row.counts for row in of_level if row.counts is not None]
         found[level] = _Sums(
             sum(each.right for each in counts),

@@ -118,20 +118,22 @@ def _by_name_and_level(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     return sorted(rows, key=lambda row: (row_order(row.name), row.level))
 
 
-def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
-    """Rows in printing order with their averages: one row a level, `ALL` last; micro averages of those with counts.
-
-    `all_count_for_all`: the average of `ALL` is that of the rows of all levels, those of `ALL` (rankings) twice.
-    """
-    rows = tuple(ordered)
-    by_level: dict[str, list[ScoreRow]] = defaultdict(list)
+def by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
+    """The rows of each level; `all_count_for_all`: those of `ALL` are the rows of all levels, its own twice."""
+    found: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in rows:
-        by_level[row.level].append(row)
+        found[row.level].append(row)
         if all_count_for_all:
-            by_level[ALL_LEVELS].append(row)
+            found[ALL_LEVELS].append(row)
+    return found
+
+
+def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
+    """Rows in printing order with their averages: one row a level, `ALL` last; micro averages of those with counts."""
+    rows = tuple(ordered)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
-    for level, members in sorted(by_level.items()):
+    for level, members in sorted(by_level(rows, all_count_for_all).items()):
         if members[0].counts is not None:
             micro.append(counted_row(MICRO, sum_counts(row.counts for row in members if row.counts), level))
         # The sums of all rows, divided by the number of rows that have something to find.

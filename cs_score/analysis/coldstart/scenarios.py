@@ -225,11 +225,7 @@ def policy_rows(
     """
     headlines = (name for name in headline(COLD_START_MODE) if name in scored.result.scores)
     measures = tuple(dict.fromkeys((str(measure), *headlines)))
-    published = (
-        NamedPolicy(name, preset.policy, preset.justifications, preset.policy.texts())
-        for name, preset in PRESETS.items()
-    )
-    policies = {policy.name: policy for policy in (*published, *given)}
+    policies = {**PRESETS, **{policy.name: policy for policy in given}}
     rows = []
     for under in progress([*policies.values()], "scoring under policies"):
         scores: dict[str, float | None] = dict.fromkeys(measures)
