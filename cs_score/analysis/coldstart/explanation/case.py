@@ -1,4 +1,4 @@
-"""A scored run with what explanations look up in it. Everything is worked out when it is first asked for."""
+"""A scored run with what explanations look up in it: by line, class, node and query, when it is first asked for."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Placement(Counting):
 
     def __init__(self, tree: ClassTree, lines: Sequence[Response], unit: tables.UnitResult, case: Case) -> None:
         """Raises InputError where the lines cannot be placed."""
-        super().__init__(unit.matched, case.policy, case.run.limits.most, {}, case.run.gold.table.edition)
+        super().__init__(unit.matched, case.policy, case.run.limits.most, {}, case.edition)
         self.tree = tree.branch()
         self.members = place_responses(self.tree, lines, unit.matched, case.run.links)
         self.class_of = {line.index: name for name, of_class in self.members.items() for line in of_class}

@@ -99,9 +99,6 @@ def _listed(places: Sequence[At]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-# ---- The steps of a line
-
-
 class Noted(Record):
     """A problem that was reported at a line."""
 
@@ -403,9 +400,6 @@ class LineExplanation(Record):
         yield self.effect
 
 
-# ---- Other subjects
-
-
 class ClassExplanation(Record):
     """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
     `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
@@ -504,22 +498,24 @@ class QueryExplanation(Record):
     stopped_by: str | None
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
-        statuses = _numbers(Counter(each.status for each in self.classes))
-        of_category: dict[str, list[Tree]] = {}
-        for line in self.lines if with_lines else ():
-            of_category.setdefault(line.category or "without category", []).append(line)
-        lines = [[f"{category} ({len(of)})", *of] for category, of in of_category.items()]
-        averages = ", ".join(f"hop {level} {score:.4f}" for level, score in self.average_precision.items())
         yield from self.asked.tree("Query ")
         if self.asked.hop == 0:
             yield f"Slots: {', '.join(self.slots)}"
             yield from self.entry_points
         yield self.stopped_by and f"Not all is known: {self.stopped_by}"
+        statuses = _numbers(Counter(each.status for each in self.classes))
         yield [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes]
-        yield None if self.lines else "No line answers it"
-        yield [f"Lines ({len(self.lines)}):", *lines] if lines else None
+        if not self.lines:
+            yield "No line answers it"
+        elif with_lines:
+            of_category: dict[str, list[Tree]] = {}
+            for line in self.lines:
+                of_category.setdefault(line.category or "without category", []).append(line)
+            lines = ([f"{category} ({len(of)})", *of] for category, of in of_category.items())
+            yield [f"Lines ({len(self.lines)}):", *lines]
         yield _rows("Rows:", self.rows)
-        yield f"Average precision: {averages} (rule average-precision)" if averages else None
+        if averages := [f"hop {level} {score:.4f}" for level, score in self.average_precision.items()]:
+            yield f"Average precision: {', '.join(averages)} (rule average-precision)"
 
 
 class Cost(Record):
@@ -571,6 +567,5 @@ class Overview(Record):
         yield f"Of those counted: {_numbers(self.sides)}"
         yield f"By category: {_numbers(self.categories)}"
         yield f"Problems reported: {self.errors} errors, {self.warnings} warnings"
-        yield (
-            ["The largest costs, with what correcting each one alone would gain:", *self.costs] if self.costs else None
-        )
+        if self.costs:
+            yield ["The largest costs, with what correcting each one alone would gain:", *self.costs]
