@@ -294,7 +294,6 @@ def rankable(mode: str, with_ldc: bool = True) -> tuple[Measure, ...]:
 
 def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
-
     Raises UsageError for a pattern that no measure matches.
     """
 

@@ -331,10 +331,8 @@ def lines(
     with_diagonal: bool = False,
     of: str = "",
 ) -> Drawing:
-    """At most three curves; what is above is from 0 to 1.
-
-    `mark` is a place across and its text; `with_diagonal` draws where both are equal, and the axis across is from 0 to
-    1 then.
+    """At most three curves; what is above is from 0 to 1. `mark` is a place across and its text; `with_diagonal` draws
+    where both are equal, and the axis across is from 0 to 1 then.
     """
     left, right, bottom = 52.0, WIDTH - 14, 228.0
     drawing = Drawing(name, title, about, bottom + _BELOW, of)

@@ -69,10 +69,7 @@ class ColumnFormula(Record):
         return _columns(self._given(sums, divide), len(sums))
 
     def ratios(self, sums: Floats) -> Ratio:
-        """What is divided and what divides, each (N, m); a score that is no quotient is divided by 1.
-
-        Raises TypeError where measures reckon with quotients.
-        """
+        """What is divided and what divides, each (N, m); 1 divides a score that is no quotient."""
         found = [part if isinstance(part, Ratio) else Ratio(part, 1.0) for part in self._given(sums, Ratio)]
         numerators = _columns([ratio.numerator for ratio in found], len(sums))
         return Ratio(numerators, _columns([ratio.denominator for ratio in found], len(sums)))

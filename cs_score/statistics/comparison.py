@@ -46,9 +46,8 @@ def compare_tables(
 
     `scores` gives one column per name in `measures`; a higher score is better. `primary` is the measure that is not
     exploratory, the first unless given; `has_signs` is as in `family_tests`; `equivalence` is the margin of that test.
-    Without settings, or where these let their number grow, there are as many resamples as significance needs.
-    Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError, naming units, where
-    they differ or statistics cannot be resampled.
+    Without settings there are as many resamples as significance needs. Raises UsageError for fewer than two systems and
+    a margin that is no number above 0, InputError, naming units, where they differ or cannot be resampled.
     """
     if equivalence is not None and not 0 < equivalence < math.inf:
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")

@@ -138,10 +138,7 @@ def resampled(statistics: ExactStatistics, formula: ColumnFormula, settings: Res
 def score_intervals(
     table: UnitTable, measures: Sequence[str], formula: ColumnMeasures, resampling: Resampling
 ) -> ScoreIntervals:
-    """The intervals of `measures`, which `formula` makes of the column sums of `table`.
-
-    Raises InputError where there is no unit.
-    """
+    """The intervals of `measures`, which `formula` makes of column sums. Raises InputError where there is no unit."""
     settings, drawn = resampling.for_units(table.ids)
     found: Sequence[Interval] = ()
     if measures:
@@ -153,9 +150,9 @@ def score_intervals(
 def bootstrap_intervals(
     statistics: ArrayLike, formula: ColumnFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
-    """The interval of each score of `formula` over the units (rows) of `statistics` (units, k).
+    """The interval of each score of `formula` over the units (rows) of `statistics` (units, k), with ids for clusters.
 
-    `units` are their ids, for clusters. Raises InputError where there is no unit or a statistic is not a finite number.
+    Raises InputError where there is no unit or a statistic is not a finite number.
     """
     settings, drawn = (resampling or Resampling()).for_units(units or [""] * len(np.asarray(statistics)))
     found = resampled(exact_statistics([statistics], drawn), formula, settings)

@@ -79,9 +79,8 @@ class Resampling(Record):
         return self.correction or ("hsd" if systems >= FEWEST_FOR_HSD else "holm")
 
     def for_units(self, units: Sequence[str]) -> tuple[Resampling, Drawn | None]:
-        """The settings that hold for these units, and how these are drawn; None: each by itself.
-
-        Below 20 units or clusters intervals are BCa ones. Raises InputError for units without a cluster.
+        """The settings that hold for these units, BCa ones below 20 units or clusters, and how units are drawn (None:
+        each by itself). Raises InputError for units without a cluster.
         """
         drawn = self.clusters.drawn(units) if self.clusters else None
         size = len(units) if drawn is None else sum(drawn.strata)
@@ -89,9 +88,8 @@ class Resampling(Record):
         return replace(self, method=method, clusters=self.clusters if drawn else UNSET), drawn
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
-        """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to.
-
-        With N resamples the smallest p that Holm's correction leaves is pairs / (N + 1).
+        """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to, since
+        with N resamples the smallest p that Holm's correction leaves is pairs / (N + 1).
         """
         needed = math.ceil(pairs / self.level) if self.can_grow else 0
         return replace(self, resamples=max(self.resamples, min(needed, most)), can_grow=UNSET)

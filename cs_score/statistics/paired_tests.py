@@ -71,9 +71,8 @@ def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats
 def randomisation_p(
     statistics: ExactStatistics, formula: ColumnFormula, pairs: Sequence[Pair], resampling: Resampling
 ) -> list[list[float]]:
-    """The two-sided p-values of randomisation: per pair, per measure.
-
-    All pairs share the random swaps, so that the p-values of a pair do not depend on the other systems.
+    """The two-sided p-values of randomisation: per pair, per measure. All pairs share the random swaps, so that the
+    p-values of a pair do not depend on the other systems.
     """
     observed, total, units = point_scores(statistics, formula), statistics.total(), statistics.units
     is_exact = is_enumerated(units, resampling.resamples)
@@ -181,9 +180,8 @@ def signs_p(of_units: Ratio) -> list[float] | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of a family of tests, adjusted for their number (Holm 1979), in the order given.
-
-    Rejecting where the adjusted value is at most the level keeps the probability of any false rejection at the level.
+    """The p-values of a family of tests, adjusted for their number (Holm 1979), in the order given: rejecting where one
+    is at most the level keeps the probability of any false rejection at the level.
     """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -194,9 +192,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:
-    """The ranks of scores (systems, ...) along the first axis: one more than the number of systems with a higher score.
-
-    Scores that are equal within rounding share the better rank.
+    """The ranks of scores (systems, ...) along the first axis, one more than the number of systems with a higher score;
+    scores that are equal within rounding share the better rank.
     """
     better = np.ones(scores.shape, dtype=np.int64)
     for rival in scores:
@@ -205,10 +202,9 @@ def ranks(scores: Floats) -> NDArray[np.int64]:
 
 
 def rank_ranges(resampled: Floats, level: float) -> list[tuple[int, int]]:
-    """Per system the lowest and the highest rank over the resamples (systems, N), the extremes left out.
-
-    Resamples in which a score is undefined are left out; where that leaves too few, any rank is possible. Of the N
-    sorted ranks of a system, floor(N * level / 2) are dropped at either end: the central 95 % where level is 0.05.
+    """Per system the lowest and the highest rank over the resamples (systems, N) in which all scores are defined; where
+    these are too few, any rank. Of the N sorted ranks floor(N * level / 2) are dropped at either end: the central 95 %
+    at 0.05.
     """
     found = defined(resampled)
     if found is None:
@@ -222,11 +218,10 @@ def rank_ranges(resampled: Floats, level: float) -> list[tuple[int, int]]:
 def tiers(order: Sequence[int], differ: Callable[[int, int], bool]) -> dict[int, int]:
     """The tier of each system, from 1, for systems listed from best to worst.
 
-    The first system opens a tier and is its best. Going down the list, a system joins the current tier unless it
-    differs (`differ(best, system)`: significantly, after correction) from the best of that tier; the first one that
-    does opens the next tier and becomes its best. So every member of a tier is indistinguishable from the best of the
-    tier. Members may differ from one another, and a system may be indistinguishable from members of the tier above:
-    "indistinguishable" is not transitive, and tiers do not pretend that it is.
+    A system joins the current tier unless it differs (`differ(best, system)`: significantly, after correction) from the
+    best of that tier, which is its first; then it opens the next one. So every member of a tier is indistinguishable
+    from its best. Members may differ from one another, and a system may be indistinguishable from members of the tier
+    above: "indistinguishable" is not transitive, and tiers do not pretend that it is.
     """
     assigned: dict[int, int] = {}
     best, tier = -1, 0

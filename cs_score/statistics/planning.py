@@ -112,10 +112,7 @@ def detectable_effect(units: float, level: float, power: float) -> float:
 
 
 def needed_units(effect: float, level: float, power: float) -> int | None:
-    """The fewest units with which the test calls an effect significant with this probability.
-
-    None where even a thousand million are too few.
-    """
+    """The fewest units with which the test calls an effect significant so probably; None above a thousand million."""
     few, many = 1, 2
     while power_of(effect, many, level) < power:
         few, many = many, many * 2

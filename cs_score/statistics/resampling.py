@@ -60,10 +60,9 @@ _Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
 
 
 def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int] = ()) -> Iterator[Counts]:
-    """The bootstrap resamples, in chunks of counts.
+    """The bootstrap resamples in chunks of counts: a row per resample, a column per unit, how often that was drawn.
 
-    Counts have one row per resample and one column per unit: how often the unit was drawn. Every row sums to `units`,
-    and over each of the `strata`, so many consecutive units, to their number.
+    Every row sums to `units`, and over each of the `strata`, so many consecutive units, to their number.
     """
     ends = np.repeat(np.cumsum(strata), strata) if strata else units
     starts = ends - np.repeat(strata, strata) if strata else 0
@@ -78,10 +77,8 @@ def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int
 
 
 def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
-    """The random swaps, in chunks of flags.
-
-    Flags have one row per resample and one column per unit: 1 with probability 1/2, where the two systems exchange
-    the unit, and 0 elsewhere.
+    """The random swaps in chunks of flags: a row per resample, a column per unit, 1 with probability 1/2 where the two
+    systems exchange the unit.
     """
     words = -(-units // 64)
 
@@ -126,9 +123,8 @@ def _defined_scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
 
 
 def defined(resampled: Floats) -> Floats | None:
-    """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are.
-
-    A resample in which a denominator is 0 has no score: it says nothing, and not that the score is 0.
+    """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are. A resample in
+    which a denominator is 0 has no score: it says nothing, and not that the score is 0.
     """
     undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
     count = int(np.count_nonzero(undefined))
@@ -150,9 +146,8 @@ def unit_ratios(statistics: ExactStatistics, formula: ColumnFormula) -> Ratio:
 
 
 def jackknife_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Floats:
-    """The scores of each system without each unit in turn: (units, systems, measures). Needs two units.
-
-    Not a number where the others give 0/0.
+    """The scores of each system without each unit in turn: (units, systems, measures), not a number where the others
+    give 0/0. Needs two units.
     """
     return _defined_scores_of(formula, statistics.values(statistics.total() - statistics.digits))
 
@@ -160,7 +155,7 @@ def jackknife_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Flo
 def bootstrap_scores(statistics: ExactStatistics, formula: ColumnFormula, resampling: Resampling) -> Floats:
     """The scores of every bootstrap resample: (measures, systems, resamples); not a number where a resample gives 0/0.
 
-    All systems get the same draws, which makes differences between them paired. Takes 8 bytes per score.
+    All systems get the same draws, which makes differences between them paired.
     """
     found: Floats = np.empty((*point_scores(statistics, formula).T.shape, resampling.resamples))
     draws = bootstrap_counts(resampling.seed, statistics.units, resampling.resamples, statistics.strata)

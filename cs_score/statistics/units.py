@@ -55,8 +55,8 @@ class UnitTable(Record):
     def sums(self) -> tuple[float, ...]:
         """The sum of each column, added from the first row to the last (integers stay integers).
 
-        `sum` is avoided because it compensates rounding errors from Python 3.12 on: scores would depend on the
-        interpreter, and differ in the last bit from those of evaluators that add one by one.
+        Not by `sum`, which compensates rounding errors from Python 3.12 on: scores would depend on the interpreter, and
+        differ in the last bit from those of evaluators that add one by one.
         """
         return tuple(
             reduce(operator.add, map(operator.itemgetter(column), self.rows), 0) for column in range(len(self.columns))
@@ -113,9 +113,8 @@ def aligned(systems: Mapping[str, UnitTable], *, common: bool = False) -> Aligne
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Refuse a system that answers no unit of the gold standard, most likely the run of another data set.
-
-    Raises InputError, naming units of either side.
+    """Refuse a system that answers no unit of the gold standard, most likely the run of another data set. Raises
+    InputError, naming units of either side.
     """
     answered = list(ids)
     known = frozenset(gold)

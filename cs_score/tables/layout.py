@@ -127,9 +127,8 @@ class Table(Record):
         yield from (Table(self.layout, rows, len(rows)) for rows in parts.values())
 
     def for_people(self, top: int | None = None) -> tuple[list[Column], list[list[Value]]]:
-        """The columns that people see, and their values in the rows that they see (None: in all rows).
-
-        Columns without any value are left out.
+        """The columns that people see, those without any value left out, and their values in the rows that they see
+        (None: in all rows).
         """
         rows = self.rows
         if top is not None and self.layout.most == "top":
@@ -192,9 +191,8 @@ _SHORTEST_CELL: Final = 8
 
 
 def _fitted(cells: list[list[str]], are_numbers: list[bool], width: int | None) -> list[list[str]]:
-    """Rows of cells that fit into lines of so many columns, with texts cut and the last columns left out.
-
-    Of a place, `FILE:LINE`, the end is kept.
+    """Rows of cells that fit into lines of so many columns: texts are cut, of a place, `FILE:LINE`, the beginning; then
+    the last columns are left out.
     """
     widths = [max(map(len, column)) for column in zip(*cells)]
     while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:

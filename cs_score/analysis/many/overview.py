@@ -179,9 +179,8 @@ def run_findings(run: RunResult, sought: ToFind, measures: Sequence[Measure]) ->
 
 
 def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
-    """The scores of a run that has one right answer for each thing in `found` and no other line.
-
-    Rankings are left out: nobody knows with what confidence the answers would be given.
+    """The scores of a run that has one right answer for each thing in `found` and no other line. Rankings are left out:
+    nobody knows with what confidence the answers would be given.
     """
     rows = []
     for row, things in sought.rows.items():
@@ -441,9 +440,8 @@ def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
 
 
 def unit_answers(values: Mapping[Unit, Values], units: Sequence[Unit], measures: int) -> tuple[int, int]:
-    """The units of a run that are right, and those that are wrong, by so many measures, given its own values in them.
-
-    A unit that the run was not scored on is neither.
+    """The bits of units that are right, and that are wrong, by so many measures, given a run's own values in them; of a
+    unit that the run was not scored on neither.
     """
     size = len(units) * measures
     right: list[int] = []

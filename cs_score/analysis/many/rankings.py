@@ -70,9 +70,8 @@ class Measured(Record):
         ]
 
     def values(self, table: UnitTable, known: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
-        """The measures in each unit by itself, 0..1; None where one is 0/0.
-
-        `known` remembers them by the statistics, which many units have in common.
+        """The measures in each unit by itself, 0..1; None where one is 0/0. `known` remembers them by the statistics,
+        which many units have in common.
         """
         units = units_of(table.ids)
         rows = self.rows(table, units)
