@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.many.overview import Findings, FoundTogether
+from cs_score.analysis.many.overview import Agreement, Difficulty, Findings, UnitScores
 from cs_score.analysis.many.rankings import Limits, Stability
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
@@ -171,49 +171,6 @@ class RankedRow(Record):
     tier: int | None
     p_above: float | None
     p_baseline: float | UnsetType | None = UNSET
-
-
-class UnitScores(Record):
-    """The scores of a unit, run by run; None where a run has none."""
-
-    policy: str
-    unit: str
-    scores: tuple[float | None, ...]
-
-
-class Difficulty(Record):
-    """How many of the `total` answers of a part so many runs found, from 0; and how many each run found alone."""
-
-    policy: str
-    part: str
-    total: int
-    found_by: tuple[int, ...]
-    only: tuple[int, ...]
-
-
-class Overlap(Record):
-    """Jaccard's index of the right and of the wrong answers of two runs; None where neither has any."""
-
-    a: int
-    b: int
-    right: float | None
-    wrong: float | None
-    part: str = ""
-
-
-class Union(Record):
-    """The scores of all that is right in any run."""
-
-    scores: dict[str, float]
-
-
-class Agreement(Record):
-    """How much runs have in common under a policy."""
-
-    policy: str
-    pairs: tuple[Overlap, ...]
-    union: Union
-    systems: tuple[FoundTogether, ...]
 
 
 class System(Record):

@@ -10,19 +10,7 @@ from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace
-from cs_score.batch.documents import (
-    Agreement,
-    Difficulty,
-    Leaderboard,
-    Outcome,
-    Overlap,
-    Overview,
-    RankedRow,
-    Row,
-    System,
-    Union,
-    UnitScores,
-)
+from cs_score.batch.documents import Leaderboard, Outcome, Overview, RankedRow, Row, System
 from cs_score.batch.leaderboard import labels_of
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
@@ -78,9 +66,9 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
                 for name in ("shared", "either", "jaccard")
             }
             yield policy | pair | overlaps | {"part": right.part}
-        for one in each.pooled:
+        for one in each.agreement.systems:
             yield policy | {"what": "systems"} | asdict(one)
-        for measure, score in each.union.items():
+        for measure, score in each.agreement.union.scores.items():
             yield policy | {"what": "union", "measure": measure, "score": score}
 
 
@@ -145,19 +133,9 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> Ove
         pages=pages,
         runs=tuple(System(*system) for system in found.systems),
         leaderboard=tuple(_ranked(row, board.measure) for row in board.rows),
-        queries=tuple(
-            UnitScores(each.policy, unit, tuple(values)) for each in found.policies for unit, values in each.units
-        ),
-        answers=tuple(answers for each in found.policies for answers in _difficulty(found, each)),
-        agreement=tuple(
-            Agreement(
-                each.policy,
-                tuple(Overlap(r.a, r.b, r.jaccard, w.jaccard, r.part) for r, w in zip(each.right, each.wrong)),
-                Union(dict(each.union)),
-                tuple(each.pooled),
-            )
-            for each in found.policies
-        ),
+        queries=tuple(unit for each in found.policies for unit in each.units),
+        answers=tuple(part for each in found.policies for part in each.answers),
+        agreement=tuple(each.agreement for each in found.policies),
         stability=found.stability,
     )
 
@@ -174,18 +152,6 @@ def _ranked(row: Row, measure: str) -> RankedRow:
         row.p_above or None,
         row.p_baseline,
     )
-
-
-def _difficulty(found: many.Overview, each: many.OfPolicy) -> Iterator[Difficulty]:
-    """How many of the things of each part so many runs found."""
-    scored = sum(marks is not None for marks in each.marks)
-    for part in dict.fromkeys(wanted.part for wanted in found.wanted):
-        places = [place for place, wanted in enumerate(found.wanted) if wanted.part == part]
-        often = [each.often[place] for place in places]
-        alone = [place for place in places if each.often[place] == 1]
-        only = (0 if marks is None else sum(marks[place] == many.FOUND for place in alone) for marks in each.marks)
-        found_by = tuple(often.count(times) for times in range(scored + 1))
-        yield Difficulty(each.policy, part, len(places), found_by, tuple(only))
 
 
 PROBLEMS: Final = "problems.tsv"

@@ -199,7 +199,7 @@ def unit_measure(gold: Gold) -> Measure:
 # ---- What runs have in common
 
 
-class Overlap(Record):
+class Common(Record):
     """Two runs by their position: how many answers both have, and how many at least one of them.
 
     `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
@@ -217,6 +217,34 @@ class Overlap(Record):
         return self.shared / self.either if self.either else None
 
 
+class UnitScores(Record):
+    """The scores of a unit, run by run; None where a run has none."""
+
+    policy: str
+    unit: str
+    scores: tuple[float | None, ...]
+
+
+class Difficulty(Record):
+    """How many of the `total` answers of a part so many runs found, from 0; and how many each run found alone."""
+
+    policy: str
+    part: str
+    total: int
+    found_by: tuple[int, ...]
+    only: tuple[int, ...]
+
+
+class Overlap(Record):
+    """Jaccard's index of the right and of the wrong answers of two runs; None where neither has any."""
+
+    a: int
+    b: int
+    right: float | None
+    wrong: float | None
+    part: str = ""
+
+
 class FoundTogether(Record):
     """What so many runs find: the mean over all choices of them, and what at least so many agree on."""
 
@@ -226,13 +254,28 @@ class FoundTogether(Record):
     agreed: float | None
 
 
+class Union(Record):
+    """The scores of all that is right in any run."""
+
+    scores: dict[str, float]
+
+
+class Agreement(Record):
+    """How much runs have in common under a policy."""
+
+    policy: str
+    pairs: tuple[Overlap, ...]
+    union: Union
+    systems: tuple[FoundTogether, ...]
+
+
 def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
     """The answers of runs by their ids, each once, as bits that mean the same in all runs."""
     numbers = {answer: number for number, answer in enumerate(set[str]().union(*of_runs))}
     return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
 
 
-def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] | None = None) -> list[Overlap]:
+def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] | None = None) -> list[Common]:
     """Every pair of runs that have answers at all, in their order, by the bits of their answers.
 
     `parts` has the bits of each part of gold. Parts are never pooled: a sentence can be right only where its abstract
@@ -240,7 +283,7 @@ def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] | None = No
     """
     there = [(place, of_run) for place, of_run in enumerate(answers) if of_run is not None]
     return [
-        Overlap(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
+        Common(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
         for (a, one), (b, other) in combinations(there, 2)
         for part, mask in (parts or {"": -1}).items()
     ]
@@ -305,22 +348,21 @@ class Evaluation(Record):
 
 
 class OfPolicy(Record):
-    """What all systems give under one policy; values and marks are in the order of the systems.
+    """What all systems give under one policy, in the order of the systems.
 
-    `units` has the measure of units of each system, None where it has none. `marks` say what a system found, in the
-    order of what is to be found; None for a system that was not scored. `often` counts them, `pooled` sums them up by
-    part. `right` and `wrong` compare the answers of every pair of systems that were scored, part by part in evidence
-    modes. `union` has the scores of all that any of them found.
+    `marks` say what a system found, in the order of what is to be found; None for a system that was not scored. `often`
+    counts them. `right` and `wrong` compare the answers of every pair of systems that were scored, part by part in
+    evidence modes.
     """
 
     policy: str
-    units: Sequence[tuple[str, Sequence[float | None]]]
+    units: Sequence[UnitScores]
+    answers: Sequence[Difficulty]
+    agreement: Agreement
     marks: Sequence[str | None]
     often: Sequence[int]
-    pooled: Sequence[FoundTogether]
-    right: Sequence[Overlap]
-    wrong: Sequence[Overlap]
-    union: Mapping[str, float]
+    right: Sequence[Common]
+    wrong: Sequence[Common]
 
 
 class Overview(Record):
@@ -410,28 +452,31 @@ def _of_policy(
         sides = [as_bits([_ID.findall(ids) for ids in side]) for side in zip(*((f.right, f.wrong) for f in of_runs))]
         answers = dict(zip(there, zip(*sides)))
         found = {place: each.bits() for place, each in zip(there, of_runs)}
-    of_systems = {place: marks(each, len(wanted)) for place, each in found.items()}
-    often = found_by(list(of_systems.values()), len(wanted))
-    by_part: dict[str, list[int]] = {}
-    for thing, times in zip(wanted, often):
-        by_part.setdefault(thing.part, []).append(times)
-    together = 0
-    for each in found.values():
-        together |= each
     everyone = range(len(given))
-    right, wrong = (
-        overlaps([answers[at][side] if at in answers else None for at in everyone], parts) for side in (0, 1)
-    )
-    return OfPolicy(
-        policy,
-        [(unit[0], [own[unit][0] if unit in own else None for own in values]) for unit in units],
-        [of_systems.get(place) for place in everyone],
-        often,
-        [each for part, times in by_part.items() for each in found_together(times, len(there), part)],
-        right,
-        wrong,
-        evaluation.union_scores(together) if there else {},
-    )
+    of_systems = [marks(found[place], len(wanted)) if place in found else None for place in everyone]
+    often = found_by([each for each in of_systems if each is not None], len(wanted))
+    of_parts: dict[str, list[int]] = {}
+    for place, thing in enumerate(wanted):
+        of_parts.setdefault(thing.part, []).append(place)
+    difficulty, together = list[Difficulty](), list[FoundTogether]()
+    for part, places in of_parts.items():
+        times = [often[place] for place in places]
+        alone = [place for place in places if often[place] == 1]
+        only = (0 if each is None else sum(each[place] == FOUND for place in alone) for each in of_systems)
+        found_by_so_many = tuple(times.count(number) for number in range(len(there) + 1))
+        difficulty.append(Difficulty(policy, part, len(places), found_by_so_many, tuple(only)))
+        together += found_together(times, len(there), part)
+    found_by_any = 0
+    for each in found.values():
+        found_by_any |= each
+    union = Union(dict(evaluation.union_scores(found_by_any)) if there else {})
+    of_sides = [[answers[place][side] if place in answers else None for place in everyone] for side in (0, 1)]
+    right, wrong = (overlaps(of_side, parts) for of_side in of_sides)
+    pairs = (Overlap(one.a, one.b, one.jaccard, other.jaccard, one.part) for one, other in zip(right, wrong))
+    of_units = [(unit[0], tuple(own[unit][0] if unit in own else None for own in values)) for unit in units]
+    scores = [UnitScores(policy, *each) for each in of_units]
+    agreement = Agreement(policy, tuple(pairs), union, tuple(together))
+    return OfPolicy(policy, scores, difficulty, agreement, of_systems, often, right, wrong)
 
 
 def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
