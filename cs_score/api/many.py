@@ -32,9 +32,9 @@ from cs_score.base.sources import Input, name_of
 from cs_score.batch.batch import BatchOptions, run_batch
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import OK
-from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
 from cs_score.batch.runs import InputFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
+from cs_score.batch.tables import leaderboard_layout, leaderboard_text
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.linking import RUN_SUFFIX, members

@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TextIO
 
-from cs_score.analysis.many.overview import Overview
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, folder_made, write_whole
@@ -21,23 +20,20 @@ from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
+from cs_score.batch import store
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
-from cs_score.batch.execution import Backend, Delivery, Job, Progress, dask_backend, failures, local_backend, run_jobs
-from cs_score.batch.leaderboard import LEADERBOARD, WRITERS, make_leaderboard
-from cs_score.batch.overview import PROBLEMS, TABLES, document_of, overview_of, problem_lines, write_problem_report
-from cs_score.batch.plan import MakePage, Plan, Prepared, is_page
+from cs_score.batch.execution import Backend, Job, Progress, dask_backend, failures, local_backend, run_jobs
+from cs_score.batch.plan import MakePage, Plan, Prepared, Scored, failed, is_page
 from cs_score.batch.runs import INDEX, InputFile, RunFile
-from cs_score.batch.store import (
-    SIGNATURE,
-    UnfitError,
-    clear,
-    clear_leftovers,
-    folder_of_run,
-    locked,
-    read_whole_run,
-    write_run,
+from cs_score.batch.tables import (
+    PROBLEMS,
+    document_of,
+    files_of,
+    make_leaderboard,
+    overview_of,
+    problem_lines,
+    write_problem_report,
 )
-from cs_score.tables.layout import tsv
 
 
 class BatchOptions(Record):
@@ -83,29 +79,38 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
     written or is in use, no executor answers; UsageError for runs of several editions that may not be mixed.
     """
     editions = _editions(plan, runs, options.mix_editions)
-    policies = plan.policy_names()
-    with folder_made(options.out, "-o"), locked(options.out) as taken_over:
+    with folder_made(options.out, "-o"), store.locked(options.out) as taken_over:
         if taken_over is not None:
             remark(taken_over)
-        clear_leftovers(options.out)
+        store.clear_leftovers(options.out)
         with paused_collector():
             prepared = plan.prepare()
         measure = _measure(options.measure, prepared.measures())
-        folders = {folder_of_run(options.out, plan, run.name, policy) for run in runs for policy in policies}
-        if others := _other_results(options.out, folders):
+        batch = _Batch(prepared, options, remark)
+        folders = {(run.name, policy): batch.folder(run.name, policy) for run in runs for policy in plan.policy_names()}
+        if others := _other_results(options.out, {*folders.values()}):
             remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
-        found: dict[tuple[str, str], Outcome] = {}
-        jobs = [job for run in runs if (job := _job(run, plan, prepared, options, found, remark)) is not None]
-        kept = len(found)
+        jobs = [job for run in runs if (job := batch.job(run)) is not None]
+        kept = len(batch.found)
         if jobs:
-            _run(jobs, plan, prepared, options, found)
-        outcomes = tuple(found[run.name, policy] for run in runs for policy in policies)
+            batch.run(jobs)
+        outcomes = tuple(batch.found[key] for key in folders)
         board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), editions)
         if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
             remark(f"no run has a score {measure}, so none has a rank")
         own = plan.edition_of(replace(runs[0], follow=""))
         of_batch = [outcome for outcome in outcomes if editions.get(outcome.run, own) == own]
-        _write(options, prepared, outcomes, board, overview_of(of_batch, board, prepared.evaluation))
+        overview = overview_of(of_batch, board, prepared.evaluation)
+        document = document_of(overview, board, pages=options.index is not None)
+        files = files_of(board, overview) | {PROBLEMS: iter(problem_lines(outcomes))}
+        documents = {"leaderboard.json": board, "batch.json": document}
+        files |= {name: encoded([json_text(each)]) for name, each in documents.items()}
+        if options.index is not None:
+            files[INDEX] = encoded([options.index(to_builtins(document))])
+        for name, blocks in files.items():
+            write_whole(os.path.join(options.out, name), blocks)
+        if options.problems is not None:
+            write_problem_report(options.problems, prepared.occurrences, outcomes)
         return BatchResult(outcomes, board, kept)
 
 
@@ -135,118 +140,99 @@ def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
 
 def _other_results(out: str, folders: Set[str]) -> str:
     """The runs in the output folder, of a policy or not, that this batch does not score; empty if there are none."""
-    patterns = (os.path.join(glob.escape(out), *depth, SIGNATURE) for depth in ("*", ("*", "*")))
+    patterns = (os.path.join(glob.escape(out), *depth, store.SIGNATURE) for depth in ("*", ("*", "*")))
     found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
     names = [os.path.relpath(folder, out) for folder in found]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _job(
-    run: RunFile, plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome],
-    remark: Callable[[str], None],
-) -> Job | None:  # fmt: skip
-    """What is left to do for a run; whole outcomes of an earlier batch go into `found`."""
-    folders: dict[str, str | None] = {}
-    digest = None
-    if options.resume:
-        with contextlib.suppress(InputError):
-            digest = run.file.digest(RUN)
-    for policy in plan.policy_names():
-        folder = folder_of_run(options.out, plan, run.name, policy)
-        earlier = None
-        if digest is not None:
-            try:
-                earlier = read_whole_run(folder, prepared.origin(run, digest, policy))
-            except UnfitError as error:
-                remark(f"{error} is not as this version writes it; {run.name} is scored again")
-        lacks_problems = options.problems is not None and (earlier is None or earlier.occurrences is None)
-        has_page = earlier is not None and any(is_page(written.name) for written in earlier.files)
-        if earlier is None or lacks_problems or (options.index is not None and not has_page):
-            folders[policy] = None if options.ships else os.path.abspath(folder)
-        else:
-            found[run.name, policy] = earlier
-    return Job(plan.task, run, folders) if folders else None
+class _Batch:
+    """The scoring of runs into the output folder; outcomes are `found` by run and policy as they come."""
 
+    def __init__(self, prepared: Prepared, options: BatchOptions, remark: Callable[[str], None]) -> None:
+        self._plan: Plan = prepared.plan
+        self._prepared = prepared
+        self._options = options
+        self._remark = remark
+        self.found: dict[tuple[str, str], Outcome] = {}
 
-def _run(
-    jobs: Sequence[Job], plan: Plan, prepared: Prepared, options: BatchOptions, found: dict[tuple[str, str], Outcome]
-) -> None:
-    """Score runs, and put their outcomes into `found` as they come."""
-    progress = Progress(options.progress, len(jobs))
-    try:
-        with _backend(plan, prepared, options, len(jobs)) as backend:
-            todo = list(_sent(jobs, found)) if options.ships else jobs
-            for deliveries in run_jobs(todo, backend, progress):
-                for delivery in deliveries:
-                    outcome = _stored(_checked(delivery, prepared), options, plan)
-                    found[outcome.run, outcome.policy] = outcome
-    finally:  # no worker writes any more
-        progress.close()
+    def folder(self, run: str, policy: str) -> str:
+        return store.folder_of_run(self._options.out, self._plan, run, policy)
+
+    def job(self, run: RunFile) -> Job | None:
+        """What is left to do for a run; whole outcomes of an earlier batch are found."""
+        options, folders = self._options, dict[str, str | None]()
+        digest = None
+        if options.resume:
+            with contextlib.suppress(InputError):
+                digest = run.file.digest(RUN)
+        for policy in self._plan.policy_names():
+            folder = self.folder(run.name, policy)
+            earlier = None
+            if digest is not None:
+                try:
+                    earlier = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
+                except store.UnfitError as error:
+                    self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
+            lacks_problems = options.problems is not None and (earlier is None or earlier.occurrences is None)
+            has_page = earlier is not None and any(is_page(written.name) for written in earlier.files)
+            if earlier is None or lacks_problems or (options.index is not None and not has_page):
+                folders[policy] = None if options.ships else os.path.abspath(folder)
+            else:
+                self.found[run.name, policy] = earlier
+        return Job(self._plan.task, run, folders) if folders else None
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Score runs."""
+        progress = Progress(self._options.progress, len(jobs))
+        try:
+            with self._backend(len(jobs)) as backend:
+                todo = list(self._loaded(jobs)) if self._options.ships else jobs
+                for scored in run_jobs(todo, backend, progress):
+                    self._take(scored)
+        finally:  # no worker writes any more
+            progress.close()
+            for job in jobs:
+                for policy in job.folders:
+                    store.clear_leftovers(self.folder(job.run.name, policy))
+
+    def _backend(self, runs: int) -> contextlib.AbstractContextManager[Backend]:
+        batch, options = os.urandom(16).hex(), self._options
+        if options.dask is not None:
+            return dask_backend(batch, self._plan.travelling(options.ships), options.dask)
+        return local_backend(batch, self._prepared, min(processes_for(options.jobs), runs))
+
+    def _loaded(self, jobs: Sequence[Job]) -> Iterator[Job]:
+        """The runs with their bytes; one that cannot be read has failed here already."""
         for job in jobs:
-            for policy in job.folders:
-                clear_leftovers(folder_of_run(options.out, plan, job.run.name, policy))
+            try:
+                yield replace(job, run=replace(job.run, file=job.run.file.loaded()))
+            except CsScoreError as error:
+                for scored in failures(job, str(error)):
+                    self._take(scored)
 
+    def _take(self, scored: Scored) -> None:
+        """Put the files of an outcome into the output folder.
 
-def _backend(
-    plan: Plan, prepared: Prepared, options: BatchOptions, runs: int
-) -> contextlib.AbstractContextManager[Backend]:
-    batch = os.urandom(16).hex()
-    if options.dask is not None:
-        return dask_backend(batch, plan.travelling(options.ships), options.dask)
-    return local_backend(batch, plan, prepared, min(processes_for(options.jobs), runs))
-
-
-def _sent(jobs: Sequence[Job], found: dict[tuple[str, str], Outcome]) -> Iterator[Job]:
-    """The runs with their bytes; one that cannot be read has failed here already."""
-    for job in jobs:
+        It failed if its worker prepared something else: another file may lie under the same path there.
+        """
+        outcome, reason = scored.outcome, None
+        seen = {(given.name, given.sha256) for given in outcome.origin.inputs} if outcome.origin else set()
+        for digest in self._prepared.digests if seen else ():
+            if (digest.name, digest.sha256) not in seen:
+                reason = (
+                    f"the worker read another {digest.name} than this machine; put it on shared storage or ship inputs"
+                )
+                break
+        folder = self.folder(outcome.run, outcome.policy)
         try:
-            yield Job(job.task, RunFile(job.run.name, job.run.file.loaded(), job.run.follow), job.folders)
-        except CsScoreError as error:
-            for delivery in failures(job, str(error)):
-                found[delivery.outcome.run, delivery.outcome.policy] = delivery.outcome
-
-
-def _failed(outcome: Outcome, reason: str) -> Delivery:
-    run = RunFile(outcome.run, InputFile(outcome.file))
-    return failures(Job(outcome.task, run, {outcome.policy: None}), reason)[0]
-
-
-def _checked(delivery: Delivery, prepared: Prepared) -> Delivery:
-    """The delivery, failed if its worker prepared something else: another file may lie under the same path there."""
-    origin = delivery.outcome.origin
-    seen = {(given.name, given.sha256) for given in origin.inputs} if origin else set()
-    for digest in prepared.digests:
-        if seen and (digest.name, digest.sha256) not in seen:
-            reason = f"the worker read another {digest.name} than this machine; put it on shared storage or ship inputs"
-            return _failed(delivery.outcome, reason)
-    return delivery
-
-
-def _stored(delivery: Delivery, options: BatchOptions, plan: Plan) -> Outcome:
-    """The outcome once its files are in the output folder."""
-    outcome = delivery.outcome
-    folder = folder_of_run(options.out, plan, outcome.run, outcome.policy)
-    if delivery.contents:
-        try:
-            return write_run(folder, outcome, [(name, [data]) for name, data in delivery.contents.items()])
+            if reason is None and scored.files:
+                outcome = store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            return _failed(outcome, str(error)).outcome
-    if outcome.state == FAILED and not outcome.files:
-        clear(folder)  # files of an earlier batch are out of date
-    return outcome
-
-
-def _write(
-    options: BatchOptions, prepared: Prepared, outcomes: Sequence[Outcome], board: Leaderboard, overview: Overview
-) -> None:
-    """Write what is over all runs, each file whole or not at all. Raises OutputError."""
-    document = document_of(overview, board, pages=options.index is not None)
-    files = {f"{LEADERBOARD}.{ending}": encoded([text(board)]) for ending, text in WRITERS.items()}
-    files |= {name: tsv(table(overview)) for name, table in TABLES.items()}
-    files |= {"batch.json": encoded([json_text(document)]), PROBLEMS: iter(problem_lines(outcomes))}
-    if options.index is not None:
-        files[INDEX] = encoded([options.index(to_builtins(document))])
-    for name, blocks in files.items():
-        write_whole(os.path.join(options.out, name), blocks)
-    if options.problems is not None:
-        write_problem_report(options.problems, prepared.occurrences, outcomes)
+            reason = str(error)
+        if reason is not None:
+            run = RunFile(outcome.run, InputFile(outcome.file))
+            outcome = failed(outcome.task, run, outcome.policy, reason)
+        if outcome.state == FAILED and not outcome.files:
+            store.clear(folder)  # files of an earlier batch are out of date
+        self.found[outcome.run, outcome.policy] = outcome

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
+from operator import attrgetter
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
@@ -19,28 +20,21 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
-from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
-from cs_score.batch.plan import Plan, Prepared, Scored, page_name
+from cs_score.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
+from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, failed, page_name
 from cs_score.batch.runs import InputFile, RunFile
+from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
-from cs_score.coldstart.options import NamedPolicy, Options, origin_of
-from cs_score.coldstart.outputs import (
-    Layout,
-    check_fields,
-    doubly_encoded,
-    file_blocks,
-    params_of,
-    stopped_report,
-    whole_report,
-)
+from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
+from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import OneRun, runs_of, score_apart
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.knowledge_base.validation import resolve_knowledge_bases
+from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
-from cs_score.preparation.prevalidation import Preparation, PreparedRun, load_prepared, validate_runs
+from cs_score.preparation.prevalidation import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
@@ -74,7 +68,6 @@ class ColdStartPlan(Plan, kw_only=True):
     editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
 
     def prepare(self) -> PreparedColdStart:
-        """Load and index queries and pool. Raises CsScoreError where no run can be scored against them."""
         return PreparedColdStart(self)
 
     @property
@@ -94,14 +87,14 @@ class PreparedColdStart(Prepared):
     plan: ColdStartPlan
 
     def __init__(self, plan: ColdStartPlan) -> None:
-        super().__init__(plan)
-        check_fields(plan.layout.fields)
+        self.plan = plan
+        outputs.check_fields(plan.layout.fields)
         located = {QUERY_LIST: plan.query_list, SAMPLES: plan.samples}
         paths = {role: given.on_disk() for role, given in located.items() if given is not None}
-        self._of_queries = RecordingLog() if plan.records else ProblemLog()
+        self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
         queries = [given.open() for given in plan.queries]
-        gold = open_gold(queries, plan.options, self._of_queries, paths=paths, validates=plan.validates)
-        self._gold = gold = with_pool(gold, [given.open() for given in plan.pool])
+        gold = open_gold(queries, plan.options, self.log_of_queries, paths=paths, validates=plan.validates)
+        self.gold = gold = with_pool(gold, [given.open() for given in plan.pool])
         self.digests = gold.digests
         log = gold.problems
         self.occurrences: Sequence[Occurrence] = tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
@@ -110,27 +103,27 @@ class PreparedColdStart(Prepared):
         self._editions: dict[str, PreparedColdStart] = {}
 
     def measures(self) -> Mapping[str, Sequence[str]]:
-        hops = [str(hop) for hop in range(max(self._gold.hop_limits.values(), default=0) + 1)]
+        hops = [str(hop) for hop in range(max(self.gold.hop_limits.values(), default=0) + 1)]
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
             str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
-            for measure in rankable(COLD_START_MODE, bool(self._gold.table.ldc_of))
+            for measure in rankable(COLD_START_MODE, bool(self.gold.table.ldc_of))
         }
 
     @cached_property
-    def _sought(self) -> ToFind:
-        return to_find(self._gold)
+    def sought(self) -> ToFind:
+        return to_find(self.gold)
 
     @property
     def evaluation(self) -> Evaluation:
-        union = partial(union_scores, self._gold, self._sought)
-        return Evaluation(COLD_START_MODE, self._unit, str(unit_measure(self._gold)), self._sought.wanted, union)
+        union = partial(union_scores, self.gold, self.sought)
+        return Evaluation(COLD_START_MODE, self._unit, str(unit_measure(self.gold)), self.sought.wanted, union)
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         if (other := self._following(run)) is not self:
             return other.origin(run, digest, policy)
         layout, options = self.plan.layout, self._policies[policy].options(self.plan.options)
-        has_ldc_index = bool(self._gold.table.ldc_of)
+        has_ldc_index = bool(self.gold.table.ldc_of)
         origin = origin_of(options, (*self.digests, digest), has_ldc_index, validated=self.plan.validates)
         return self.run_origin(
             origin, self._unit, policy=policy, fields=layout.fields, tabs=layout.tabs, json=self.plan.with_json
@@ -147,117 +140,103 @@ class PreparedColdStart(Prepared):
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The run under each policy. It is loaded once for all policies with the same limits on justifications."""
         gold = self._following(run)
-        chosen = [gold._policies[name] for name in policies]
-        for _, group in groupby(chosen, key=lambda policy: policy.justifications):
-            yield from gold._score_group(run, list(group))
+        chosen = (gold._policies[name] for name in policies)
+        for limits, group in groupby(chosen, key=attrgetter("justifications")):
+            yield from _Scoring(gold, run).under(limits, list(group))
 
-    def _score_group(self, run: RunFile, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
-        limits = policies[0].options(self._gold.options).justifications
-        prepared = Preparation([run.file.open()])
-        log = self._of_queries  # a single call has read nothing else when it prepares a run
-        new_log = type(log)
-        loaded: dict[str, Run] = {}
+
+class _Scoring:
+    """A run over gold that is prepared; what was made of its file, and met there, before it is scored."""
+
+    def __init__(self, prepared: PreparedColdStart, run: RunFile) -> None:
+        self._of, self._plan, self._gold, self._run = prepared, prepared.plan, prepared.gold, run
+        self._made: list[PreparedRun] = []
+
+    def under(self, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
+        """The run under policies with these limits on justifications."""
+        gold, plan = self._gold, self._plan
+        log = self._of.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
-            prepared = resolve_knowledge_bases(prepared.files, self._gold.table, new_log)
-            if self.plan.validates and not any(one.problems.has_errors for one in prepared.runs):
-                validated = validate_runs(prepared.files, self._gold.table, limits, new_log)
-                prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
-            for one in prepared.runs:
-                one.check()
-            log = self._gold.problems.branch()
+            prepared = prepared_files(
+                [self._run.file.open()], gold.table, limits, validate=plan.validates, new_log=type(log), made=self._made
+            )
+            log = gold.problems.branch()
             runs = self._chosen(prepared.files)
-            alone = None if runs[0].is_shared else load_prepared(self._gold, prepared, limits, log)
+            alone = None if runs[0].is_shared else load_prepared(gold, prepared, limits, log)
         except InputError as error:
             for policy in policies:
-                yield self._stopped(run, policy, log, error, prepared.runs)
+                yield self._stopped(policy, log, error)
             return
+        loaded: dict[str, Run] = {}
 
         def load(gold: Gold, one: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
             loaded[one.run_id] = load_prepared(one.over(gold), prepared, limits, log)
             return loaded[one.run_id]
 
         for policy in policies:
-            options = policy.options(self._gold.options)
-            log = (alone or self._gold).problems.branch()
+            options = policy.options(gold.options)
+            log = (alone or gold).problems.branch()
             try:
                 if alone is not None:
                     result = score_runs(alone, options.policy, log)
                 else:
-                    result = score_apart(replace(self._gold, options=options), runs, log, load)
+                    result = score_apart(replace(gold, options=options), runs, log, load)
             except InputError as error:
-                yield self._stopped(run, policy, log, error, prepared.runs)
+                yield self._stopped(policy, log, error)
                 continue
-            of_runs = [alone or loaded[each.run_id] for each in result.runs]
-            yield self._whole(run, policy, of_runs, log, result, prepared.runs)
+            yield self._whole(policy, log, result, [alone or loaded[each.run_id] for each in result.runs])
 
     def _chosen(self, files: Sequence[Input]) -> list[OneRun]:
         """The runs of a file that -runids choose, in its order. Raises InputError where there are none."""
-        runs, asked = runs_of(files), self.plan.options.runids
+        runs, asked = runs_of(files), self._plan.options.runids
         chosen = runs if asked is None else [one for run_id in asked for one in runs if one.run_id == run_id]
         if not chosen:
             there = ", ".join(one.run_id for one in runs)
             raise InputError(f"no run called {' or '.join(asked or ())}; there is {there}", file=name_of(files[0]))
         return chosen
 
-    def _whole(
-        self, run: RunFile, policy: NamedPolicy, loaded: Sequence[Run], log: ProblemLog, result: Result,
-        validated: Sequence[PreparedRun],
-    ) -> Scored:  # fmt: skip
-        resampling = self.plan.resampling
-        of_runs = () if resampling is None else intervals(result, resampling)
-        # Statistics of all measures are needed for resampling only.
-        measures = [unit_measure(self._gold)]
-        scores = [
-            RunScores(
-                each.run_id,
-                dict(each.scores),
-                UNSET if not of_runs else of_runs[at],
-                run_findings(each, self._sought, list(summary_scores(each)) if of_runs else measures),
-                each.duplicates,
-            )
-            for at, each in enumerate(result.runs)
-        ]
-        origin = self.origin(run, result.origin.inputs[-1], policy.name)
+    def _whole(self, policy: NamedPolicy, log: ProblemLog, result: Result, loaded: Sequence[Run]) -> Scored:
+        resampling, unit = self._plan.resampling, unit_measure(self._gold)
+        limits = () if resampling is None else intervals(result, resampling)
+        of_runs: Sequence[ScoreIntervals | UnsetType] = limits or [UNSET] * len(result.runs)
+        runs = []
+        for each, of_run in zip(result.runs, of_runs):
+            # Statistics of all measures are needed for resampling only.
+            found = run_findings(each, self._of.sought, list(summary_scores(each)) if of_run else [unit])
+            runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
+        origin = self._of.origin(self._run, result.origin.inputs[-1], policy.name)
         outcome = replace(
-            self._outcome(run, policy, log, result.problems, validated),
+            self._outcome(policy, log, result.problems),
             signature=str(origin.signature),
             origin=origin,
             state=WITH_ERRORS if result.error_count else OK,
-            runs=tuple(scores),
-            remarks=(*(one.account for one in validated), *result.warnings),
+            runs=tuple(runs),
+            remarks=(*(one.account for one in self._made), *result.warnings),
         )
-        files = self._files(run, result, policy, whole_report(result), of_runs)
+        files = self._files(policy, outputs.whole_report(result), result, limits)
         return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
 
-    def _stopped(
-        self, run: RunFile, policy: NamedPolicy, log: ProblemLog, error: InputError, validated: Sequence[PreparedRun]
-    ) -> Scored:
+    def _stopped(self, policy: NamedPolicy, log: ProblemLog, error: InputError) -> Scored:
         """A run that could not be scored to its end, with the files that a single call leaves of it.
 
         `log` has the problems that the single call would have met until then.
         """
-        problems = list(log)
-        partial = error.partial if isinstance(error, ScoringStopped) else None
+        problems, partial = list(log), error.partial if isinstance(error, ScoringStopped) else None
         outcome = replace(
-            self._outcome(run, policy, log, problems, validated, error),
-            remarks=() if partial is None else tuple(partial.warnings),
-            failure=str(error),
+            self._outcome(policy, log, problems, error), remarks=() if partial is None else tuple(partial.warnings)
         )
-        report = stopped_report(problems, error, self.plan.options.edition)
-        if partial is None:
-            return Scored(outcome, self._report(report))
-        return Scored(outcome, self._files(run, partial, policy, report, was_stopped=True))
+        report = outputs.stopped_report(problems, error, self._plan.options.edition)
+        return Scored(outcome, self._files(policy, report, partial, was_stopped=True))
 
     def _outcome(
-        self, run: RunFile, policy: NamedPolicy, log: ProblemLog, problems: Iterable[Problem],
-        validated: Sequence[PreparedRun], error: InputError | None = None,
-    ) -> Outcome:  # fmt: skip
+        self, policy: NamedPolicy, log: ProblemLog, problems: Iterable[Problem], error: InputError | None = None
+    ) -> Outcome:
         """A failed run with its problems, those that validation has found before those of the scorer.
 
         The problems of the run itself are what `log` holds beyond what all runs share, what validation found, and what
         stopped the run.
         """
-        found = [*(problem for one in validated for problem in one.problems), *problems]
+        found = [*(problem for one in self._made for problem in one.problems), *problems]
         times = Counter[Severity]()
         for problem in found:
             times[problem.severity] += problem.occurrences
@@ -265,61 +244,61 @@ class PreparedColdStart(Prepared):
         shared = self._gold.problems
         if isinstance(log, RecordingLog) and isinstance(shared, RecordingLog):
             noted = log.branch()
-            for one in validated:
+            for one in self._made:
                 if isinstance(one.problems, RecordingLog):
                     noted.also_report(one.problems)
             if error is not None:
                 noted.fatal.append(error)
-            occurrences = tuple(noted.noted_since(shared, run.file.name))
-        return Outcome(
-            task=COLD_START_MODE,
-            run=run.name,
-            file=run.file.name,
-            policy=policy.name,
-            state=FAILED,
+            occurrences = tuple(noted.noted_since(shared, self._run.file.name))
+        return failed(
+            COLD_START_MODE,
+            self._run,
+            policy.name,
+            None if error is None else str(error),
             errors=times[Severity.ERROR],
             warnings=times[Severity.WARNING],
-            problems=tuple(place for problem in found for place in _places(problem)),
+            problems=tuple(
+                ProblemPlace(
+                    str(problem.severity),
+                    problem.code,
+                    problem.message,
+                    "" if place is None or place.file == NO_PLACE else place.file,
+                    "" if place is None else str(place.line),
+                )
+                for problem in found
+                for place in problem.places
+            ),
             occurrences=occurrences,
         )
 
     def _files(
-        self, run: RunFile, result: Result, policy: NamedPolicy, report: str,
-        intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False,
-    ) -> Iterator[tuple[str, Iterable[bytes]]]:  # fmt: skip
+        self,
+        policy: NamedPolicy,
+        report: str,
+        result: Result | None,
+        intervals: Sequence[ScoreIntervals] = (),
+        *,
+        was_stopped: bool = False,
+    ) -> RunFiles:
         """The files of a call of the scorer for this run alone; `report` is its `.errlog`."""
-        plan = self.plan
-        if plan.with_json and not was_stopped:
-            yield f"{PREFIX}.json", encoded(json_text(result, intervals))
-        files = (given.name for given in (*plan.queries, *plan.pool, run.file))
-        rest = ("-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *files)
-        params = params_of(result.options, plan.switches, rest, plan.folder, policy.texts)
-        for ending, blocks in file_blocks(result, plan.layout, params, intervals, was_stopped):
-            yield f"{PREFIX}.{ending}", blocks
-        yield from self._report(report)
+        plan = self._plan
+        if result is not None:
+            if plan.with_json and not was_stopped:
+                yield f"{PREFIX}.json", encoded(json_text(result, intervals))
+            files = (given.name for given in (*plan.queries, *plan.pool, self._run.file))
+            rest = ("-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *files)
+            params = outputs.params_of(result.options, plan.switches, rest, plan.folder, policy.texts)
+            for ending, blocks in outputs.file_blocks(result, plan.layout, params, intervals, was_stopped):
+                yield f"{PREFIX}.{ending}", blocks
+        yield f"{PREFIX}.errlog", [outputs.doubly_encoded(report, plan.options.edition)]
 
-    def _report(self, report: str) -> Iterator[tuple[str, Iterable[bytes]]]:
-        yield f"{PREFIX}.errlog", [doubly_encoded(report, self.plan.options.edition)]
-
-    def _pages(
-        self, loaded: Sequence[Run], policy: NamedPolicy, result: Result
-    ) -> Iterator[tuple[str, Iterable[bytes]]]:
+    def _pages(self, loaded: Sequence[Run], policy: NamedPolicy, result: Result) -> RunFiles:
         """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
-        page = self.plan.page
-        if page is None:
+        if (page := self._plan.page) is None:
             return
-        for at, (of_run, lines) in enumerate(zip(result.runs, loaded)):
-            origin, signature = of_run.origin or result.origin, result.signature(of_run)
-            scored = Analysed(lines, of_run.run_id, policy.policy, of_run, None, origin, signature)
+        task = task_named(COLD_START_MODE)
+        for at, (run, lines) in enumerate(zip(result.runs, loaded)):
+            origin, signature = run.origin or result.origin, result.signature(run)
+            scored = Analysed(lines, run.run_id, policy.policy, run, None, origin, signature)
             with suppress(InputError):
-                yield (
-                    page_name(at, len(result.runs)),
-                    encoded([page(as_builtins(task_named(COLD_START_MODE).analyze(scored)))]),
-                )
-
-
-def _places(problem: Problem) -> Iterator[ProblemPlace]:
-    for place in problem.places:
-        file = "" if place is None or place.file == NO_PLACE else place.file
-        line = "" if place is None else str(place.line)
-        yield ProblemPlace(str(problem.severity), problem.code, problem.message, file, line)
+                yield page_name(at, len(result.runs)), encoded([page(as_builtins(task.analyze(scored)))])

@@ -18,11 +18,10 @@ from typing import Any, Final, TextIO, TypeAlias
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
 from cs_score.base.processes import Pool, WorkerDiedError, workers_share_memory
-from cs_score.base.records import Record, field
+from cs_score.base.records import Record
 from cs_score.base.runtime import paused_collector
 from cs_score.base.version import VERSION
-from cs_score.batch.documents import FAILED, Outcome
-from cs_score.batch.plan import Plan, Prepared
+from cs_score.batch.plan import Plan, Prepared, Scored, failed
 from cs_score.batch.runs import RunFile
 from cs_score.batch.store import write_run
 
@@ -44,49 +43,41 @@ class Job(Record):
     folders: dict[str, str | None]
 
 
-class Delivery(Record):
-    """The outcome under one policy, with the contents of its files where the worker did not write them."""
+Scores: TypeAlias = Future[list[Scored]]
+"""A run under its policies, with what its files hold where the worker did not write them."""
 
-    outcome: Outcome
-    contents: dict[str, bytes] = field(default_factory=dict)
+_batches: Final[dict[str, Plan | Prepared]] = {}
+"""The batches that this process knows; of one whose gold was not needed yet the plan."""
 
-
-Deliveries: TypeAlias = Future[list[Delivery]]
-
-_plans: Final[dict[str, Plan]] = {}
-_prepared: Final[dict[str, Prepared]] = {}
 _preparing: Final = threading.Lock()
 
 
-def install(batch: str, plan: Plan, prepared: Prepared | None = None) -> None:
+def install(batch: str, known: Plan | Prepared) -> None:
     """Make a batch known to this process; gold is prepared when needed unless it is given."""
-    _plans[batch] = plan
-    if prepared is not None:
-        _prepared[batch] = prepared
+    _batches[batch] = known
 
 
 def forget(batch: str) -> None:
     """Release what a batch holds in this process."""
-    _plans.pop(batch, None)
-    _prepared.pop(batch, None)
+    _batches.pop(batch, None)
 
 
-def run_job(batch: str, job: Job) -> list[Delivery]:
+def run_job(batch: str, job: Job) -> list[Scored]:
     """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
-    deliveries = []
+    found: list[Scored] = []
     try:
         with paused_collector():
             with _preparing:
-                if batch not in _prepared:
-                    _prepared[batch] = _plans[batch].prepare()
-            for scored in _prepared[batch].score(job.run, list(job.folders)):
+                known = _batches[batch]
+                if not isinstance(known, Prepared):
+                    known = _batches[batch] = known.prepare()
+            for scored in known.score(job.run, list(job.folders)):
                 folder = job.folders[scored.outcome.policy]
                 if folder is None:
-                    contents = {name: b"".join(blocks) for name, blocks in scored.files}
-                    deliveries.append(Delivery(scored.outcome, contents))
+                    found.append(Scored(scored.outcome, [(name, [b"".join(blocks)]) for name, blocks in scored.files]))
                 else:
-                    deliveries.append(Delivery(write_run(folder, scored.outcome, scored.files)))
-        return deliveries
+                    found.append(Scored(write_run(folder, scored.outcome, scored.files)))
+        return found
     except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
         return failures(job, str(error))
     except Exception as error:  # a defect of cs-score fails one run, not the batch
@@ -95,13 +86,9 @@ def run_job(batch: str, job: Job) -> list[Delivery]:
         return failures(job, f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
 
 
-def failures(job: Job, reason: str) -> list[Delivery]:
+def failures(job: Job, reason: str) -> list[Scored]:
     """The outcomes of a run that could not be scored."""
-    run = job.run
-    return [
-        Delivery(Outcome(task=job.task, run=run.name, file=run.file.name, policy=policy, state=FAILED, failure=reason))
-        for policy in job.folders
-    ]
+    return [Scored(failed(job.task, job.run, policy, reason)) for policy in job.folders]
 
 
 class Backend(Record):
@@ -111,22 +98,22 @@ class Backend(Record):
     future whose worker died; a backend that `retries` has tried the task again by itself.
     """
 
-    submit: Callable[[Job], Deliveries]
-    wait: Callable[[Collection[Deliveries], float], Collection[Deliveries]]
+    submit: Callable[[Job], Scores]
+    wait: Callable[[Collection[Scores], float], Collection[Scores]]
     width: int
     died: tuple[type[BaseException], ...] = ()
     retries: bool = False
 
 
-def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[list[Delivery]]:
-    """Score runs, and give the deliveries of each as soon as they are there, in any order.
+def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[Scored]:
+    """Score runs, and yield them as soon as they are there, in any order.
 
     A run whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
     where one is not. If the worker dies again the run has failed.
     """
     suspects: deque[Job] = deque()
     for waiting, width in ((deque(jobs), backend.width), (suspects, 1)):
-        running: dict[Deliveries, Job] = {}
+        running: dict[Scores, Job] = {}
         while waiting or running:
             while waiting and len(running) < width:
                 job = waiting.popleft()
@@ -137,39 +124,39 @@ def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Itera
             for future in done:
                 job = running.pop(future)
                 try:
-                    deliveries = future.result()
+                    scored = future.result()
                 except CancelledError:
-                    deliveries = failures(job, "the executor gave the run up: the connection to it was lost")
+                    scored = failures(job, "the executor gave the run up: the connection to it was lost")
                 except backend.died as error:
                     if waiting is not suspects and not backend.retries:
                         suspects.append(job)
                         continue
                     name = type(error).__name__
-                    deliveries = failures(job, f"the worker died at it each time it was tried (out of memory?): {name}")
+                    scored = failures(job, f"the worker died at it each time it was tried (out of memory?): {name}")
                 except Exception as error:
-                    deliveries = failures(job, f"the executor could not run it: {type(error).__name__}: {error}")
+                    scored = failures(job, f"the executor could not run it: {type(error).__name__}: {error}")
                 progress.finished()
-                yield deliveries
+                yield from scored
 
 
 @contextlib.contextmanager
-def local_backend(batch: str, plan: Plan, prepared: Prepared, jobs: int) -> Iterator[Backend]:
+def local_backend(batch: str, prepared: Prepared, jobs: int) -> Iterator[Backend]:
     """`jobs` processes on this machine; one job is this process itself.
 
     Forked workers find gold prepared in their memory; others receive the plan once and prepare gold themselves.
     """
     if jobs > 1:
-        shared = prepared if workers_share_memory() else None
-        with Pool[Job, list[Delivery]](jobs, partial(run_job, batch), partial(install, batch, plan, shared)) as pool:
+        known = prepared if workers_share_memory() else prepared.plan
+        with Pool[Job, list[Scored]](jobs, partial(run_job, batch), partial(install, batch, known)) as pool:
             yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
         return
 
-    def computed(job: Job) -> Deliveries:
-        future: Deliveries = Future()
+    def computed(job: Job) -> Scores:
+        future: Scores = Future()
         future.set_result(run_job(batch, job))
         return future
 
-    install(batch, plan, prepared)
+    install(batch, prepared)
     gc.freeze()  # the collector need not walk what all runs use
     try:
         yield Backend(computed, lambda running, seconds: list(running), width=1)
@@ -234,6 +221,7 @@ def dask_plugin(batch: str, plan: Plan) -> Any:
 
 
 def _check_workers(client: Any, address: str) -> None:
+    """Raises InputError where there is no worker, or one with another version."""
     try:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except Exception:
@@ -272,11 +260,10 @@ class Progress:
         self._total = total
         self._clock = clock
         self._on_terminal = stream is not None and stream.isatty()
-        self._interval = TERMINAL_INTERVAL if self._on_terminal else MINUTE
         self._started = self._last = clock()
         self._done = 0
         self._current = ""
-        self._drawn = False
+        self._is_drawn = False
 
     def starts(self, run: str) -> None:
         """A run has been handed out."""
@@ -291,19 +278,18 @@ class Progress:
     def tick(self) -> None:
         """Show the progress if enough time has passed."""
         now = self._clock()
-        if self._stream is None or now - self._last < self._interval:
+        if now - self._last < (TERMINAL_INTERVAL if self._on_terminal else MINUTE):
             return
         self._last = now
-        text = self.line(now)
         if self._on_terminal:
-            self._write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-            self._drawn = True
+            self._write(f"\r\x1b[K{self.line(now)[: shutil.get_terminal_size().columns - 1]}")
+            self._is_drawn = True
         else:
-            self._write(f"cs-score: {text}\n")
+            self._write(f"cs-score: {self.line(now)}\n")
 
     def close(self) -> None:
         """Clear the line of a terminal."""
-        if self._drawn:
+        if self._is_drawn:
             self._write("\r\x1b[K")
 
     def line(self, now: float) -> str:
@@ -312,9 +298,9 @@ class Progress:
         rate = self._done / seconds if seconds > 0 else 0.0
         parts = [f"{self._done}/{self._total} runs"]
         if rate:
-            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * MINUTE:.1f} runs/min")
             minutes, rest = divmod(round((self._total - self._done) / rate), 60)
             hours, minutes = divmod(minutes, 60)
+            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * MINUTE:.1f} runs/min")
             parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
         return one_line(", ".join((*parts, self._current) if self._current else parts))
 

@@ -1,24 +1,39 @@
-"""What a batch asks of a task: a plan that can travel to a worker, and gold as the worker prepares it from that."""
+"""What a batch asks of a task: a plan that can travel to a worker, and gold as the worker prepares it from that.
+
+The tasks of evidence answer here, Cold Start in `coldstart`.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
-from cs_score.analysis.many.overview import Evaluation
-from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signature import Origin
+from msgspec import UNSET
+
+from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.analysis.many.overview import Evaluation, findings
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import CsScoreError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, asdict, replace, to_builtins
+from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import InputDigest
-from cs_score.batch.documents import Outcome, RunOrigin
+from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
 from cs_score.batch.runs import InputFile, RunFile
+from cs_score.evidence import intervals
+from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
+from cs_score.tasks import task_named
 
 MakePage: TypeAlias = Callable[[Mapping[str, object]], str]
 """Makes a page of a JSON object: of the analysis of a run, or of what a batch found in all runs."""
+
+RunFiles: TypeAlias = Iterable[tuple[str, Iterable[bytes]]]
+"""The files of a run by name, made as they are written."""
 
 _PAGE: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)
 
@@ -33,10 +48,15 @@ def is_page(name: str) -> bool:
 
 
 class Scored(Record):
-    """One run under one policy: the outcome but for its files, and these by name, made as they are written."""
+    """One run under one policy: the outcome, and the files that are still to be written."""
 
     outcome: Outcome
-    files: Iterable[tuple[str, Iterable[bytes]]]
+    files: RunFiles = ()
+
+
+def failed(task: str, run: RunFile, policy: str, reason: str | None = None, **found: Any) -> Outcome:
+    """The outcome of a run that was not scored to its end, or not yet."""
+    return Outcome(task=task, run=run.name, file=run.file.name, policy=policy, state=FAILED, failure=reason, **found)
 
 
 class Plan(Record, kw_only=True):
@@ -95,11 +115,9 @@ class Prepared:
     `digests` are the inputs that all runs share, `occurrences` their problems with details, where the plan asks.
     """
 
+    plan: Any
     digests: Sequence[InputDigest]
     occurrences: Sequence[Occurrence] = ()
-
-    def __init__(self, plan: Any) -> None:
-        self.plan = plan
 
     @property
     @abstractmethod
@@ -121,5 +139,72 @@ class Prepared:
     def run_origin(self, origin: Origin, unit: str, **written: Any) -> RunOrigin:
         """An origin with all else that the files of a run depend on."""
         resampling = self.plan.resampling
-        drawn = None if resampling is None else replace(resampling, unit=unit)
-        return RunOrigin(**asdict(origin), bootstrap=drawn, **written)
+        return RunOrigin(**asdict(origin), bootstrap=resampling and replace(resampling, unit=unit), **written)
+
+
+class EvidencePlan(Plan, kw_only=True):
+    """Gold of a mode, and the options of its `score` function."""
+
+    gold: InputFile
+    options: Mapping[str, object]
+
+    def prepare(self) -> PreparedEvidence:
+        return PreparedEvidence(self)
+
+
+class PreparedEvidence(Prepared):
+    """Gold as read."""
+
+    def __init__(self, plan: EvidencePlan) -> None:
+        self.plan = plan
+        self._task = cast(EvidenceTask, task_named(plan.task))
+        self._gold = self._task.read_gold(plan.gold.open())
+        self.digests = (plan.gold.digest(GOLD),)
+
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        return dict.fromkeys(map(str, rankable(self.plan.task)), ())
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Its units, each by all measures that people are shown first."""
+        shown = headline(self.plan.task)
+        return Evaluation(self.plan.task, self._task.mode.unit, shown[0], (), lambda found: {}, shown)
+
+    def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
+        mode = self._task.mode
+        return self.run_origin(mode.origin(self.plan.options, self.digests[0], digest), mode.unit)
+
+    def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
+        """The predictions as if they were alone, with what the subcommand writes of them and what it prints."""
+        plan, outcome = (
+            self.plan,
+            Outcome(task=self.plan.task, run=run.name, file=run.file.name, policy="", state=FAILED),
+        )
+        try:
+            result = self._task.score(self._gold, run.file.open(), **plan.options)
+            limits = None if plan.resampling is None else intervals(result, plan.resampling)
+        except CsScoreError as error:
+            yield Scored(failed(plan.task, run, "", str(error)))
+            return
+
+        def files() -> RunFiles:
+            texts = [table_text(result), *([] if limits is None else [intervals_text(limits)])]
+            yield "out.json", [_printed(json_text(result, limits, with_units=True))]
+            yield "out.txt", [_printed("\n\n".join(texts))]
+            yield "out.tsv", unit_blocks(result)
+            if plan.page is not None:
+                yield page_name(0, 1), encoded([plan.page(to_builtins(self._task.analyze(result)))])
+
+        origin = self.origin(run, result.origin.inputs[-1], "")
+        scores = RunScores(run.name, dict(result.scores), limits or UNSET, findings(result.table))
+        outcome = replace(
+            failed(plan.task, run, "", signature=str(origin.signature), origin=origin),
+            state=OK,
+            runs=(scores,),
+            remarks=tuple(result.notices),
+        )
+        yield Scored(outcome, files())
+
+
+def _printed(text: str) -> bytes:
+    return f"{terminal_safe(text)}\n".encode("utf-8", "backslashreplace")

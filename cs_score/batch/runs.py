@@ -95,10 +95,23 @@ _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json"
 
 INDEX: Final = "index.html"
 
-FILES: Final = (
-    ".batch.lock", "problems.tsv", "leaderboard.tsv", "leaderboard.json", "leaderboard.md", "leaderboard.tex",
-    "answers.tsv", "agreement.tsv", "stability.tsv", "batch.json", INDEX,
-)  # fmt: skip
+BEGINNINGS: Final = {
+    "leaderboard.tsv": rb"rank\tpolicy\trun\t",
+    "leaderboard.json": rb'\{\s*"kind": "leaderboard",\s',
+    "leaderboard.md": rb"\| Rank \| ",
+    "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
+    "answers.tsv": rb"policy\tpart\tunit\t",
+    "agreement.tsv": rb"policy\twhat\trun\t",
+    "stability.tsv": rb"what\tmeasure\tpolicy\t",
+    "batch.json": rb'\{\s*"kind": "batch",\s',
+    INDEX: rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="cs-sc',
+    "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
+}
+"""How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""
+
+LOCK: Final = ".batch.lock"
+
+FILES: Final = (LOCK, *BEGINNINGS)
 """The files of every batch, in its output folder."""
 
 RESERVED: Final = frozenset({"", ".", "..", *FILES})
@@ -171,18 +184,17 @@ def _files(word: str, members: Sequence[str]) -> list[str]:
 def _names(paths: Sequence[str], remarks: list[str]) -> list[str]:
     """A name for each path: that of the file, with as many folders before it as make it unique."""
     depth = dict.fromkeys(paths, 1)
-    names = {path: _name(path, 1) for path in paths}
     while True:
-        counts = Counter(names.values())
-        unclear = [path for path in paths if counts[names[path]] > 1 or names[path] in RESERVED]
-        deeper = {path: _name(path, depth[path] + 1) for path in unclear}
-        if not unclear or all(deeper[path] == names[path] for path in unclear):
+        names = {path: _name(path, depth[path]) for path in paths}
+        taken = Counter(names.values())
+        unclear = [path for path in paths if taken[names[path]] > 1 or names[path] in RESERVED]
+        deeper = [path for path in unclear if _name(path, depth[path] + 1) != names[path]]
+        if not deeper:
             break
-        for path in unclear:
+        for path in deeper:
             depth[path] += 1
-            names[path] = deeper[path]
-    taken = Counter(names.values())
-    for path, name in names.items():  # no folder distinguishes these
+    for path in unclear:  # no folder distinguishes these
+        name = names[path]
         number = 2
         if taken[name] < 2 and name not in RESERVED:
             continue

@@ -12,24 +12,23 @@ import os
 import socket
 import stat
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
 from cs_score.base.records import Record, convert, replace, to_builtins
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.batch.plan import Plan, is_page
-from cs_score.batch.runs import FILES, INDEX, RunFile
+from cs_score.batch.plan import Plan, RunFiles, is_page
+from cs_score.batch.runs import BEGINNINGS, FILES, INDEX, LOCK, RunFile
 from cs_score.coldstart.outputs import OUTPUTS
-
-LOCK: Final = ".batch.lock"
 
 SIGNATURE: Final = "signature.json"
 
-# The workers of a batch that was killed hold its lock until they notice.
 _PATIENCE_SECONDS: Final = 3.0
+"""The workers of a batch that was killed hold its lock until they notice."""
 
 _LARGEST_PID: Final = (1 << 31) - 1
 
@@ -40,23 +39,6 @@ _NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)}
 
 _LARGEST_RECORD: Final = 1 << 28
 """Bytes; it may hold the problems of a run with their details."""
-
-_TIMED: Final = ".params"
-"""Ending of the file that holds the time of the call."""
-
-_BEGINNINGS: Final = {
-    "leaderboard.tsv": rb"rank\tpolicy\trun\t",
-    "leaderboard.json": rb'\{\s*"kind": "leaderboard",\s',
-    "leaderboard.md": rb"\| Rank \| ",
-    "leaderboard.tex": rb"% \\usepackage\{booktabs\}",
-    "answers.tsv": rb"policy\tpart\tunit\t",
-    "agreement.tsv": rb"policy\twhat\trun\t",
-    "stability.tsv": rb"what\tmeasure\tpolicy\t",
-    "batch.json": rb'\{\s*"kind": "batch",\s',
-    INDEX: rb'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="cs-sc',
-    "problems.tsv": rb"run\tpolicy\tseverity\tcode\t",
-}
-"""How the tables of batches begin: somebody else's file of such a name is not replaced without --force."""
 
 
 def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
@@ -78,36 +60,31 @@ def planned_batch(
 
     Raises UsageError where a link lies in the place of a folder: what it leads to is no part of the batch.
     """
-    index = os.path.join(out, INDEX)
-    paths = [*(os.path.join(out, name) for name in FILES if name != INDEX), *files_in(out, is_leftover)]
-    folders = [folder_of_run(out, plan, run.name, policy) for run in runs for policy in plan.policy_names()]
-    for folder in folders:
-        for place in (os.path.dirname(folder), folder)[len(plan.policy_names()) == 1 :]:
+    paths = [*(os.path.join(out, name) for name in FILES), *_files_in(out, _is_leftover)]
+    policies = plan.policy_names()
+    for folder in (folder_of_run(out, plan, run.name, policy) for run in runs for policy in policies):
+        for place in (folder,) if len(policies) == 1 else (os.path.dirname(folder), folder):
             if os.path.islink(place):
                 raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
-        paths += _in_folder_of_run(folder, problems)
-    outputs = [_planned(path) for path in dict.fromkeys(paths)]
-    if with_pages:
-        outputs.append(_planned(index))
-    elif _planned(index).is_recognised():  # an earlier batch's, with other scores
-        outputs.append(PlannedOutput("-o", index, Existing.CLEARED))
+        paths += _files_in(folder, _is_of_run)
+        for other in problems:  # it may have a name in the folder that a run uses as well
+            where, name = os.path.split(os.path.realpath(other.path))
+            if _is_of_run(name) and where == os.path.realpath(folder) and not os.path.exists(other.path):
+                paths.append(os.path.join(folder, name))
+    outputs = []
+    for path in dict.fromkeys(paths):
+        name = os.path.basename(path)
+        planned = PlannedOutput("-o", path, Existing.REPLACED)
+        if name in BEGINNINGS:
+            planned = PlannedOutput("-o", path, Existing.KNOWN, BEGINNINGS[name])
+        if name != INDEX or with_pages:
+            outputs.append(planned)
+        elif planned.is_recognised():  # an earlier batch's, with other scores
+            outputs.append(PlannedOutput("-o", path, Existing.CLEARED))
     return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
 
 
-def _planned(path: str) -> PlannedOutput:
-    beginning = _BEGINNINGS.get(os.path.basename(path))
-    if beginning is None:
-        return PlannedOutput("-o", path, Existing.REPLACED)
-    return PlannedOutput("-o", path, Existing.KNOWN, beginning)
-
-
-def _in_folder_of_run(folder: str, others: Iterable[PlannedOutput]) -> Iterator[str]:
-    """The files that scoring a run replaces or removes there, and the names of `others` that it may use as well."""
-    yield from files_in(folder, is_of_run)
-    for other in others:
-        where, name = os.path.split(os.path.realpath(other.path))
-        if is_of_run(name) and where == os.path.realpath(folder) and not os.path.exists(other.path):
-            yield os.path.join(folder, name)
+# ---- The lock
 
 
 class _Owner(Record):
@@ -134,71 +111,60 @@ def locked(folder: str) -> Iterator[str | None]:
     removed cannot be judged from here, since not every shared storage passes locks on. Raises UsageError where another
     batch holds the folder, OutputError where no file can be made in it.
     """
-    path = os.path.join(folder, LOCK)
+    path, remark = os.path.join(folder, LOCK), None
     ours = _Owner(os.getpid(), socket.gethostname())
-    descriptor = _acquire(path)
-    try:
-        owner = _owner(descriptor)
-        if owner is not None and owner.host != ours.host:
-            raise _refused(path, owner)
+    with contextlib.closing(_acquire(path)) as file:
+        if (owner := _owner(file)) is not None:
+            if owner.host != ours.host:
+                raise _refused(path, owner)
+            remark = f"process {owner.pid}, which had locked {folder}, is gone; its lock is taken over"
         try:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(to_builtins(ours)).encode(), 0)
+            file.truncate(0)
+            os.pwrite(file.fileno(), json.dumps(to_builtins(ours)).encode(), 0)
         except OSError as error:  # the disk is full
             os.unlink(path)
             raise cannot_write(path, error) from None
         try:
-            gone = None if owner is None else f"process {owner.pid}, which had locked {folder}, is gone"
-            yield gone and f"{gone}; its lock is taken over"
+            yield remark
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-    finally:
-        os.close(descriptor)
 
 
-def _acquire(path: str) -> int:
+def _acquire(path: str) -> io.FileIO:
+    """The lock file, made where there is none, and locked.
+
+    It will be written over, so a file that has another name, too, is no lock file. Raises as `locked`.
+    """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
-        descriptor = _opened(path)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with contextlib.suppress(FileNotFoundError):  # its owner may have removed the file in between
-                if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-                    return descriptor
-        except OSError:
-            owner = _owner(descriptor)
-            if time.monotonic() > deadline or (owner is not None and owner.lives()):
-                os.close(descriptor)
-                raise _refused(path, owner) from None
-            time.sleep(0.05)
-        os.close(descriptor)
-
-
-def _opened(path: str) -> int:
-    """The lock file, made where there is none. Raises OutputError, and UsageError where something else has its name.
-
-    It will be written over, so a file that has another name, too, is no lock file.
-    """
-    while True:
-        try:
-            with contextlib.suppress(FileExistsError):
-                return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-            found = os.lstat(path)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
-            return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError as error:  # its owner has just removed it
-            if not os.path.isdir(os.path.dirname(path)):
-                raise cannot_write(path, error) from None
+            with contextlib.suppress(FileNotFoundError):
+                found = os.lstat(path)
+                if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                    raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            file = io.FileIO(os.open(path, flags, 0o666), "r+")
         except OSError as error:
             raise cannot_write(path, error) from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):  # its owner may have removed the file in between
+                if os.path.samestat(os.fstat(file.fileno()), os.lstat(path)):
+                    return file
+        except OSError:
+            owner = _owner(file)
+            if time.monotonic() > deadline or (owner is not None and owner.lives()):
+                file.close()
+                raise _refused(path, owner) from None
+            time.sleep(0.05)
+        file.close()
 
 
-def _owner(descriptor: int) -> _Owner | None:
+def _owner(file: io.FileIO) -> _Owner | None:
     """The process and the host in a lock file; None where nothing stands in it that a batch has written."""
     try:
-        owner = convert(document_in(os.pread(descriptor, 4096, 0), "the lock"), _Owner)
+        owner = convert(document_in(os.pread(file.fileno(), 4096, 0), "the lock"), _Owner)
     except (InputError, OSError, ValueError):
         return None
     return owner if 0 < owner.pid <= _LARGEST_PID else None
@@ -212,7 +178,10 @@ def _refused(path: str, owner: _Owner | None) -> UsageError:
     )
 
 
-def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable[bytes]]]) -> Outcome:
+# ---- The files of a run
+
+
+def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
     """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
 
     A failed run gets no record, so that `--resume` tries it again. Raises OutputError where the folder cannot be
@@ -223,27 +192,40 @@ def write_run(folder: str, outcome: Outcome, files: Iterable[tuple[str, Iterable
     except OSError as error:
         raise cannot_write(folder, error) from None
     clear(folder)
-    written = []
-    for name, blocks in files:
-        counted = _Counted(blocks)
-        write_whole(os.path.join(folder, name), counted)
-        written.append(counted.written(name))
-    outcome = replace(outcome, files=tuple(written))
+    outcome = replace(outcome, files=written_files(files, folder))
     if outcome.state != FAILED:
         outcome = replace(outcome, digest=digest_of(to_builtins(outcome)))
         write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
     return outcome
 
 
-def written_files(files: Iterable[tuple[str, Iterable[bytes]]]) -> tuple[WrittenFile, ...]:
-    """What a record would say of these files, which are not written."""
+def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFile, ...]:
+    """Write files into a folder; what a record says of them, also without a folder."""
     written = []
     for name, blocks in files:
         counted = _Counted(blocks)
-        for _ in counted:
-            pass
-        written.append(counted.written(name))
+        if folder is None:
+            deque(counted, 0)
+        else:
+            write_whole(os.path.join(folder, name), counted)
+        # `.params` holds the time of the call.
+        written.append(WrittenFile(name, counted.size, "" if name.endswith(".params") else counted.sha256.hexdigest()))
     return tuple(written)
+
+
+class _Counted:
+    """Blocks that are counted and hashed as they pass."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self.size += len(block)
+            self.sha256.update(block)
+            yield block
 
 
 class UnfitError(Exception):
@@ -270,22 +252,21 @@ def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
             each.findings.check()
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise UnfitError(path) from None
-    if _without_names(outcome.origin) != _without_names(origin):
+    if _contents(outcome.origin) != _contents(origin):
         return None
     for written in outcome.files:
         check_file(os.path.join(folder, written.name), written)
     return outcome
 
 
-def _without_names(origin: RunOrigin) -> dict[str, Any]:
+def _contents(origin: RunOrigin) -> object:
     """An origin with the digests of the inputs alone; options that name an input have its digest, too."""
     digests = {given.name: given.sha256 for given in origin.inputs}
     options = {
         name: digests.get(value, value) if isinstance(value, str) else value for name, value in origin.options.items()
     }
     inputs = [(given.role, given.sha256) for given in origin.inputs]
-    value: dict[str, Any] = json.loads(json.dumps({**to_builtins(origin), "options": options, "inputs": inputs}))
-    return value
+    return json.loads(json.dumps({**to_builtins(origin), "options": options, "inputs": inputs}))
 
 
 def digest_of(record: Mapping[str, object]) -> str:
@@ -318,56 +299,35 @@ def _plain_file(path: str) -> io.BufferedReader:
 def clear(folder: str) -> None:
     """Remove the signature, then the files of an earlier scoring and what a killed one left half written."""
     clear_leftovers(folder)
-    with contextlib.suppress(OSError):
-        os.unlink(os.path.join(folder, SIGNATURE))
-    _remove(folder, is_of_run)
+    _remove(folder, lambda name: name == SIGNATURE)
+    _remove(folder, _is_of_run)
 
 
 def clear_leftovers(folder: str) -> None:
     """Remove the temporary files that a killed process left behind."""
-    _remove(folder, is_leftover)
-
-
-def is_of_run(name: str) -> bool:
-    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name in _NAMES or is_page(name) or is_leftover(name)
-
-
-def is_leftover(name: str) -> bool:
-    """Whether a file is called like what a killed process left half written."""
-    return name.startswith(".") and name.endswith(".part")
-
-
-def files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
-    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
-    try:
-        names = sorted(filter(is_meant, os.listdir(folder)))
-    except OSError:
-        return []
-    paths = [os.path.join(folder, name) for name in names]
-    return [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
+    _remove(folder, _is_leftover)
 
 
 def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:
-    for path in files_in(folder, is_meant):
+    for path in _files_in(folder, is_meant):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
-class _Counted:
-    """Blocks that are counted and hashed as they pass."""
+def _files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
+    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [each.path for each in entries if is_meant(each.name) and not each.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted(found)
 
-    def __init__(self, blocks: Iterable[bytes]) -> None:
-        self._blocks = blocks
-        self.size = 0
-        self.sha256 = hashlib.sha256()
 
-    def __iter__(self) -> Iterator[bytes]:
-        for block in self._blocks:
-            self.size += len(block)
-            self.sha256.update(block)
-            yield block
+def _is_of_run(name: str) -> bool:
+    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
+    return name in _NAMES or is_page(name) or _is_leftover(name)
 
-    def written(self, name: str) -> WrittenFile:
-        """What has passed, as a file of this name."""
-        return WrittenFile(name, self.size, "" if name.endswith(_TIMED) else self.sha256.hexdigest())
+
+def _is_leftover(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".part")

@@ -15,12 +15,11 @@ from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import FAILED
-from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
-from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import Plan
+from cs_score.batch.plan import EvidencePlan, Plan
 from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
+from cs_score.batch.tables import WRITERS as BOARD_WRITERS
+from cs_score.batch.tables import leaderboard_text
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_and_words, say_policy

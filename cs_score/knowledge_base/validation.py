@@ -417,20 +417,31 @@ def resolve_knowledge_bases(
 
 
 def prepared_files(
-    files: Iterable[Input], queries: QuerySet, limits: Justifications, *, validate: bool, known: Collection[Input] = ()
+    files: Iterable[Input],
+    queries: QuerySet,
+    limits: Justifications,
+    *,
+    validate: bool,
+    known: Collection[Input] = (),
+    new_log: Callable[[], ProblemLog] = ProblemLog,
+    made: list[PreparedRun] | None = None,
 ) -> Preparation:
     """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
 
-    Raises InputError where one has errors, or cannot be prepared.
+    What was prepared is collected in `made`, also where this raises InputError: since something has errors, or cannot
+    be prepared.
     """
-    prepared = resolve_knowledge_bases(files, queries, known=known)
+    made = [] if made is None else made
+    prepared = resolve_knowledge_bases(files, queries, new_log, known)
+    made += prepared.runs
     for one in prepared.runs:
         one.check()
     if validate:
-        validated = validate_runs(prepared.files, queries, limits)
+        validated = validate_runs(prepared.files, queries, limits, new_log)
+        made += validated.runs
         for one in validated.runs:
             one.check()
-        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
+        prepared = Preparation(validated.files, list(made))
     return prepared
 
 

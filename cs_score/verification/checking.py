@@ -174,8 +174,8 @@ class Gate(Record):
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
         """Hold a run against the limits.
 
-        Raises UsageError for a limit of a measure that the run does not have, and where nothing is asked; InputError
-        for a baseline that cannot be compared.
+        Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
+        compared.
         """
         known = list(run.scores)
         minima, drops = (
@@ -199,8 +199,6 @@ class Gate(Record):
                 _drop(measure, run.scores[measure], baseline.scores[measure], limit, tests.get(measure))
                 for measure, limit in drops.items()
             ]
-        elif drops or not minima:
-            raise UsageError(NOTHING_TO_CHECK)
         names = {check.measure for check in checks}
         measure = names.pop() if len(names) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)

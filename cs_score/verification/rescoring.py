@@ -23,14 +23,11 @@ from cs_score.base.sources import Input
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, Row, RunOrigin
 from cs_score.batch.documents import Overview as OverviewDocument
-from cs_score.batch.evidence import EvidencePlan
-from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
-from cs_score.batch.leaderboard import make_leaderboard
-from cs_score.batch.overview import PROBLEMS, document_of, overview_of, problem_lines
-from cs_score.batch.overview import TABLES as OVERVIEW_TABLES
-from cs_score.batch.plan import Plan, Prepared, is_page
+from cs_score.batch.plan import EvidencePlan, Plan, Prepared, is_page
 from cs_score.batch.runs import RunFile
 from cs_score.batch.store import digest_of, written_files
+from cs_score.batch.tables import PROBLEMS, document_of, files_of, make_leaderboard, overview_of, problem_lines
+from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
 from cs_score.coldstart.documents import chosen_scores
 from cs_score.coldstart.documents import document_of as cold_start_document
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
@@ -49,7 +46,6 @@ from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.prevalidation import load_prepared
 from cs_score.problems.log import ProblemLog
-from cs_score.tables.layout import tsv
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import (
     FoundInput,
@@ -234,9 +230,7 @@ def run_again(recorded: Recorded, runs: BatchRuns) -> Outcome:
 OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
 """Tables that cannot be computed without `batch.json`, which alone has the order of the runs."""
 
-_OF_BOARD: Final = {f"leaderboard.{ending}": text for ending, text in BOARD_WRITERS.items() if ending != "json"}
-
-TABLES: Final = (*_OF_BOARD, *OF_OVERVIEW, PROBLEMS)
+TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
 
 Rename = Callable[[Json], Json]
@@ -273,9 +267,9 @@ class WholeBatch:
 
     def table_again(self, name: str, recorded: str, renamed: Rename) -> str:
         """What one of TABLES would say now. Problems of runs that failed are taken from `recorded`."""
-        if name in OVERVIEW_TABLES:
-            return b"".join(tsv(OVERVIEW_TABLES[name](self._found))).decode()
-        return _OF_BOARD[name](self.board_again) if name in _OF_BOARD else self._problems(recorded, renamed)
+        if name == PROBLEMS:
+            return self._problems(recorded, renamed)
+        return b"".join(files_of(self.board_again, self._found)[name]).decode()
 
     @cached_property
     def _in_order(self) -> list[Outcome]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from cs_score.coldstart.outputs import MAY_BE_REPLACED
+from tests.coldstart.command import Outcome, score_in
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
@@ -30,6 +31,14 @@ def batch_process(folder: Path, *words: str, stdin: bytes = b"") -> subprocess.C
     return subprocess.run(
         batch_words(*words), cwd=folder, env=environment(), input=stdin, capture_output=True, timeout=120, check=False
     )
+
+
+FILES: Final = ("queries.xml", "pool.tab", "runs")
+
+
+def batch_in(world: Path, *more: str, out: str = "out", files: Sequence[str] = FILES) -> Outcome:
+    """A batch of the small evaluation, in this process."""
+    return score_in(world, ["batch", "-expand", "CSSF17", "--jobs", "1", "-o", out, *more, *files])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

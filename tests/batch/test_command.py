@@ -16,12 +16,11 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.runs import FILES as FILES_OF_BATCH
 from cs_score.batch.store import locked
 from tests.batch.command import batch_process, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
-from tests.evidence.recorded import COMMITTED as EVIDENCE
+from tests.evidence.test_command import files as evidence_files
 
 WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1")
 FILES = ("queries.xml", "pool.tab", "runs")
@@ -82,12 +81,6 @@ def test_each_run_of_a_file_is_scored_by_itself(scored: Path) -> None:
     chosen = _batch(scored, "-runids", "beta:gamma", "-o", "chosen", *FILES[:2], "both.tab.txt")
     assert (chosen.status, b"no run called gamma could be scored" in chosen.stderr) == (1, True)
     assert [row["run_id"] for row in leaderboard(scored / "chosen")] == ["beta"]
-
-
-def test_the_policy_that_was_assumed_is_said(scored: Path) -> None:
-    said = b"(policy kb); --policy sf counts them as wrong\n"
-    assert said in _batch(scored, "-o", "out", *FILES).stderr
-    assert said not in _batch(scored, "-o", "named", "--policy", "kb", *FILES).stderr
 
 
 @pytest.mark.parametrize(
@@ -160,24 +153,22 @@ def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "out", "said"),
     [
-        (lambda world: (world / "pool.tab").write_bytes(b"\xff"), "pool.tab: line 1: not UTF-8"),
-        (lambda world: (world / "pool.tab").unlink(), "Could not open pool.tab: No such file"),
-        (lambda world: shutil.copy(world / "runs/beta.tab.txt", world / "pool.tab"), "pool.tab: this is a run"),
-        (lambda world: (world / "queries.xml").unlink(), "Could not open queries.xml"),
+        (lambda world: (world / "pool.tab").write_bytes(b"\xff"), "out", "pool.tab: line 1: not UTF-8"),
+        (lambda world: (world / "pool.tab").unlink(), "out", "Could not open pool.tab: No such file"),
+        (lambda world: shutil.copy(world / "runs/beta.tab.txt", world / "pool.tab"), "out", "pool.tab: this is a run"),
+        (lambda world: (world / "queries.xml").unlink(), "out", "Could not open queries.xml"),
+        (lambda world: (world / "file").touch(), "file", "file is a file; -o needs a folder"),
+        (lambda world: (world / "file").touch(), "file/below", "Could not write file/below"),
     ],
 )
-def test_where_gold_fails_nothing_is_scored(world: Path, change: Callable[[Path], object], said: str) -> None:
+def test_where_gold_or_folder_fail_nothing_is_scored(
+    world: Path, change: Callable[[Path], object], out: str, said: str
+) -> None:
     change(world)
-    assert said in _line(_batch(world, "-o", "out", *FILES))
+    assert said in _line(_batch(world, "-o", out, *FILES))
     assert not (world / "out").exists()
-
-
-def test_output_folders_that_are_none(world: Path) -> None:
-    (world / "file").touch()
-    assert "file is a file; -o needs a folder" in _line(_batch(world, "-o", "file", *FILES))
-    assert "Could not write file/below" in _line(_batch(world, "-o", "file/below", *FILES))
 
 
 class TestLock:
@@ -241,69 +232,26 @@ class TestLock:
         assert os.path.samestat(os.lstat(path), before)
         assert not (tmp_path / "nowhere").exists()
 
-    def test_it_is_gone_after_a_failure(self, world: Path) -> None:
-        (world / "pool.tab").write_bytes(b"\xff")
-        assert _batch(world, "-o", "out", *FILES).status == 1
-        assert not (world / "out" / ".batch.lock").exists()
 
-
-EXAMPLES = {
-    "scifact": "v04-spec-example",
-    "claims": "v02-spec-example",
-    "r4c": "v02-spec-example",
-    "hotpotqa": "v02-spec-example",
-}
-
-
-@pytest.mark.parametrize("mode", EXAMPLES)
+@pytest.mark.parametrize("mode", ["scifact", "claims", "r4c", "hotpotqa"])
 def test_evidence_modes(mode: str, tmp_path: Path) -> None:
-    case = EVIDENCE / mode / EXAMPLES[mode]
-    gold, predictions = sorted(path for path in case.iterdir() if path.name.startswith(("gold", "pred")))
-    shutil.copy(gold, tmp_path / "gold.json")
+    gold, predictions = evidence_files(mode)
     for name in ("a", "b"):
         shutil.copy(predictions, tmp_path / f"{name}.json")
     (tmp_path / "bad.json").write_text("no json")
-    words = ["--gold", "gold.json", "-o", "out"]
-    done = cs_score_in(tmp_path, ["batch", mode, *words, "--jobs", "1", "a.json", "bad.json", "b.json"])
+    words = ["--gold", str(gold), "--bootstrap", "50"]
+    batch = ["batch", mode, *words, "-o", "out", "--jobs", "1"]
+    done = cs_score_in(tmp_path, [*batch, "a.json", "bad.json", "b.json"])
     assert done.status == 1, done.stderr
-    single = ["--gold", "gold.json", "--predictions", "b.json", "--per-item", "items.tsv"]
-    alone = cs_score_in(tmp_path, [mode, *single, "-o", "b.result.json"])
+    single = [mode, *words, "--predictions", "b.json", "--per-item", "items.tsv"]
+    alone = cs_score_in(tmp_path, [*single, "-o", "b.result.json"])
     assert alone.files["b.result.json"] == (tmp_path / "out" / "b" / "out.json").read_bytes()
-    assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "out" / "b" / "out.txt").read_bytes()
+    assert cs_score_in(tmp_path, single).stdout == (tmp_path / "out" / "b" / "out.txt").read_bytes()
     assert (tmp_path / "items.tsv").read_bytes() == (tmp_path / "out" / "b" / "out.tsv").read_bytes()
     rows = leaderboard(tmp_path / "out")
     assert [(row["rank"], row["run"]) for row in rows] == [("1", "a"), ("1", "b"), ("", "bad")]
-    scores = json.loads((tmp_path / "out" / "b" / "out.json").read_text())
-    measure = list(rows[0])[4]
-    assert repr(float(rows[1][measure])) in json.dumps(scores)
-    again = cs_score_in(tmp_path, ["batch", mode, *words, "--resume", "--jobs", "1", "a.json", "b.json"])
-    assert b"(2 of them before)" in again.stderr
-    more = ["--bootstrap", "50"]
-    assert cs_score_in(tmp_path, ["batch", mode, "--gold", "gold.json", "-o", "more", *more, "a.json"]).status == 0
-    single = ["--gold", "gold.json", "--predictions", "a.json", *more]
-    alone = cs_score_in(tmp_path, [mode, *single, "-o", "a.result.json"])
-    assert alone.files["a.result.json"] == (tmp_path / "more" / "a" / "out.json").read_bytes()
-    assert cs_score_in(tmp_path, [mode, *single]).stdout == (tmp_path / "more" / "a" / "out.txt").read_bytes()
-    missing = cs_score_in(tmp_path, ["batch", mode, "--gold", "none.json", "-o", "o", "a.json"])
-    assert (missing.status, missing.stderr.count(b"\n")) == (1, 1)
-    assert cs_score_in(tmp_path, ["batch", mode, "-o", "o", "a.json"]).status == 2
-    assert cs_score_in(tmp_path, ["batch", mode, "--help"]).status == 0
-
-
-def test_tables_of_somebody_else_are_replaced_by_force_alone(world: Path) -> None:
-    (world / "out").mkdir()
-    tables = [world / "out" / name for name in FILES_OF_BATCH if not name.startswith((".", "index"))]
-    for table in tables:
-        table.write_text("a shopping list\n")
-        outcome = _batch(world, "-o", "out", *FILES)
-        assert (outcome.status, f"{table.name} exists; name another -o" in outcome.stderr.decode()) == (2, True)
-        assert table.read_text() == "a shopping list\n"
-        table.unlink()
-    for table in tables:
-        table.write_text("a shopping list\n")
-    assert _batch(world, "-o", "out", "--force", *FILES).status == 0
-    assert all(table.read_text() != "a shopping list\n" for table in tables)
-    assert _batch(world, "-o", "out", *FILES).status == 0, "its own it replaces"
+    assert repr(float(rows[1][list(rows[0])[4]])) in (tmp_path / "out" / "b" / "out.json").read_text()
+    assert b"(2 of them before)" in cs_score_in(tmp_path, [*batch, "--resume", "a.json", "b.json"]).stderr
 
 
 @pytest.mark.parametrize("link", ["out/beta", "out/kb"])

@@ -10,7 +10,8 @@ from typing import Any
 
 from cs_score.batch import execution as tasks
 from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.execution import Backend, Delivery, Job, Progress, run_jobs
+from cs_score.batch.execution import Backend, Job, Progress, run_jobs
+from cs_score.batch.plan import Scored
 from cs_score.batch.runs import InputFile, RunFile
 
 
@@ -22,16 +23,16 @@ def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries
     """Jobs of those names, where `error_of` names what becomes of one instead of an outcome."""
     most = 0
 
-    def submit(task: Job) -> Future[list[Delivery]]:
-        future: Future[list[Delivery]] = Future()
+    def submit(task: Job) -> Future[list[Scored]]:
+        future: Future[list[Scored]] = Future()
         error = error_of(task.run.name)
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result([Delivery(Outcome(task="coldstart", run=task.run.name, file="", policy="", state=OK))])
+            future.set_result([Scored(Outcome(task="coldstart", run=task.run.name, file="", policy="", state=OK))])
         return future
 
-    def done(running: Collection[Future[list[Delivery]]], seconds: float) -> Collection[Future[list[Delivery]]]:
+    def done(running: Collection[Future[list[Scored]]], seconds: float) -> Collection[Future[list[Scored]]]:
         nonlocal most
         most = max(most, len(running))
         return list(running)[:1]
@@ -39,7 +40,7 @@ def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries
     progress = Progress(None, len(names))
     work = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
     backend = Backend(submit, done, width=3, died=(Died,), retries=retries)
-    found = {d.outcome.run: d.outcome for ds in run_jobs(work, backend, progress) for d in ds}
+    found = {each.outcome.run: each.outcome for each in run_jobs(work, backend, progress)}
     assert most == 3
     assert progress.line(1).startswith(f"{len(names)}/{len(found)} runs")
     return found
@@ -79,11 +80,11 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
 
     tasks.install("broken", Plan())  # type: ignore[arg-type]
     try:
-        [delivery] = tasks.run_job("broken", Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
+        [scored] = tasks.run_job("broken", Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
     finally:
         tasks.forget("broken")
-    assert delivery.outcome.state == FAILED
-    assert "defect of cs-score: ZeroDivisionError: oh" in str(delivery.outcome.failure)
+    assert scored.outcome.state == FAILED
+    assert "defect of cs-score: ZeroDivisionError: oh" in str(scored.outcome.failure)
 
 
 class _Stream(io.StringIO):

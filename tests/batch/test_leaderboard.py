@@ -13,13 +13,9 @@ from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, RUN, Signature
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
-from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
-from cs_score.batch.overview import problem_lines
-from tests.batch.command import leaderboard, problems, table
-from tests.coldstart.command import score_in as cs_score_in
+from cs_score.batch.tables import WRITERS, leaderboard_text, make_leaderboard, problem_lines, signatures
+from tests.batch.command import batch_in, leaderboard, problems, table
 
-CALL = ("batch", "-expand", "CSSF17", "-o", "out")
-FILES = ("queries.xml", "pool.tab", "runs")
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"
 
 
@@ -89,8 +85,7 @@ def test_hostile_names_reach_no_terminal_and_break_no_table(ending: str) -> None
 
 
 def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
-    done = cs_score_in(world, ["batch", "-expand", "CSSF17", "-o", "out", "queries.xml", "pool.tab", "runs"])
-    assert done.status == 0
+    assert batch_in(world).status == 0
     rows = leaderboard(world / "out")
     assert list(rows[0])[:5] == ["rank", "policy", "run", "run_id", "LDC-MEAN-ALL-Macro-F1"]
     for row in rows:
@@ -113,21 +108,11 @@ def test_the_leaderboard_has_the_scores_of_the_summaries(world: Path) -> None:
     assert [given["name"] for given in origin["inputs"]][:2] == ["queries.xml", "pool.tab"]
 
 
-def test_sort_by(world: Path) -> None:
-    words = ["batch", "-expand", "CSSF17", "-o", "out", "queries.xml", "pool.tab", "runs"]
-    assert cs_score_in(world, [*words[:3], "--measure", "sf-all-micro-p@0", *words[3:]]).status == 0
-    rows = leaderboard(world / "out")
-    assert list(rows[0])[4] == "SF-ALL-Micro-P@0"
-    scores = [float(row["SF-ALL-Micro-P@0"]) for row in rows]
-    assert scores == sorted(scores, reverse=True)
-    wrong = cs_score_in(world, [*words[:3], "--measure", "nonsense", *words[3:]])
-    assert wrong.status == 2
-    assert wrong.stderr.startswith(b"cs-score: --measure nonsense: no such measure; there are LDC-MEAN-ALL-Macro-F1,")
-
-
-@pytest.mark.parametrize("measure", ["LDC-MEAN-ALL-Micro-F1", "SF-ALL-Micro-P@2", "LDC-MEAN-AP@7", "SF-AP@01"])
+@pytest.mark.parametrize(
+    "measure", ["nonsense", "LDC-MEAN-ALL-Micro-F1", "SF-ALL-Micro-P@2", "LDC-MEAN-AP@7", "SF-AP@01"]
+)
 def test_a_measure_that_no_run_can_have_is_refused_with_those_there_are(world: Path, measure: str) -> None:
-    refused = cs_score_in(world, [*CALL, "--measure", measure, *FILES])
+    refused = batch_in(world, "--measure", measure)
     assert refused.status == 2
     (line,) = refused.stderr.decode().splitlines()
     assert line.startswith(f"cs-score: --measure {measure}: no ")

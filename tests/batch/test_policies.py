@@ -8,23 +8,14 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.batch.runs import read_policies
-from cs_score.coldstart.options import Justifications, Options, Policy
-from tests.batch.command import contents, leaderboard, without_call
+from cs_score.coldstart.options import Options
+from tests.batch.command import batch_in, contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
 
 TEXTS = {"IGNORE": "UNASSESSED:DUPLICATE", "RIGHT": "CORRECT", "WRONG": "INCORRECT:INCORRECT_PARENT:INEXACT"}
-FILES = ("queries.xml", "pool.tab", "runs")
 SF_SWITCHES = (
     "-justifications", "1:1", "-ignore", "UNASSESSED", "-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE",
 )  # fmt: skip
-
-
-def test_the_presets_are_the_published_ones() -> None:
-    kb, sf = read_policies(["kb", "sf"], Options(), TEXTS)
-    assert (kb.policy, kb.justifications) == (Policy(), Justifications(1, 3))
-    assert sf.justifications == Justifications(1, 1)
-    assert (sf.policy.right, sf.policy.ignore) == (("CORRECT",), ("UNASSESSED",))
-    assert sf.policy.wrong == ("INCORRECT", "INCORRECT_PARENT", "INEXACT", "DUPLICATE")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +38,7 @@ def test_what_is_no_policy(given: list[str], said: str) -> None:
 
 
 def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> None:
-    words = ["batch", "-expand", "CSSF17", "--policy", "kb", "--also-policy", "sf", "--jobs", "1"]
-    assert cs_score_in(world, [*words, "-o", "both", *FILES]).status == 0
+    assert batch_in(world, "--policy", "kb", "--also-policy", "sf", out="both").status == 0
     for policy, switches in (("kb", ()), ("sf", SF_SWITCHES)):
         for run in ("alpha", "beta", "gamma"):
             single = world / "single" / policy / run

@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.batch.command import batch_process
-from tests.coldstart.command import Outcome
+from tests.batch.command import FILES, batch_in, batch_process
 from tests.coldstart.command import score_in as cs_score_in
-
-FILES = ("queries.xml", "pool.tab", "runs")
 
 
 @pytest.fixture
@@ -30,10 +27,6 @@ def flawed(world: Path) -> Path:
     return world
 
 
-def _batch(world: Path, *more: str, out: str = "out", files: tuple[str, ...] = FILES) -> Outcome:
-    return cs_score_in(world, ["batch", "-expand", "CSSF17", "--jobs", "1", "-o", out, *more, *files])
-
-
 def _found(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["problems"]
     return found
@@ -45,7 +38,7 @@ def test_one_run_gives_the_file_of_a_single_call(flawed: Path, ending: str, more
     files = (*FILES[:2], "runs/alpha.tab.txt")
     single = ["-expand", "CSSF17", *more, "-output_file", "o", "--problems", f"single.{ending}", *files]
     assert cs_score_in(flawed, single).status == 0
-    assert _batch(flawed, *more, "--problems", f"batch.{ending}", files=files).status == 0
+    assert batch_in(flawed, *more, "--problems", f"batch.{ending}", files=files).status == 0
     ours = (flawed / f"batch.{ending}").read_bytes()
     assert b"MISSING_DECIMAL_POINT" in ours
     assert ours == (flawed / f"single.{ending}").read_bytes()
@@ -53,7 +46,7 @@ def test_one_run_gives_the_file_of_a_single_call(flawed: Path, ending: str, more
 
 def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path) -> None:
     words = ("--policy", "kb", "--also-policy", "sf", "--also-policy", "open:ignore=DUPLICATE")
-    assert _batch(flawed, *words, "--problems", "p.json").status == 0
+    assert batch_in(flawed, *words, "--problems", "p.json").status == 0
     found = _found(flawed / "p.json")
     places = [(one["file"], one["code"], one["line"], one["message"]) for one in found]
     assert len(set(places)) == len(places)
@@ -81,7 +74,7 @@ def test_all_runs_and_policies_with_each_problem_once_and_its_file(flawed: Path)
 def test_files_that_the_problems_cannot_go_to(world: Path, path: str, said: str) -> None:
     shutil.copy(world / "pool.tab", world / "pool.json")
     shutil.copy(world / "runs" / "alpha.tab.txt", world / "runs" / "alpha.json")
-    done = _batch(world, "--problems", path, files=("queries.xml", "pool.json", "runs", "runs/*.json"))
+    done = batch_in(world, "--problems", path, files=("queries.xml", "pool.json", "runs", "runs/*.json"))
     assert done.status in (1, 2)
     assert said in done.stderr.decode()
     assert not (world / "out").exists()

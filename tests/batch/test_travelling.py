@@ -11,7 +11,8 @@ import pytest
 
 from cs_score.batch import execution as tasks
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.execution import Delivery, Job
+from cs_score.batch.execution import Job
+from cs_score.batch.plan import Scored
 from cs_score.batch.runs import InputFile, RunFile
 from cs_score.cli.batch import _plan_of_runs
 from cs_score.cli.core import load
@@ -29,7 +30,7 @@ def _plan_of(case: Case) -> ColdStartPlan:
     return _plan_of_runs(load("batch").read(["-o", "out", "--with-json", *words, *line.words]), queries, ("pool.tab",))
 
 
-def _scored(plan: ColdStartPlan, run: InputFile) -> Delivery:
+def _scored(plan: ColdStartPlan, run: InputFile) -> Scored:
     tasks.install("travelling", plan)
     try:
         [delivery] = tasks.run_job("travelling", Job("coldstart", RunFile("run", run), {"": None}))
@@ -58,6 +59,5 @@ def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path, mon
     assert expected.outcome.failure is None
     assert (plan.query_list or plan.samples) is not None
     assert arrived.outcome == expected.outcome
-    assert {name: without_time(data) for name, data in arrived.contents.items()} == {
-        name: without_time(data) for name, data in expected.contents.items()
-    }
+    of_each = [{name: without_time(b"".join(blocks)) for name, blocks in each.files} for each in (arrived, expected)]
+    assert of_each[0] == of_each[1]

@@ -8,16 +8,13 @@ import json
 from pathlib import Path
 
 from cs_score.coldstart.outputs import MAY_BE_REPLACED
-from tests.batch.command import contents, leaderboard, problems
+from tests.batch.command import FILES, batch_in, contents, leaderboard, problems
 from tests.coldstart.command import Outcome
 from tests.coldstart.command import score_in as cs_score_in
 
-WORDS = ("batch", "-expand", "CSSF17", "--jobs", "1", "--validate", "--with-json", "-o", "out")
-FILES = ("queries.xml", "pool.tab", "runs")
-
 
 def _batch(world: Path, *more: str) -> Outcome:
-    return cs_score_in(world, [*WORDS, *more, *FILES])
+    return batch_in(world, "--validate", "--with-json", *more)
 
 
 def _change_confidence(path: Path, line: int, confidence: str) -> None:

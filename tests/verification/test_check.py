@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -24,7 +23,6 @@ from cs_score.statistics.options import Resampling
 from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_evidence, read_limit
 from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
-from tests.documents import ROOT
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine
 from tests.verification.test_verify import HOSTILE
@@ -95,18 +93,10 @@ def test_patterns_choose_measures_and_the_last_limit_counts() -> None:
         Gate((read_limit("--min", "SF-RR=0.5"),)).judge(measured(scores), None)
 
 
-@pytest.mark.parametrize("text", ["", "0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1e9", "F1=1 "])
-def test_what_is_no_limit(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--min takes MEASURE=NUMBER, such as --min SF-AP=0\.4, not "):
-        read_limit("--min", text)
-
-
 def test_without_limits_no_main_measure_may_drop() -> None:
     before = measured({F1: 0.5, "SF-ALL-Micro-P": 0.5, "SF-ALL-Macro-P": 0.5}, "b.json")
     judgement = Gate().judge(measured({F1: 0.5, "SF-ALL-Micro-P": 0.4, "SF-ALL-Macro-P": 0.1}), before)
     assert [(check.measure, check.passed) for check in judgement.checks] == [("SF-ALL-Micro-P", False), (F1, True)]
-    with pytest.raises(UsageError, match="nothing to hold the scores against"):
-        Gate().judge(before, None)
 
 
 # ---- What can be compared
@@ -228,7 +218,7 @@ HOSTILE_NAMES: Final = (
 def test_hostile_names_break_no_format(name: str) -> None:
     found = judgement(name)
     suite = ElementTree.fromstring(WRITERS["junit"](found).encode("utf-8"))
-    assert len(list(suite.iter("testcase"))) == 2
+    assert len(list(suite.iter("testcase"))) == 2 * len(list(suite.iter("failure"))) == 2
     assert len(WRITERS["text"](found).splitlines()) == 6
     annotations = WRITERS["github"](found).splitlines()
     assert [line.partition(" ")[0] for line in annotations] == ["::error", "::notice"]
@@ -236,12 +226,6 @@ def test_hostile_names_break_no_format(name: str) -> None:
     assert json.loads(WRITERS["json"](found))["checks"][0]["measure"] == name
     for format_ in ("text", "github"):
         assert not set(WRITERS[format_](found)) & set("\x00\x1b\u202e")
-
-
-@given(st.text(max_size=20))
-def test_any_name_gives_well_formed_xml(name: str) -> None:
-    suite = ElementTree.fromstring(WRITERS["junit"](judgement(name)).encode("utf-8", "surrogatepass"))
-    assert len(list(suite.iter("failure"))) == 1
 
 
 # ---- On the command line
@@ -264,22 +248,6 @@ def folder(tmp_path: Path) -> Path:
 
 def check(folder: Path, *words: str) -> Outcome:
     return score_in(folder, ["check", *words])
-
-
-@pytest.mark.parametrize(
-    ("format_", "kept_begins", "failed_begins"),
-    [
-        ("text", "ok    SF-AP is ", "FAIL  SF-AP is 0.0000; "), ("json", '{\n "kind": ', '{\n "kind": '),
-        ("tsv", "name\tkind\tmeasure\t", "name\tkind\tmeasure\t"), ("github", "::notice title=", "::error title="),
-        ("junit", '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="cs-score check" tests="1" failures="0"',
-         '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="cs-score check" tests="1" failures="1"'),
-    ],
-)  # fmt: skip
-def test_each_format_goes_to_standard_output(format_: str, kept_begins: str, failed_begins: str, folder: Path) -> None:
-    for run, status, begins in (("run.tab", 0, kept_begins), ("worse.tab", 3, failed_begins)):
-        outcome = check(folder, "--min=SF-AP=0.1", "--format", format_, "q.xml", run, "qrel")
-        assert outcome.status == status
-        assert outcome.stdout.decode().startswith(begins)
 
 
 @pytest.mark.parametrize(
@@ -322,18 +290,6 @@ def test_several_runs_are_refused(folder: Path) -> None:
     assert check(folder, "--min=SF-AP=0", "-runids=r1", "q.xml", "run.tab", "second.tab", "qrel").status == 0
 
 
-def test_other_gold_and_other_options(folder: Path) -> None:
-    with open(folder / "qrel", "a") as file:
-        file.write("\n")
-    outcome = check(folder, "--baseline=b.json", *FILES)
-    assert outcome.status == 1
-    assert b"b.json: it was scored against other gold (" in outcome.stderr
-    assert check(folder, "--baseline=b.json", "--any-baseline", *FILES).status == 0
-    shutil.copy(folder / "b.json", folder / "c.json")
-    outcome = check(folder, "--policy=sf", "--baseline=c.json", "q.xml", "run.tab", "qrel")
-    assert b"other gold" in outcome.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -341,12 +297,16 @@ def test_other_gold_and_other_options(folder: Path) -> None:
         (["--max-drop=SF-AP=0"], "--max-drop is about a baseline: give --baseline FILE, too"),
         (["--significant"], "--significant is about a baseline: give --baseline FILE, too"),
         (["--min=SF-AP=0", "--seed=1"], "--seed is about the test: give --significant, too"),
-        (["--min=SF-AP=x"], "--min takes MEASURE=NUMBER"),
+        *(([f"--min={text}"], f"--min takes MEASURE=NUMBER, such as --min SF-AP=0.4, not {text}")
+          for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1e9", "F1=1 ")),
+        (["--min=LDC-MEAN-AP=70"], "--min LDC-MEAN-AP=70: scores lie between 0 and 1: did you mean 0.70?"),
+        (["--min=SF-AP=700"], "--min SF-AP=700: scores lie between 0 and 1"),
+        (["--baseline=b.json", "--max-drop=SF-AP=2"], "--max-drop SF-AP=2: scores lie between 0 and 1: did you"),
         (["--min=XX=0"], "no measure called XX; there are "),
         (["--min=SF-AP=0", "--format=xml"], "--format takes text, json, tsv, junit, github, not xml"),
         (["--baseline=b.json", "--significant", "--bootstrap=0"], "--bootstrap takes a whole number from 1"),
     ],
-)
+)  # fmt: skip
 def test_wrong_usage_is_one_line(words: list[str], complaint: str, folder: Path) -> None:
     outcome = check(folder, *words, *FILES)
     assert (outcome.status, outcome.stdout) == (2, b"")
@@ -395,33 +355,6 @@ def test_every_evidence_mode(mode: str, tmp_path: Path) -> None:
     told = json.loads(check(tmp_path, *words, "--baseline=b.json", "--max-drop=*=0", "--format=json").stdout)
     assert all(one["drop"] == 0 for one in told["checks"])
     assert check(tmp_path, *words, "--min=*=1").status == 3
-
-
-@pytest.mark.parametrize(
-    ("limit", "complaint"),
-    [
-        (("--min", "LDC-MEAN-AP=70"), "--min LDC-MEAN-AP=70: scores lie between 0 and 1: did you mean 0.70?"),
-        (("--min", "SF-AP=700"), "--min SF-AP=700: scores lie between 0 and 1\n"),
-        (("--baseline", "b.json", "--max-drop", "SF-AP=2"), "between 0 and 1: did you mean 0.02?"),
-    ],
-)
-def test_a_limit_that_no_score_reaches_is_refused(limit: tuple[str, ...], complaint: str, folder: Path) -> None:
-    outcome = check(folder, *limit, "q.xml", "run.tab", "qrel")
-    assert outcome.status == 2
-    assert complaint in outcome.stderr.decode()
-
-
-def test_a_file_of_somebody_else_is_replaced_with_force_only(tmp_path: Path) -> None:
-    (tmp_path / "kept.txt").write_text("mine\n", encoding="utf-8")
-    files = [
-        str(ROOT / name)
-        for name in ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/gull-sf.tab.txt")
-    ]
-    words = ["check", "--min", "SF-AP=0", "-o", "kept.txt", "-expand", "ISLE26", *files]
-    assert score_in(tmp_path, words).status == 2
-    assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine\n"
-    assert score_in(tmp_path, [*words, "--force"]).status == 0
-    assert "SF-AP" in (tmp_path / "kept.txt").read_text(encoding="utf-8")
 
 
 def test_several_tests_are_counted_beside_each_p() -> None:

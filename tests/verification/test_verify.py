@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import gzip
 import hashlib
 import json
@@ -235,14 +234,8 @@ def test_programs_are_told_file_by_file_what_differs_or_why_nothing_could_be_com
     told = score_in(folder, ["verify", "plain.json", "--format=json"])
     found = json.loads(told.stdout)
     assert (told.status, found["kind"], found["task"], found["reproduced"]) == (3, "verification", "coldstart", False)
-    (file,) = found["files"]
-    (value,) = file["differences"]
-    assert value["name"].endswith(".scores.SF-AP")
-    assert value["recorded"] == "0.125"
-    table = score_in(folder, ["verify", "plain.json", "--format=tsv"])
-    (row,) = csv.DictReader(table.stdout.decode().splitlines(), delimiter="\t")
-    assert (table.status, row["file"], row["result"], row["differences"]) == (3, "plain.json", "differs", "1")
-    assert row["compared"] == str(file["compared"])
+    (value,) = found["files"][0]["differences"]
+    assert (value["name"], value["recorded"]) == ("runs[r1].scores.SF-AP", "0.125")
     files = json.loads(score_in(folder, ["verify", "batch", "--format=json"]).stdout)["files"]
     assert [each["file"] for each in files] == [verdict.file for verdict in verdicts("batch")]
     changed("plain.json", lambda value: value["origin"]["inputs"][0].update(sha256="0" * 64))
@@ -264,12 +257,6 @@ def test_a_file_of_a_batch_that_was_changed_differs(folder: Path) -> None:
     assert score_in(folder, ["verify", "batch"]).stdout.count(b"another file\n") == 2
 
 
-def test_a_rank_that_was_changed_differs(folder: Path) -> None:
-    changed("batch/leaderboard.json", lambda value: value["rows"][0].update(rank=2))
-    (verdict,) = verdicts("batch/leaderboard.json")
-    assert [difference.name for difference in verdict.differences] == ["rows[0].rank"]
-
-
 def test_runs_that_failed_are_noted(folder: Path) -> None:
     (folder / "bad.jsonl").write_text("no json\n")
     score_in(folder, ["batch", "claims", "--jobs=1", "--output=new", "--gold=gold.jsonl", "bad.jsonl", "more.jsonl"])
@@ -287,26 +274,21 @@ def test_a_folder_without_batch_is_refused(folder: Path) -> None:
 # ---- Other versions
 
 
-@pytest.mark.parametrize("version", ["0.1.9", "9.9.9"])
-def test_another_version_is_noted_and_excuses_nothing(version: str, folder: Path) -> None:
-    text = Path("plain.json").read_text().replace(f"cs-score:{VERSION}", f"cs-score:{version}")
-    Path("plain.json").write_text(text.replace(f'"version": "{VERSION}"', f'"version": "{version}"'))
+def test_another_version_is_noted_and_excuses_nothing(folder: Path) -> None:
+    text = Path("plain.json").read_text().replace(f"cs-score:{VERSION}", "cs-score:9.9.9")
+    Path("plain.json").write_text(text.replace(f'"version": "{VERSION}"', '"version": "9.9.9"'))
     (verdict,) = verdicts("plain.json")
     assert verdict.is_reproduced
-    assert verdict.notes == (f"recorded by cs-score {version}, computed by {VERSION}",)
+    assert verdict.notes == (f"recorded by cs-score 9.9.9, computed by {VERSION}",)
     changed("plain.json", lambda value: value["runs"][0].pop("units"))
     assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].units"]
 
 
-@pytest.mark.parametrize("version", [3, 5])
-def test_another_schema_is_refused(version: int, folder: Path) -> None:
-    changed("plain.json", lambda value: value.update(schema_version=version))
+def test_another_schema_is_refused(folder: Path) -> None:
+    changed("plain.json", lambda value: value.update(schema_version=5))
     outcome = score_in(folder, ["verify", "plain.json"])
-    assert outcome.status == 1
-    assert outcome.stderr.decode() == (
-        f"cs-score: plain.json: schema_version: is {version}, where this version of cs-score reads 4; "
-        "make it anew with this version\n"
-    )
+    said = "is 5, where this version of cs-score reads 4; make it anew with this version"
+    assert (outcome.status, outcome.stderr.decode()) == (1, f"cs-score: plain.json: schema_version: {said}\n")
 
 
 # ---- What is opened
@@ -375,11 +357,6 @@ def test_what_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
     (line,) = outcome.stderr.decode().splitlines()
     assert line.startswith("cs-score: r.json: ")
     assert len(line) < 400
-
-
-def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_bytes(b'{"\xff": 1}')
-    assert score_in(tmp_path, ["verify", "r.json"]).stderr == b"cs-score: r.json: byte 3: not UTF-8\n"
 
 
 @pytest.mark.parametrize(

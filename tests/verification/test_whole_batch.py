@@ -126,15 +126,6 @@ def test_a_line_more_or_less_differs(table: str, folder: Path) -> None:
         assert all(verdict.is_reproduced for verdict in found.values())
 
 
-def test_lines_in_another_order_differ(folder: Path) -> None:
-    for table in TABLES:
-        header, *lines = Path("policies", table).read_text().splitlines(keepends=True)
-        Path("policies", table).write_text("".join([header, *reversed(lines)]))
-    found = by_name("policies")
-    # The table of problems is compared run by run.
-    assert not any(found[table].is_reproduced for table in TABLES if table != "problems.tsv")
-
-
 def test_bytes_that_are_no_text_differ(folder: Path) -> None:
     for table in TABLES:
         path = Path("plain", table)
@@ -167,15 +158,6 @@ def test_rows_of_equal_rank_that_changed_places_differ(folder: Path) -> None:
     path.write_text(json.dumps(value))
     found = by_name("plain")
     assert {name for name in found if not found[name].is_reproduced} == {"leaderboard.json"}
-
-
-def test_another_order_of_runs_differs(folder: Path) -> None:
-    path = Path("claims/batch.json")
-    value = json.loads(path.read_bytes())
-    value["runs"].reverse()
-    path.write_text(json.dumps(value))
-    found = by_name("claims")
-    assert not found["batch.json"].is_reproduced or not found["answers.tsv"].is_reproduced
 
 
 # ---- What is not there
@@ -223,15 +205,14 @@ def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, o
             by_name(one)
 
 
-@pytest.mark.parametrize("row", range(3))
-def test_a_policy_of_a_mode_that_has_none_is_refused(row: int, folder: Path) -> None:
+def test_a_policy_of_a_mode_that_has_none_is_refused(folder: Path) -> None:
     """Also of a run that failed."""
     path = Path("claims/leaderboard.json")
     board = json.loads(path.read_bytes())
-    board["rows"][row]["policy"] = "kb"
-    path.write_text(json.dumps(board))
-    with pytest.raises(InputError, match=rf"rows\[{row}\].policy: is 'kb', where claims has no policies$"):
-        by_name("claims")
+    for at, row in enumerate(board["rows"]):
+        path.write_text(json.dumps(board | {"rows": [*board["rows"][:at], row | {"policy": "kb"}]}))
+        with pytest.raises(InputError, match=rf"rows\[{at}\].policy: is 'kb', where claims has no policies$"):
+            by_name("claims")
 
 
 @pytest.mark.parametrize("mode", ["", "claims"])
@@ -249,19 +230,6 @@ def test_where_no_run_was_scored_nothing_else_is_compared(mode: str, folder: Pat
 
 
 # ---- Inputs and versions
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_inputs_may_lie_elsewhere(name: str, folder: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    for place, path in enumerate(word for word in CASES[name] if Path(word).is_file()):
-        shutil.move(path, elsewhere / str(place))
-    if (elsewhere / "0").exists():
-        assert all(verdict.is_reproduced for verdict in by_name(name, str(elsewhere)).values())
-    else:  # gold is the value of a switch
-        shutil.move("gold.jsonl", elsewhere)
-    assert all(verdict.is_reproduced for verdict in by_name(name, str(elsewhere)).values())
 
 
 @pytest.mark.parametrize("name", ["policies", "claims"])

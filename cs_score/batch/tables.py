@@ -1,0 +1,411 @@
+"""What a batch says over all its runs: the leaderboard, answers, agreement, stability, problems, and batch.json."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from cs_score.analysis.many import overview as many
+from cs_score.analysis.many.rankings import Limits, Ranking, TestedRow, measured, row_tests
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
+from cs_score.base.documents import json_text
+from cs_score.base.errors import InputError
+from cs_score.base.outputs import encoded
+from cs_score.base.records import asdict, replace
+from cs_score.batch import documents
+from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines
+from cs_score.problems.log import Occurrence, merged, of_error
+from cs_score.problems.reports import write_occurrences
+from cs_score.statistics.options import Family, Note, sentences
+from cs_score.tables.layout import Column, Format, Layout, Table, columns, latex, markdown, text, tsv
+
+_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+"""Columns that readable tables leave out: they are for machines, or too wide."""
+
+
+def make_leaderboard(
+    outcomes: Sequence[Outcome],
+    task: str,
+    measure: str,
+    headline: Sequence[str],
+    editions: Mapping[str, str] | None = None,
+) -> Leaderboard:
+    """Rank the outcomes by `measure`, policy by policy in their order; runs without scores come last.
+
+    Where there are intervals, rows get tiers and p-values. `editions` are those of the runs by name, where they follow
+    several: then nothing is tested.
+    """
+    rows: list[Row] = []
+    families: dict[str, Family] = {}
+    notes: dict[Note, None] = {}
+    if editions:
+        followed = " and ".join(dict.fromkeys(editions.values()))
+        meaning = (
+            f"runs follow {followed}: ranks compare scores that other rules have made, and nothing is tested; answers, "
+            "agreement and stability are those of the runs that follow the edition of the batch"
+        )
+        notes[Note("MIXED_EDITIONS", meaning)] = None
+    for policy in dict.fromkeys(outcome.policy for outcome in outcomes):
+        ranked = _ranked([outcome for outcome in outcomes if outcome.policy == policy], measure)
+        resampling = next((row.intervals.resampling for row, _ in ranked if row.intervals), None)
+        tables = {
+            at: run.findings.table()
+            for at, (row, run) in enumerate(ranked)
+            if row.rank is not None and row.intervals and run.findings and not editions
+        }
+        tests: dict[int, TestedRow] = {}
+        family = None
+        if tables and resampling is not None:
+            names = labels_of([(ranked[at][0].run, ranked[at][0].run_id) for at in tables])
+            found, family, of_tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
+            tests = dict(zip(tables, found))
+            notes |= dict.fromkeys(of_tests)
+        if family is not None:
+            families[policy] = family
+        for at, (row, _) in enumerate(ranked):
+            test = tests.get(at, TestedRow())
+            columns: dict[str, Any] = {"edition": editions[row.run]} if editions else {}
+            if family is not None and family.baseline:
+                columns["p_baseline"] = test.p_baseline
+            elif resampling is not None:
+                columns |= {"tier": test.tier, "p_above": test.p_above}
+            rows.append(replace(row, **columns))
+    shown = dict.fromkeys([measure, *headline])
+    return Leaderboard(
+        task=task,
+        measure=measure,
+        measures=tuple(dict.fromkeys([*shown, *(name for row in rows for name in row.scores)])),
+        headline=tuple(shown),
+        families=families,
+        notes=tuple(notes),
+        rows=tuple(rows),
+    )
+
+
+def labels_of(systems: Sequence[tuple[str, str]]) -> list[str]:
+    """What tables call each run, given by name and run id: its name, with the run id where a file holds several; no
+    two alike.
+    """
+    often = Counter(run for run, _ in systems)
+    names = [run if often[run] == 1 else f"{run} ({run_id})" for run, run_id in systems]
+    taken = set(names)
+    seen: Counter[str] = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        label = name
+        while seen[name] > 1 and label in taken:
+            label = f"{name} ({seen[name]})"
+            seen[name] += 1
+        taken.add(label)
+        labels.append(label)
+    return labels
+
+
+def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunScores]]:
+    """A row for each run id with what it comes from, in the order of their scores."""
+    rows: list[tuple[Row, RunScores]] = []
+    for outcome in outcomes:
+        shared = {name: getattr(outcome, name) for name in Outcome.__struct_fields__ if name in _SHARED}
+        for each in outcome.runs or (RunScores("", {}),):
+            signature = ""
+            if outcome.origin:
+                of_all = outcome.origin.signature
+                signature = str((of_all if len(outcome.runs) == 1 else of_all.of_run(each.run_id)).of(measure))
+            own = {"run_id": each.run_id, "scores": each.scores, "intervals": each.intervals, "signature": signature}
+            rows.append((Row(**shared | own), each))
+    scored = sorted((each for each in rows if measure in each[1].scores), key=lambda each: -each[1].scores[measure])
+    ranks: dict[float, int] = {}
+    for rank, (_, run) in enumerate(scored, 1):
+        ranks.setdefault(run.scores[measure], rank)
+    ranked = [(replace(row, rank=ranks[run.scores[measure]]), run) for row, run in scored]
+    return ranked + [each for each in rows if measure not in each[1].scores]
+
+
+_SHARED: Final = {*Row.__struct_fields__} - {"intervals", "signature"}
+"""What a row has of its outcome."""
+
+
+def leaderboard_layout(board: Leaderboard) -> Layout:
+    """The table of a leaderboard: people are shown the score that ranks with its limits, and the headline measures."""
+    before = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
+    before += [Column("edition", "Edition")] if board.has_editions else []
+    scores = [
+        Column(f"{measure}{part}", heading or measure)
+        for measure in board.measures
+        for part, heading in (("", ""), (":low", "Low"), (":high", "High"))[: 3 if board.has_intervals else 1]
+    ]
+    tests: list[Column] = []
+    if any(family.baseline for family in board.families.values()):
+        tests = [Column("p_baseline", "p (baseline)", Format.P)]
+    elif board.has_intervals:
+        tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
+    after = [*tests, *(Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature"))]
+    hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
+    if all(row.run_id in ("", row.run) for row in board.rows):
+        hidden.add("run_id")
+    limits = [f"{board.measure}{part}" for part in (":low", ":high") if board.has_intervals]
+    shown = [column.key for column in before if column.key not in hidden] + [board.measure, *limits]
+    shown += [*board.headline[1:], *(column.key for column in after if column.key not in hidden)]
+    columns = (*before, *scores, *after, Column("failure", "Failure"))
+    title = f"Leaderboard by {board.measure}:"
+    return Layout("leaderboard", title, columns, _cells, shown=tuple(shown), longest=60)
+
+
+def _cells(board: Leaderboard) -> Iterator[dict[str, Any]]:
+    for row in board.rows:
+        limits = {
+            f"{measure}:{side}": limit
+            for measure in (row.scores if row.intervals else ())
+            for side, limit in zip(("low", "high"), row.limits(measure))
+        }
+        own = {name: None if value is UNSET else value for name, value in asdict(row).items()}
+        yield {**own, **row.scores, **limits}
+
+
+def leaderboard_markdown(board: Leaderboard) -> str:
+    """A table, and below it how the intervals were found, why runs have no score, and signatures."""
+    below = [f"- {escape_markdown(line)}" for line in (*interval_lines(board), *failure_lines(board))]
+    below += [f"- `{signature}`" for signature in signatures(board)]
+    table = markdown(leaderboard_layout(board).table(board))
+    return "\n".join([*table, *(["", *below] if below else [])]) + "\n"
+
+
+def leaderboard_latex(board: Leaderboard) -> str:
+    """A `tabular` for the package booktabs, and below it how the intervals were found, and signatures."""
+    below = [line for part in (*interval_lines(board), *signatures(board)) for line in ("", escape_latex(part))]
+    return "\n".join([r"% \usepackage{booktabs}", *latex(leaderboard_layout(board).table(board)), *below]) + "\n"
+
+
+def leaderboard_text(board: Leaderboard, most: int) -> str:
+    """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
+    layout = leaderboard_layout(board)
+    hidden = {*board.headline[1:], "errors", "warnings"}
+    columns = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
+    narrow = replace(layout, columns=columns, shown=tuple(key for key in layout.shown if key not in hidden))
+    lines = [*text(narrow.table(board), most, SCREEN)][1:]
+    failures = failure_lines(board)
+    below = [
+        *family_lines(board.families, board.measure),
+        *sentences(board.notes),
+        *(one_line(line, 300) for line in failures[:most]),
+    ]
+    lines += [part for line in below for part in wrapped(line)]
+    if len(failures) > most:
+        lines.append(f"... and {len(failures) - most} more that failed")
+    return "\n".join([*lines, *(f"signature  {signature}" for signature in signatures(board))])
+
+
+WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
+    "tsv": lambda board: b"".join(tsv(leaderboard_layout(board).table(board))).decode(),
+    "json": json_text,
+    "md": leaderboard_markdown,
+    "tex": leaderboard_latex,
+}
+"""The files of a leaderboard by their endings."""
+
+
+def signatures(board: Leaderboard) -> list[str]:
+    """What the scores of all rows have in common, as a citable line for each policy."""
+    wholes = (row.origin.signature.of(board.measure).of_all_runs() for row in board.rows if row.origin)
+    return list(dict.fromkeys(map(str, wholes)))
+
+
+def interval_lines(board: Leaderboard) -> list[str]:
+    """How the intervals of the rows were found, and what must be known of them."""
+    lines: list[str] = []
+    for found in (row.intervals for row in board.rows if row.intervals):
+        settings = found.resampling
+        lines += [
+            f"Low and High: {settings.confidence:g} % {settings.method} bootstrap intervals from {settings.resamples} "
+            f"resamples; units of resampling ({settings.unit}): {found.units}; seed {settings.seed}.",
+            *sentences(found.notes),
+            "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
+            f"difference from the row above or the baseline, by randomisation; level {settings.level:g}.",
+        ]
+    if board.families:
+        lines.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
+    return [*dict.fromkeys(lines), *family_lines(board.families, board.measure), *sentences(board.notes)]
+
+
+def failure_lines(board: Leaderboard) -> list[str]:
+    """A sentence for each run that was not scored to its end."""
+    return [
+        f"{row.run}{f' ({row.policy})' if board.has_policies else ''}: {row.failure}"
+        for row in board.rows
+        if row.failure is not None
+    ]
+
+
+def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
+    """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
+    systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
+
+    def scored(policy: str) -> list[many.Given | None]:
+        found = {
+            many.System(each.run, part.run_id): (part.scores, part.findings)
+            for each in outcomes
+            if each.policy == policy
+            for part in each.runs
+            if part.findings
+        }
+        return [found.get(system) for system in systems]
+
+    resampling = next((row.intervals.resampling for row in board.rows if row.intervals), None)
+    policies = list(dict.fromkeys(outcome.policy for outcome in outcomes))
+    return many.overview(evaluation, systems, policies, scored, board.headline, resampling)
+
+
+_ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
+
+
+def _answers(found: many.Overview) -> Table:
+    """A row for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
+    labels = labels_of(found.systems)
+    layout = Layout("answers", "", columns(*_ANSWERS, *map(spreadsheet_cell, labels)), lambda rows: rows)
+    things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
+    rows = []
+    for each in found.policies:
+        of_runs = [marks or " " * len(things) for marks in each.marks]
+        for thing, times, *marks in zip(things, each.often, *of_runs):
+            only = labels[marks.index(many.FOUND)] if times == 1 else ""
+            rows.append((each.policy, *thing, times, only, *map(str.strip, marks)))
+    return Table(layout, rows, len(rows))
+
+
+def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
+    """Pairs of runs, then what more and more runs find together, then what all of them would score."""
+    for each in found.policies:
+        policy = {"policy": each.policy}
+        for right, wrong in zip(each.right, each.wrong):
+            (run, run_id), (other, other_id) = found.systems[right.a], found.systems[right.b]
+            pair = {"what": "pair", "run": run, "run_id": run_id, "other_run": other, "other_run_id": other_id}
+            overlaps = {
+                f"{side}_{name}": getattr(overlap, name)
+                for side, overlap in (("right", right), ("wrong", wrong))
+                for name in ("shared", "either", "jaccard")
+            }
+            yield policy | pair | overlaps | {"part": right.part}
+        for one in each.agreement.systems:
+            yield policy | {"what": "systems"} | asdict(one)
+        for measure, score in each.agreement.union.scores.items():
+            yield policy | {"what": "union", "measure": measure, "score": score}
+
+
+def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
+    """The rankings with their first places, then every pair of them."""
+    labels = labels_of(found.systems)
+    first = {Ranking(each.measure, each.policy): each for each in found.stability.first}
+    for by, each in first.items():
+        names = "; ".join(labels[place] for place in each.runs)
+        yield asdict(by) | {"what": "ranking", "first": names, "first_changes": each.changes}
+    for pair in found.stability.pairs:
+        low, high = (None, None) if pair.interval is None else (pair.interval.low, pair.interval.high)
+        yield {
+            "tau_b:low": low, "tau_b:high": high, "what": "pair", "measure": pair.a.measure, "policy": pair.a.policy,
+            "other_measure": pair.b.measure, "other_policy": pair.b.policy, "tau_b": pair.tau,
+            "runs": len(found.ranked[pair.a] & found.ranked[pair.b]),
+            "first_changes": int(not set(first[pair.a].runs) & set(first[pair.b].runs)),
+        }  # fmt: skip
+
+
+_AGREEMENT: Final = Layout(
+    "agreement",
+    "",
+    columns(
+        *("policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either"),
+        *("right_jaccard", "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed"),
+        *("measure", "score"),
+    ),
+    _agreement,
+)
+_STABILITY: Final = Layout(
+    "stability",
+    "",
+    columns(
+        *("what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
+        *("first", "first_changes"),
+    ),
+    _stability,
+)
+
+TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
+    "answers.tsv": _answers,
+    "agreement.tsv": _AGREEMENT.table,
+    "stability.tsv": _STABILITY.table,
+}
+"""The tables by the names of their files."""
+
+
+def files_of(board: Leaderboard, found: many.Overview) -> dict[str, Iterator[bytes]]:
+    """The tables of a batch that are no JSON, save for problems, by the names of their files; made as they are read."""
+    written = {f"leaderboard.{ending}": write for ending, write in WRITERS.items() if ending != "json"}
+    files = {name: encoded(map(write, [board])) for name, write in written.items()}
+    return files | {name: tsv(table(found)) for name, table in TABLES.items()}
+
+
+def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
+    """All of it as one document, which pages and charts are made from; `pages`: runs have pages."""
+    evaluation, resampling = found.evaluation, found.resampling
+    return documents.Overview(
+        task=evaluation.mode,
+        measure=board.measure,
+        unit=evaluation.unit,
+        unit_measure=evaluation.measure,
+        policies=tuple(each.policy for each in found.policies),
+        bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
+        families=board.families,
+        notes=board.notes,
+        pages=pages,
+        runs=tuple(documents.System(*system) for system in found.systems),
+        leaderboard=tuple(_ranked_row(row, board.measure) for row in board.rows),
+        queries=tuple(unit for each in found.policies for unit in each.units),
+        answers=tuple(part for each in found.policies for part in each.answers),
+        agreement=tuple(each.agreement for each in found.policies),
+        stability=found.stability,
+    )
+
+
+def _ranked_row(row: Row, measure: str) -> documents.RankedRow:
+    limits = Limits(*row.limits(measure)) if row.intervals and measure in row.scores else None
+    tests = (row.tier or None, row.p_above or None, row.p_baseline)
+    return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, row.scores.get(measure), limits, *tests)
+
+
+PROBLEMS: Final = "problems.tsv"
+
+
+def _problems(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
+    """Problems, then what the scorer remarks beside its report, then why a run was not scored to its end."""
+    for outcome in outcomes:
+        run = {"run": outcome.run, "policy": outcome.policy}
+        for problem in outcome.problems:
+            yield run | problem._asdict() | {"message": problem.message.strip()}
+        for remark in outcome.remarks:
+            yield run | {"severity": "NOTE", "code": "REMARK", "message": remark}
+        if outcome.failure is not None:
+            yield run | {"severity": "ERROR", "code": "FATAL", "file": outcome.file, "message": outcome.failure}
+
+
+_PROBLEMS: Final = Layout(
+    "problems", "", tuple(map(Column, ("run", "policy", "severity", "code", "file", "line", "message"))), _problems
+)
+
+
+def problem_lines(outcomes: Iterable[Outcome]) -> list[bytes]:
+    """The table of problems, the header first."""
+    return list(tsv(_PROBLEMS.table(outcomes)))
+
+
+def write_problem_report(path: str, of_gold: Iterable[Occurrence], outcomes: Iterable[Outcome]) -> None:
+    """Write the problems of the shared inputs and of all runs with their details, each once. Raises OutputError."""
+    found = [*of_gold]
+    for outcome in outcomes:
+        if outcome.occurrences is not None:
+            found += outcome.occurrences
+        elif outcome.failure is not None:  # its worker died, so this is all that is known
+            found.append(of_error(InputError(outcome.failure, file=outcome.file)))
+    write_occurrences(merged(found), path)
