@@ -56,7 +56,9 @@ def test_a_worker_that_is_killed_while_it_waits_for_work_costs_nothing(number: s
         for _ in range(5):
             for pid in set(_all(pool, [pool.submit(item) for item in range(4)])):
                 os.kill(pid, number)
-                _ended(pid)
+                for child in multiprocessing.active_children():
+                    if child.pid == pid:
+                        child.join(10)
 
 
 def test_a_worker_that_is_killed_at_its_work_is_told_and_replaced() -> None:
@@ -148,9 +150,3 @@ def _tell(descriptor: int) -> Callable[[int], None]:
 def _kill(pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
-
-
-def _ended(pid: int) -> None:
-    for child in multiprocessing.active_children():
-        if child.pid == pid:
-            child.join(10)

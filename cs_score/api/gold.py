@@ -5,18 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from cs_score.api.arguments import (
-    Files,
-    Limits,
-    Names,
-    checked,
-    file_of,
-    files_of,
-    held,
-    limits_of,
-    options_of,
-    policy_of,
-)
+from cs_score.api import arguments
+from cs_score.api.arguments import Files, Limits, Names, checked
 from cs_score.api.runs import Lines, RunResult
 from cs_score.api.shown import Shown
 from cs_score.api.tables import OCCURRENCES
@@ -82,8 +72,8 @@ class Gold(Record, eq=False):
         InputError) where scoring has to stop.
         """
         options = self._prepared.options
-        chosen, limits = policy_of(policy, justifications, options.policy, options.justifications)
-        files = [held(file).open() for file in files_of(run, "run")]
+        chosen, limits = arguments.policy_of(policy, justifications, options.policy, options.justifications)
+        files = [arguments.held(file).open() for file in arguments.files_of(run, "run")]
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
@@ -130,20 +120,20 @@ def prepare(
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
-    options = options_of(
+    options = arguments.options_of(
         policy, justifications, query_ids, runids, samples, discipline=discipline, expand=expand, follow=follow,
         mention_types=mention_types,
     )  # fmt: skip
-    query_files = files_of(queries, "queries")
+    query_files = arguments.files_of(queries, "queries")
     if not query_files:
         raise UsageError("queries takes at least one file")
     with paused_collector():
         opened = open_gold(query_files, options)
-        given = files_of(pool, "pool")
+        given = arguments.files_of(pool, "pool")
         if not given:
             return Gold(opened)
         opened = noting_folders(opened, given)
-        files = tuple(map(held, given))
+        files = tuple(map(arguments.held, given))
         try:
             return Gold(with_pool(opened, [file.open() for file in files]))
         except NoAnswerYetError:
@@ -254,15 +244,15 @@ def validate_run(
 
     Raises UsageError for impossible arguments, InputError for what cannot be read and for lines that answer no query.
     """
-    files, query_files = files_of(run, "run"), files_of(queries, "queries")
+    files, query_files = arguments.files_of(run, "run"), arguments.files_of(queries, "queries")
     if not files or not query_files:
         raise UsageError("validate_run takes at least one run file and one query file")
-    limits = RunLimits(limits_of(justifications), Depth.parse(depth))
-    list_file = file_of(documents, "documents")
+    limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
+    list_file = arguments.file_of(documents, "documents")
     known = None if list_file is None else read_document_list(list_file)
     problems = RecordingLog()
     loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)
-    opened = [held(file).open() for file in files]
+    opened = [arguments.held(file).open() for file in files]
     validated = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments).validated()
     text = None if problems.has_errors else "".join(validated.pieces)
     why = "a line that it hangs on was skipped"

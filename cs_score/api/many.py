@@ -9,18 +9,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 from cs_score.analysis.many import assessors as assessing
 from cs_score.analysis.many import pool_bias as pooling
 from cs_score.analysis.many import sampled_pool as sampling
-from cs_score.api.arguments import (
-    Files,
-    Limits,
-    Together,
-    at_least_one,
-    checked,
-    files_of,
-    held,
-    options_of,
-    policy_words,
-    resampling_of,
-)
+from cs_score.api import arguments
+from cs_score.api.arguments import Files, Limits, Together, checked
 from cs_score.api.documents import Comparison
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.runs import RunResult, switches_of
@@ -208,9 +198,11 @@ def batch(
     What is wrong with one run stands in its row.
     """
     page = page_maker() if html else None
-    options = options_of(policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand)
+    options = arguments.options_of(
+        policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand
+    )
     texts = options.policy.texts()
-    also = read_policies(policy_words(also_policy), options, texts)
+    also = read_policies(arguments.policy_words(also_policy), options, texts)
     name = "" if not also else policy if isinstance(policy, str) else "given"
     if name in (each.name for each in also):
         raise UsageError(f"also_policy {name} is the policy in force already")
@@ -219,10 +211,10 @@ def batch(
     lists = [None if name is None or not os.path.isfile(name) else InputFile(name) for name in chosen]
     tests = None
     if bootstrap is not None:
-        tests = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
+        tests = arguments.resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
     plan = ColdStartPlan(
-        queries=tuple(map(held, files_of(queries, "queries"))),
-        pool=tuple(map(held, files_of(pool, "pool"))),
+        queries=tuple(map(arguments.held, arguments.files_of(queries, "queries"))),
+        pool=tuple(map(arguments.held, arguments.files_of(pool, "pool"))),
         options=options,
         policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
         layout=layout,
@@ -237,9 +229,9 @@ def batch(
     ranking = None if measure is None else find(measure, plan.measures())
     if measure is not None and ranking is None:
         raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
-    at_least_one("jobs", jobs)
+    arguments.at_least_one("jobs", jobs)
     folder = os.fspath(output)
-    found, remarks = find_runs([name_of(run) for run in files_of(runs, "runs")], None, (RUN_SUFFIX,))
+    found, remarks = find_runs([name_of(run) for run in arguments.files_of(runs, "runs")], None, (RUN_SUFFIX,))
     shared = [file.name for file in (*plan.queries, *plan.pool, plan.query_list, plan.samples) if file is not None]
     inputs = [name_of(member) for name in shared for member in members(name)]
     outputs = planned_batch(plan, folder, found, inputs, (), force, with_pages=html)
@@ -278,7 +270,7 @@ def power(
     if isinstance(comparison, Comparison):
         compared = comparison._document
     else:
-        [given] = files_of(comparison or (), "comparison")
+        [given] = arguments.files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))
     return Power(planning.of_comparison(compared, measure, difference, alpha, power))
 
@@ -307,10 +299,10 @@ def pool_bias(
     Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
     """
     asked, given, assessed = (
-        [held(file) for file in files_of(files, what)]
+        [arguments.held(file) for file in arguments.files_of(files, what)]
         for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
     )
-    options = options_of(
+    options = arguments.options_of(
         policy, justifications, query_ids, discipline=discipline, expand=expand, follow=follow,
         mention_types=mention_types,
     )  # fmt: skip
@@ -365,7 +357,7 @@ def assessors(
         each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else () for each in golds
     )
     judged = assessing.judged_in(first), assessing.judged_in(second)
-    settings = resampling_of(bootstrap, seed, confidence, None, clusters)
+    settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters)
     return Assessors(assessing.assessors(task, given[0], given[1], measure, judged, settings))
 
 
