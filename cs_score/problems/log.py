@@ -69,16 +69,12 @@ class FatalProblem(InputError):
         return one_line(f"{self.problem} ({NO_PLACE if self.at is None else self.at})")
 
 
-_Noted: TypeAlias = tuple[str, tuple[object, ...], Place | None, Detail | None]
-"""A problem at one place as it was noted: its code, the arguments of the message, the place and the detail."""
+_Noted: TypeAlias = tuple[str, str | tuple[object, ...], Place | None, Detail | None]
+"""A problem at one place as it was noted: its code, the message or its arguments, the place and the detail."""
 
 
 class ProblemLog:
-    """Collects problems; every occurrence is counted.
-
-    Kept is what was noted, and how often: a bad line may be in the message of each of its problems, so messages are
-    made when they are read.
-    """
+    """Collects problems; every occurrence is counted. Kept is what was noted, and how often."""
 
     _keeps_details: ClassVar[bool] = False
 
@@ -103,8 +99,10 @@ class ProblemLog:
         severity = CODES[code].severity
         if severity is Severity.FATAL:
             self.fatal.append(FatalProblem(f"{severity}: {self._message(code, arguments)}", place, code))
+        noted: _Noted = (code, arguments, place, detail)
+        if not self._keeps_details:
+            noted = (code, self._message(code, arguments), place, None)
         if self._keeps_details or severity is not Severity.FATAL:
-            noted = (code, arguments, place, detail if self._keeps_details else None)
             self._noted[noted] = self._noted.get(noted, 0) + times
 
     def end_if_fatal(self) -> None:
@@ -143,23 +141,29 @@ class ProblemLog:
         """Occurrences of warnings and errors, repeated ones included."""
         return self.count(Severity.WARNING, Severity.ERROR)
 
-    def in_order_met(self) -> Iterator[Problem]:
-        """The problems in the order in which they were first met, without fatal ones."""
-        found: dict[tuple[str, str], dict[Place | None, int]] = {}
-        for (code, arguments, place, _), times in self._noted.items():
-            if CODES[code].severity is not Severity.FATAL:
-                places = found.setdefault((code, self._message(code, arguments)), {})
-                places[place] = places.get(place, 0) + times
-        for (code, message), places in found.items():
-            yield Problem(code, CODES[code].severity, message, tuple(places), sum(places.values()))
+    def by_place(self) -> Iterator[tuple[Place, Problem]]:
+        """Each problem at each of its places, as it was noted."""
+        for (code, what, place, _), times in self._noted.items():
+            if place is not None:
+                yield place, Problem(code, CODES[code].severity, self._message(code, what), (place,), times)
 
     def __iter__(self) -> Iterator[Problem]:
-        """The problems in the order of the report: by code, then by message, both as byte strings."""
-        # Texts compare as their bytes in UTF-8 do.
-        return iter(sorted(self.in_order_met(), key=lambda problem: (problem.code, problem.message)))
+        """The problems in the order of the report: by code, then by message, both as byte strings; no fatal ones."""
 
-    def _message(self, code: str, arguments: tuple[object, ...]) -> str:
-        return self.wordings[code] % arguments if code in self.wordings else CODES[code].message(arguments)
+        def alike(noted: _Noted) -> tuple[str, str]:  # texts compare as their bytes in UTF-8 do
+            return noted[0], self._message(noted[0], noted[1])
+
+        reported = [noted for noted in self._noted if CODES[noted[0]].severity is not Severity.FATAL]
+        for (code, message), found in itertools.groupby(sorted(reported, key=alike), alike):
+            places: dict[Place | None, int] = {}
+            for noted in found:
+                places[noted[2]] = places.get(noted[2], 0) + self._noted[noted]
+            yield Problem(code, CODES[code].severity, message, tuple(places), sum(places.values()))
+
+    def _message(self, code: str, what: str | tuple[object, ...]) -> str:
+        if isinstance(what, str):
+            return what
+        return self.wordings[code] % what if code in self.wordings else CODES[code].message(what)
 
 
 class Occurrence(Record):
@@ -183,7 +187,10 @@ class Occurrence(Record):
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps the details of every occurrence, for reports that programs and editors read."""
+    """A log that keeps the details of every occurrence, for reports that programs and editors read.
+
+    A bad line may be in the message of each of its problems, so messages are made when they are written.
+    """
 
     _keeps_details = True
 
@@ -242,17 +249,19 @@ class RecordingLog(ProblemLog):
 
 
 def _occurrence(noted: _Noted, times: int) -> Occurrence:
-    code, arguments, _, given = noted
+    code, what, _, given = noted
     place, detail, kind = _place_of(noted), given or Detail(), CODES[code]
-    column = str(arguments[kind.column]) if isinstance(kind.column, int) else kind.column
-    text = detail.text
-    if text is None and kind.offender is not None:
-        text = str(arguments[kind.offender]).strip("\n")
+    column, text = detail.column or kind.column, detail.text
+    if not isinstance(what, str):
+        if isinstance(column, int):
+            column = str(what[column])
+        if text is None and kind.offender is not None:
+            text = str(what[kind.offender]).strip("\n")
+    message = (what if isinstance(what, str) else kind.message(what)).rstrip()
     file, line = None if place is None else place.file, _line_of(place)
     within = None if place is None or line is not None else place.shown or str(place.line)
-    message = kind.message(arguments).rstrip()
-    column = detail.column or column
-    return Occurrence(code, kind.severity, message, file, line, within, column, text, detail.repaired, times)
+    named = column if isinstance(column, str) else None
+    return Occurrence(code, kind.severity, message, file, line, within, named, text, detail.repaired, times)
 
 
 def _place_of(noted: _Noted) -> Place | None:

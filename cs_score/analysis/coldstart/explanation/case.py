@@ -337,9 +337,8 @@ class Case:
         """The problems that were met at each line."""
         found: dict[Place, list[Problem]] = defaultdict(list)
         for log in (self.run.problems, *(unit.problems for unit in self.units.values())):
-            for problem in log.in_order_met():
-                for place in filter(None, problem.places):
-                    found[place].append(problem)
+            for place, problem in log.by_place():
+                found[place].append(problem)
         return found
 
     @cached_property
