@@ -155,7 +155,7 @@ def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> 
     folder="files",
     summary="Score many files of {task} predictions against one gold file",
     needs_output=True,
-    example=f"-o scored {options.EXAMPLE_OF_TWO}",
+    example="-o scored $TWO",
 )
 def batch(task: str, line: Line) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.

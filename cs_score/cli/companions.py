@@ -17,19 +17,10 @@ from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageErr
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
+from cs_score.cli import output as terminal
 from cs_score.cli.core import Command, Finished, Line, Misuse, Option, Parameter, Reference, Status, command
 from cs_score.cli.options import report_on_stderr, taken
-from cs_score.cli.output import (
-    STDOUT,
-    Destination,
-    can_show_colours,
-    file_named,
-    is_quiet,
-    say,
-    with_changes,
-    write_report,
-    write_text,
-)
+from cs_score.cli.output import STDOUT, Destination, file_named, say, write_text
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
@@ -39,16 +30,6 @@ from cs_score.preparation import queries as preparing
 from cs_score.preparation.assessments import LANGUAGES, sort_by_language
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
-from cs_score.preparation.queries import (
-    SUBTYPE_ACTIONS,
-    TYPE_ACTIONS,
-    Duplicates,
-    HopChecks,
-    QueryOptions,
-    first_round,
-    query_file_text,
-    second_round,
-)
 from cs_score.preparation.resamples import read_groups, resample_lines
 from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
 from cs_score.problems.codes import Severity
@@ -74,7 +55,7 @@ _FEW_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "1:3
 
 def program(
     name: str, options: Iterable[Option], *words: Parameter, writes: Callable[[Line], Iterable[PlannedOutput]],
-    error_file: Existing | None = Existing.REFUSED, encoded_once: bool = False,
+    error_file: Existing | None = Existing.REFUSED, encoded_once: bool = False, example: str,
 ) -> Callable[[Callable[[Line, Session], int]], Callable[[str], Command]]:  # fmt: skip
     """Make the command of a program: what is read and written is checked, then the work is done in a session.
 
@@ -111,7 +92,7 @@ def program(
             except CsScoreError as error:
                 return session.give_up(error)
 
-        return command(name, options, *words, contract=Reference)(run)
+        return command(name, options, *words, contract=Reference, example=example)(run)
 
     return decorated
 
@@ -174,7 +155,7 @@ class Session:
         if self._closing is not None and not errors:
             self._closing.write(encoded((closing,)))
         elif errors and self._errors.stream == "stderr":
-            write_text("stderr", f"{self._called}: {closing}" if is_quiet() else closing)
+            write_text("stderr", f"{self._called}: {closing}" if terminal.is_quiet() else closing)
         else:
             self._say((closing,) if self._is_reported else chain((self._announced,), report, (closing,)))
         self._write_problems()
@@ -197,7 +178,7 @@ class Session:
             with contextlib.suppress(OutputError):
                 self._say((self._announced, text, said))
             text = ""
-        write_text("stderr", said if is_quiet() else text + said)
+        write_text("stderr", said if terminal.is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
             self.problems.fatal.append(error)
         with contextlib.suppress(OutputError):
@@ -230,8 +211,8 @@ def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
     """A unified diff on standard output. What reaches a terminal must not move its cursor; a file gets it as it is."""
     if sys.stdout.isatty():
         diff = map(terminal_safe, diff)
-    if is_painted and can_show_colours(sys.stdout):
-        diff = map(with_changes, diff)
+    if is_painted and terminal.can_show_colours(sys.stdout):
+        diff = map(terminal.with_changes, diff)
     STDOUT.write(encoded(diff))
 
 
@@ -260,6 +241,7 @@ def _run_output(line: Line) -> Destination | None:
     Parameter("queryfile", "The queries that the run answers"),
     Parameter("filename", "The run, or a folder of runs"),
     writes=lambda line: [] if (run := _run_output(line)) is None else run.planned("-output_file", Existing.REPLACED),
+    example="-output_file valid.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
 )
 def validate_run(line: Line, session: Session) -> int:
     output = _run_output(line)
@@ -336,19 +318,22 @@ def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
     Parameter("queryfile", "The queries"),
     Parameter("outputfile", "A new file for the validated queries"),
     writes=_of_queries,
+    example="-expand -query_base ISLE26 queries/ldc-queries.xml expanded.xml",
 )
 def validate_queries(line: Line, session: Session) -> int:
     output, index = file_named(line.words[1]), _index(line)
-    checks = HopChecks(_choice(line, "-types", TYPE_ACTIONS), _choice(line, "-subtypes", SUBTYPE_ACTIONS))
-    duplicates = _choice(line, "-dups", tuple(Duplicates))
+    checks = preparing.HopChecks(
+        _choice(line, "-types", preparing.TYPE_ACTIONS), _choice(line, "-subtypes", preparing.SUBTYPE_ACTIONS)
+    )
+    duplicates = _choice(line, "-dups", tuple(preparing.Duplicates))
     session.report_to()
     base = line.text("-query_base") if "-expand" in line else None
     languages = frozenset(filter(None, line.text("-languages").split(":")))
-    options = QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
+    options = preparing.QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
     queries = session.queries()
     session.remark(*queries.remarks)
     validated = preparing.validate_queries(queries.table, options, session.problems)
-    text = query_file_text(validated.queries)
+    text = preparing.query_file_text(validated.queries)
 
     def write() -> None:
         output.write(encoded((text,)))
@@ -372,6 +357,7 @@ def validate_queries(line: Line, session: Session) -> int:
     Parameter("outputfile", "The queries to write: a file, stdout or stderr"),
     Parameter("[runfile]", "Answers to the first round"),
     writes=lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
+    example="queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
     error_file=Existing.REPLACED,
     encoded_once=True,
 )
@@ -383,13 +369,13 @@ def generate_queries(line: Line, session: Session) -> int:
     limits = Limits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
     if not runs:
-        text = query_file_text(first_round(queries.table.by_id.values()))
+        text = preparing.query_file_text(preparing.first_round(queries.table.by_id.values()))
         output.write(encoded((text,)))
         session.close("" if "-error_file" in line else "".join(report_text(session.problems)))
         return 0
     check_exists(line.words[2])
     checked = check_run(runs, queries, limits, session.problems)
-    text = query_file_text(second_round(checked.loading.links.responses, is_xml="-valid" in line))
+    text = preparing.query_file_text(preparing.second_round(checked.loading.links.responses, is_xml="-valid" in line))
     return session.finish(lambda: output.write(encoded((text,))))
 
 
@@ -402,6 +388,7 @@ def generate_queries(line: Line, session: Session) -> int:
     Parameter("round2file", "Answers to the second round"),
     Parameter("outputfile", "A new file for the run"),
     writes=lambda line: file_named(line.words[3]).planned("OUTPUTFILE", Existing.REFUSED),
+    example="queries/sf-queries.xml round1.tab round2.tab run.tab",
 )
 def package_output(line: Line, session: Session) -> int:
     rounds, output = list[Input](line.words[1:3]), file_named(line.words[3])
@@ -443,6 +430,7 @@ def _outputs_by_language(line: Line) -> dict[str, Destination]:
     writes=lambda line: chain.from_iterable(
         output.planned("-output_file", Existing.CLEARED) for output in _outputs_by_language(line).values()
     ),
+    example="-output_file pool queries/sf-queries.xml assessments/pool-2016.tab",
 )
 def validate_assessments(line: Line, session: Session) -> int:
     outputs, file = _outputs_by_language(line), line.words[1]
@@ -477,6 +465,7 @@ def validate_assessments(line: Line, session: Session) -> int:
     # Standard output has no special name here.
     writes=lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=None,
+    example="submissions/tide-kb.tab.txt shorter.tab.txt",
 )
 def apply_k(line: Line, session: Session) -> int:
     run_file, output_file = line.words
@@ -507,7 +496,9 @@ class _Superseded(Reference):
         return Line(typed)
 
 
-@command("expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded)
+@command(
+    "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
+)
 def expand_queries(line: Line) -> int:
     """Any words (4)."""
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
@@ -529,6 +520,7 @@ _SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
     contract=Reference,
+    example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(line: Line) -> int:
     if not _SEED.fullmatch(seed := line.text("--seed")):
@@ -552,5 +544,5 @@ def samples(line: Line) -> int:
         return Status.REFERENCE
     report = "" if number else f"WARNING: {one_line(given)} is not a number of samples: no sample written\n"
     report += "" if groups else f"WARNING: no queries in {one_line(queries)}: the samples are empty\n"
-    write_report(errors, report, encoded([report]))
+    terminal.write_report(errors, report, encoded([report]))
     return 0

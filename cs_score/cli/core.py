@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
-from string import Template
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -260,7 +259,7 @@ class Command(click.Command):
         sections: Iterable[Section] = (), example: str = "", summary: str = "", formats: Sequence[str] = (),
         folder: str = "", needs_output: bool = False, failure: Callable[[str, str], str] = failure_text,
     ) -> None:  # fmt: skip
-        self.body, self.sections, self.example = body, tuple(sections), example or example_of(name)
+        self.body, self.sections, self.example = body, tuple(sections), example
         self.formats, self.folder, self.needs_output, self.failure = tuple(formats), folder, needs_output, failure
         self.parameters, self.entry = parameters, COMMANDS.get(name)
         own = [*options]
@@ -656,50 +655,6 @@ def version_text() -> str:
         f"  {name:<{width}}  follows {each.follows}\n" for name, each in COMMANDS.items() if name and each.follows
     )
     return f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED})\n{''.join(follow)}"
-
-
-_RUN: Final = "queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt"
-_FILE_OF_TASK: Final = {"r4c": "json", "hotpotqa": "json"}
-_MEASURE_OF_TASK: Final = {
-    "scifact": "sentence_label_f1", "claims": "sentence_f1", "r4c": "er_f1", "hotpotqa": "joint_f1",
-}  # fmt: skip
-_EXAMPLE_OF_TASK: Final = {
-    "batch": "-o scored $GOLD $A $B",
-    "check": "--min $MEASURE=0.1 $GOLD --predictions $A",
-    "compare": "$GOLD $A $B",
-    "diff": "$GOLD $A $B",
-    "power": "--difference 0.1 $GOLD $A $B",
-    "report": "-o report.html $GOLD --predictions $A",
-}
-_EXAMPLE: Final = {
-    "": f"-expand ISLE26 {_RUN}",
-    "pool-bias": f"-expand ISLE26 {_RUN} submissions/gull-sf.tab.txt",
-    "plot": "budget analysis.json -o budget.svg",
-    "verify": "result.json",
-    "validate-run": "-output_file valid.tab queries/sf-queries.xml submissions/tide-kb.tab.txt",
-    "validate-queries": "-expand -query_base ISLE26 queries/ldc-queries.xml expanded.xml",
-    "expand-queries": "queries/ldc-queries.xml",
-    "generate-queries": "queries/sf-queries.xml round2.xml submissions/tide-kb.tab.txt",
-    "package-output": "queries/sf-queries.xml round1.tab round2.tab run.tab",
-    "validate-assessments": "-output_file pool queries/sf-queries.xml assessments/pool-2016.tab",
-    "validate-kb": "-output tac -output_dir . submissions/tide.tac",
-    "resolve-queries": "queries/sf-queries.xml tide.tac.valid tide.tab.txt",
-    "apply-k": "submissions/tide-kb.tab.txt shorter.tab.txt",
-    "samples": "-output_file resamples.txt 1000 queries/queryids.txt",
-}
-
-
-def example_of(name: str) -> str:
-    """The words of a call on the samples of the repository."""
-    verb, _, task = name.partition(" ")
-    verb, task = ("score", verb) if verb in TASKS else (verb, task)
-    if not task:
-        return _EXAMPLE.get(name, "")
-    words = _EXAMPLE_OF_TASK.get(verb, "$GOLD --predictions $A")
-    ending = _FILE_OF_TASK.get(task, "jsonl")
-    files = {role: f"submissions/{task}-{role.lower()}.{ending}" for role in ("A", "B")}
-    files["GOLD"] = f"--gold assessments/{task}-gold.{ending}"
-    return Template(words).substitute(files, MEASURE=_MEASURE_OF_TASK.get(task, "NAME"))
 
 
 def load(name: str, task: str = COLD_START) -> Command:

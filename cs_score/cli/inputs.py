@@ -14,15 +14,9 @@ from cs_score.base.outputs import ending_of
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import InMemory, Input, name_of
+from cs_score.cli import options as known
 from cs_score.cli.core import Line
-from cs_score.cli.options import (
-    POLICY_SWITCHES,
-    Scoring,
-    evidence_task,
-    own_arguments,
-    read_resampling,
-    report_on_stderr,
-)
+from cs_score.cli.options import Scoring, evidence_task, own_arguments, read_resampling
 from cs_score.cli.output import remark, say, warn, with_bar
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
@@ -269,7 +263,7 @@ def _warn_of(run: Run, name: str | None = None) -> None:
 
 def say_policy(given: Scoring, duplicates: int) -> None:
     """Where none was named, say which policy is in force with so many duplicates, and which one counts differently."""
-    if duplicates and given.line.first(f"--policy {' '.join(POLICY_SWITCHES)}") is None:
+    if duplicates and given.line.first(f"--policy {' '.join(known.POLICY_SWITCHES)}") is None:
         is_ignored = "DUPLICATE" in given.edition.ignore
         name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
         outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")
@@ -302,7 +296,7 @@ def load_as_prepared(
 def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
     for run in runs:
-        say(report_on_stderr(run.problems))
+        say(known.report_on_stderr(run.problems))
         if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
             problems.also_report(run.problems)
         run.check()

@@ -13,22 +13,13 @@ from cs_score.cli.companions import CHECK, DIFF, DOCUMENTS, NONE, PROBLEMS, Sess
 from cs_score.cli.core import Finished, Line, Option, Parameter
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
-from cs_score.knowledge_base import validation
+from cs_score.knowledge_base import validation, writers
 from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanation_text, read_validated
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes
-from cs_score.knowledge_base.writers import (
-    JSON_OPTION,
-    KbOutputs,
-    differences,
-    output_folder,
-    output_paths,
-    statistics_of,
-    statistics_text,
-)
 
 
 def _statistics(line: Line) -> list[tuple[str, Destination]]:
@@ -45,7 +36,7 @@ def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
     """The files of statistics; those of the formats must be new, and are checked with their folder."""
     for switch, output in _statistics(line):
         if switch == "--json":
-            yield from JSON_OPTION.outputs(line.switches["--json"])
+            yield from writers.JSON_OPTION.outputs(line.switches["--json"])
         else:
             yield from output.planned(switch, Existing.REPLACED)
 
@@ -71,6 +62,7 @@ def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
     ),
     Parameter("filename", "The knowledge base"),
     writes=_outputs_of_kb,
+    example="-output tac -output_dir . submissions/tide.tac",
     error_file=Existing.REPLACED,
     encoded_once=True,
 )
@@ -82,13 +74,13 @@ def validate_kb(line: Line, session: Session) -> int:
     task = line.text("-task").upper()
     if task not in TASKS:
         raise UsageError(f"Unknown task: {task} (known tasks are [{', '.join(sorted(TASKS))}]")
-    folder = output_folder(line.get("-output_dir"), kb_file)
+    folder = writers.output_folder(line.get("-output_dir"), kb_file)
     session.report_to(closing_only=True)
     labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    paths = output_paths(NONE if "--check" in line else line.text("-output"), folder, kb_file)
-    outputs = KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
+    paths = writers.output_paths(NONE if "--check" in line else line.text("-output"), folder, kb_file)
+    outputs = writers.KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
     statistics = _statistics(line)
     table = PredicateTable()
     if (predicates := line.get("-predicates")) is not None:
@@ -105,7 +97,7 @@ def validate_kb(line: Line, session: Session) -> int:
         outputs.write(base)
         _write_statistics(statistics, base)
         if "--diff" in line:
-            write_difference(differences(base, labels))
+            write_difference(writers.differences(base, labels))
 
     return session.finish(write)
 
@@ -113,9 +105,9 @@ def validate_kb(line: Line, session: Session) -> int:
 def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: KnowledgeBase) -> None:
     if not wanted:
         return
-    statistics = statistics_of(base)
+    statistics = writers.statistics_of(base)
     for switch, output in wanted:
-        pieces = (json_text(statistics),) if switch == "--json" else statistics_text(statistics)
+        pieces = (json_text(statistics),) if switch == "--json" else writers.statistics_text(statistics)
         if switch == "--json" and output.stream is None:
             write_packed(output.text, encoded(pieces))
         else:
@@ -139,6 +131,7 @@ def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
     Parameter("runfile", "The validated knowledge base"),
     Parameter("output_file", "The run to write: a file, stdout or stderr"),
     writes=_outputs_of_run,
+    example="queries/sf-queries.xml tide.tac.valid tide.tab.txt",
     error_file=Existing.REPLACED,
     encoded_once=True,
 )

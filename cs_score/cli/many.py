@@ -18,22 +18,7 @@ from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Runs, named_by
-from cs_score.cli.options import (
-    EXAMPLE,
-    EXAMPLE_OF_TWO,
-    FAMILY,
-    INTERVALS,
-    LEGEND,
-    POLICIES,
-    SCORING,
-    positive_number,
-    read_measures,
-    read_resampling,
-    taken,
-    top_of,
-    verb,
-    whole_number,
-)
+from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
 from cs_score.cli.scoring import RunsScored, estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
@@ -68,7 +53,7 @@ SHOWN_VALUES: Final = 20
 
 _RUNS: Final = f"{SCORING} -runids --run --policy"
 _COMPARED_AS: Final = "text json tsv markdown latex html"
-_COMPARING: Final = f"{INTERVALS} {FAMILY} --measure --primary --common --equivalence --top --all --force"
+_COMPARING: Final = f"{INTERVALS} {options.FAMILY} --measure --primary --common --equivalence --top --all --force"
 _OF_COMPARISONS: Final = (
     Option("--common", "Compare on the units that all systems have; otherwise they must be the same"),
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
@@ -92,7 +77,7 @@ _OF_COMPARISONS: Final = (
     own=_OF_COMPARISONS,
     of_runs=[POLICIES],
     needs_files=False,
-    example=EXAMPLE_OF_TWO,
+    example="$TWO",
     summary="Compare {task} systems on the same gold file",
 )
 def compare(name: str, line: Line) -> int:
@@ -135,7 +120,7 @@ def compare_table(line: Line) -> int:
 
 
 def _choices_of(line: Line) -> dict[str, Any]:
-    equivalence, common = positive_number(line, "--equivalence"), "--common" in line
+    equivalence, common = options.positive_number(line, "--equivalence"), "--common" in line
     return {
         "measures": read_measures(line),
         "primary": line.get("--primary"),
@@ -154,7 +139,7 @@ def _print_comparison(line: Line, found: Comparison) -> int:
     if line.format not in ("json", "tsv") and not read_measures(line) and "--all" not in line:
         found = comparison.first_measure(found)
     is_screen = line.format == "text" and "--all" not in line
-    text = comparison_screen(found, top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
+    text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
     print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
 
@@ -216,13 +201,13 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
     ],
     of_runs=[POLICIES],
     needs_files=False,
-    example=f"--difference 0.1 {EXAMPLE_OF_TWO}",
+    example="--difference 0.1 $TWO",
     summary="What difference of {task} systems a test set detects",
 )
 def power(name: str, line: Line) -> int:
     """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
-    deviation, difference = positive_number(line, "--sd"), positive_number(line, "--difference")
-    level, share = positive_number(line, "--alpha") or 0.05, positive_number(line, "--power") or 0.8
+    deviation, difference = options.positive_number(line, "--sd"), options.positive_number(line, "--difference")
+    level, share = options.positive_number(line, "--alpha") or 0.05, options.positive_number(line, "--power") or 0.8
     task, measure = task_named(name), line.get("--measure")
     if deviation is not None:
         if line.words or "--gold" in line:
@@ -281,9 +266,10 @@ _TEAMS: Final = Option(
             "and rank before and after, tau-b of both rankings, and beside it the scenarios of analyze.",
         ),
         POLICIES,
-        *LEGEND,
+        *options.LEGEND,
     ),
     formats=("text", "json", "tsv"),
+    example=options.EXAMPLE_OF_TWO,
 )
 def pool_bias(line: Line) -> int:
     """Print what a pool favours. Raises UsageError, InputError for what cannot be scored."""
@@ -342,7 +328,7 @@ def _gate_of(line: Line) -> checking.Gate:
     of_runs=[POLICIES],
     failure=lambda form, text: checking.error_text(form, text),
     summary="Hold {task} predictions against limits and a baseline",
-    example=f"--min SF-AP=0.4 {EXAMPLE}",
+    example=("--min SF-AP=0.4 $ONE", "--min $MEASURE=0.1 $ONE"),
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
@@ -383,6 +369,7 @@ def check(task: str, line: Line) -> int:
         )
     ],
     formats=("text", "json", "tsv"),
+    example="result.json",
 )
 def verify(line: Line) -> int:
     """Verify, file by file; the exit status. Raises CsScoreError where something cannot be verified."""

@@ -16,33 +16,14 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
+from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
-from cs_score.coldstart.options import (
-    AS_GIVEN,
-    DISCIPLINES,
-    MENTION_TYPES,
-    POLICY_ITEMS,
-    PRESETS,
-    Justifications,
-    Options,
-    Policy,
-    edition_of,
-    find_preset,
-    listed,
-    read_policies,
-)
+from cs_score.coldstart.options import AS_GIVEN, PRESETS, Justifications, Options, Policy, edition_of, listed
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem
-from cs_score.statistics.options import (
-    CORRECTIONS,
-    DEFAULT_RESAMPLES,
-    FEWEST_FOR_HSD,
-    INTERVAL_METHODS,
-    Correction,
-    IntervalMethod,
-    Resampling,
-)
+from cs_score.statistics import options as statistics
+from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
 from cs_score.tasks import COLD_START, task_named
 
@@ -85,7 +66,7 @@ def _known(spelt: str, help_text: str, choices: Iterable[str] = ()) -> Option:
 
 
 def _side(name: str, help_text: str) -> Option:
-    legal = (item for item, kind in POLICY_ITEMS.items() if name[1:].upper() in kind.sides)
+    legal = (item for item, kind in coldstart.POLICY_ITEMS.items() if name[1:].upper() in kind.sides)
     return _known(f"{name} LIST", f"Colon-separated categories that {help_text}", legal)
 
 
@@ -94,7 +75,7 @@ _METHODS: Final = " or ".join(INTERVAL_METHODS)
 _POLICY_OF_OURS: Final = "right=A:B,wrong=C,ignore=D,justifications=1:3"
 
 _SHARED: Final = (
-    _known("-discipline NAME", "How a response finds its assessment; see below", DISCIPLINES),
+    _known("-discipline NAME", "How a response finds its assessment; see below", coldstart.DISCIPLINES),
     _known("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
     Option("-expand BASE", "Split queries by entry point; BASE begins the names of the queries made"),
     _known("-fields LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
@@ -115,15 +96,15 @@ _SHARED: Final = (
     Option(
         "--bootstrap N",
         "Bootstrap resamples of intervals and tests; comparisons always have some",
-        f"none, {DEFAULT_RESAMPLES} or more to compare",
+        f"none, {statistics.DEFAULT_RESAMPLES} or more to compare",
     ),
     Option("--clusters FILE", "Units that are drawn together: a table with the columns unit, cluster, [stratum]"),
     Option("--confidence PERCENT", "Confidence of the intervals, 50 to 99.99", "95"),
     Option(
         "--correction NAME",
-        f"Correction of the tests of all pairs: {', '.join(CORRECTIONS)}",
-        f"hsd, below {FEWEST_FOR_HSD} systems holm",
-        CORRECTIONS,
+        f"Correction of the tests of all pairs: {', '.join(statistics.CORRECTIONS)}",
+        f"hsd, below {statistics.FEWEST_FOR_HSD} systems holm",
+        statistics.CORRECTIONS,
     ),
     Option("--follow VERSION", f"Edition of the reference whose rules apply: {_EDITIONS}", LATEST.name, [*EDITIONS]),
     FORCE,
@@ -142,7 +123,7 @@ _SHARED: Final = (
         "--mention-types NAME",
         "How to read pools without mention types; assume-name counts their answers as names",
         AS_GIVEN,
-        [*MENTION_TYPES],
+        [*coldstart.MENTION_TYPES],
     ),
     Option(
         "--parts N", "Divide the queries of a large run into N parts; 1: do not divide", f"one for each {PART >> 20} MB"
@@ -212,7 +193,7 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
     """
     found: Resampling | None = None
     if always or "--bootstrap" in line:
-        resamples, seed = line.text("--bootstrap", str(DEFAULT_RESAMPLES)), line.text("--seed", "0")
+        resamples, seed = line.text("--bootstrap", str(statistics.DEFAULT_RESAMPLES)), line.text("--seed", "0")
         confidence, method = line.text("--confidence", "95"), line.get("--interval")
         whole = re.compile(r"[0-9]{1,100}")
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
@@ -233,8 +214,8 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
     if not with_family:
         return found
     correction = line.get("--correction")
-    if correction is not None and correction not in CORRECTIONS:
-        raise UsageError(f"--correction takes {', '.join(CORRECTIONS)}, not {correction}")
+    if correction is not None and correction not in statistics.CORRECTIONS:
+        raise UsageError(f"--correction takes {', '.join(statistics.CORRECTIONS)}, not {correction}")
     if found is None:
         if name := line.first(FAMILY):
             raise UsageError(f"{name} is about tests: give --bootstrap N, too")
@@ -306,10 +287,10 @@ class Scoring:
         if given is not None and "=" in given:
             base = Options(follow=edition.name, justifications=limits)
             name = "" if ":" in given.partition("=")[0] else "own:"
-            [named] = read_policies([f"{name}{given}"], base, policy.texts(), "--policy")
+            [named] = coldstart.read_policies([f"{name}{given}"], base, policy.texts(), "--policy")
             policy, limits = named.policy, named.justifications
         elif given is not None:
-            policy, limits = find_preset(given).policy, find_preset(given).justifications
+            policy, limits = coldstart.find_preset(given).policy, coldstart.find_preset(given).justifications
         sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
         return {**DEFAULTS, **sides, "-justifications": str(limits) if edition.has_limits else "M:M"}
 
@@ -428,16 +409,35 @@ POLICY_FORM: Final[Section] = (
     f"A policy is NAME:{_POLICY_OF_OURS}, parts left out being those of the switches, or one of these names:",
 )
 LEGEND: Final[tuple[Section, Section]] = (
-    ("Disciplines are", [(name, f"{meaning}.") for name, meaning in DISCIPLINES.items()]),
+    ("Disciplines are", [(name, f"{meaning}.") for name, meaning in coldstart.DISCIPLINES.items()]),
     (
         "Policy options are",
         [
             (name, f"{item.meaning}. Legal for {', '.join('-' + side.lower() for side in sorted(item.sides))}.")
-            for name, item in POLICY_ITEMS.items()
+            for name, item in coldstart.POLICY_ITEMS.items()
         ],
     ),
 )
 """What the switches `-discipline`, `-right`, `-wrong` and `-ignore` take."""
+
+
+_SAMPLES: Final = {
+    "scifact": ("jsonl", "sentence_label_f1"),
+    "claims": ("jsonl", "sentence_f1"),
+    "r4c": ("json", "er_f1"),
+    "hotpotqa": ("json", "joint_f1"),
+}
+"""The ending of the samples of a task, and a measure."""
+
+
+def _example(task: str, words: str) -> str:
+    one, two, measure = EXAMPLE, EXAMPLE_OF_TWO, ""
+    if task != COLD_START:
+        ending, measure = _SAMPLES[task]
+        gold = f"--gold assessments/{task}-gold.{ending}"
+        a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
+        one, two = f"{gold} --predictions {a}", f"{gold} {a} {b}"
+    return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
 
 
 Pair: TypeAlias = str | tuple[str, str]
@@ -447,20 +447,22 @@ Pair: TypeAlias = str | tuple[str, str]
 def verb(
     options: Pair, formats: Pair, *, files: Pair = (FILES, FILES_OF_EVIDENCE), own: Iterable[Option] = (),
     sections: Iterable[Section] = (), of_runs: Iterable[Section] = (), of_evidence: Iterable[Section] = (),
-    folder: Pair = "", summary: str = "", example: str = EXAMPLE, needs_files: bool = True, **more: Any,
+    folder: Pair = "", summary: str = "", example: Pair = "$ONE", needs_files: bool = True, **more: Any,
 ) -> Callable[[Callable[[str, Line], int]], Callable[[str], Command]]:  # fmt: skip
     """Make the commands of a verb, one for each task, of the function of its name that does the work.
 
     `options`, shared ones and its `own`, and `formats` have blanks between them; `files` say what the words are.
-    `sections` are parts of its help, with others `of_runs` and `of_evidence`; `summary` is that of evidence, `example`
-    that of Cold Start, which wants a file unless it is not said that it `needs_files`.
+    `sections` are parts of its help, with others `of_runs` and `of_evidence`; `summary` is that of evidence. Cold Start
+    wants a file unless it is not said that it `needs_files`. In the `example` $ONE stands for the files of a run or of
+    predictions, $TWO for those of two, $MEASURE for a measure.
     """
 
     def decorated(body: Callable[[str, Line], int]) -> Callable[[str], Command]:
         def command(task: str) -> Command:
             is_evidence = task != COLD_START
-            names, known, meaning, taken_folder = (
-                each if isinstance(each, str) else each[is_evidence] for each in (options, formats, files, folder)
+            given = (options, formats, files, folder, example)
+            names, known, meaning, place, call = (
+                each if isinstance(each, str) else each[is_evidence] for each in given
             )
             words = Parameter("files..." if needs_files and not is_evidence else "[files...]", meaning)
             name, found, below, said = body.__name__, taken(names, task, own), (*of_runs, *LEGEND), ""
@@ -473,7 +475,7 @@ def verb(
                 )
             return Command(
                 name, found, words, body=partial(body, task), sections=(*sections, *below), summary=said,
-                example="" if is_evidence else example, formats=known.split(), folder=taken_folder, **more
+                example=_example(task, call), formats=known.split(), folder=place, **more
             )  # fmt: skip
 
         return command

@@ -213,7 +213,9 @@ def with_clock(doing: str) -> Iterator[None]:
     start, done = time.monotonic(), threading.Event()
 
     def tick() -> None:
-        while not done.wait(1 if time.monotonic() - start > PATIENCE else PATIENCE):
+        pause: float = PATIENCE
+        while not done.wait(pause):
+            pause = 1
             if not any("%" in text for text in _SHOWN):  # a bar says more
                 _show(f"{doing}, {time.monotonic() - start:.0f} s")
 

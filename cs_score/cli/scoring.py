@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
+from cs_score.base import outputs as storage
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.outputs import (
-    Existing,
-    PlannedOutput,
-    encoded,
-    folder_beside,
-    folder_made,
-    is_stream,
-    why_not_writable,
-    write_packed,
-    write_whole,
-)
+from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
@@ -118,13 +109,13 @@ class Call(Runs):
             if self.json_file == "-":
                 STDOUT.write(text)
             else:
-                write_packed(self.json_file, text)
+                storage.write_packed(self.json_file, text)
         if self.output is not None and self.output.stream is not None:
             for blocks in outputs.stream_blocks(result, self.layout, self.params, intervals):
                 self.output.write(blocks)
         elif self.output is not None:
             for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
-                write_whole(f"{self.output.text}.{ending}", blocks)
+                storage.write_whole(f"{self.output.text}.{ending}", blocks)
 
     def check_inputs(self) -> None:
         """Raises InputError where an input cannot be opened."""
@@ -168,7 +159,7 @@ class PredictionsScored(Record):
         from cs_score.evidence.report import unit_blocks
 
         if self.per_item is not None:
-            write_packed(self.per_item, unit_blocks(self.result))
+            storage.write_packed(self.per_item, unit_blocks(self.result))
 
     def text(self, line: Line) -> str:
         """As that of runs."""
@@ -186,7 +177,7 @@ class PredictionsScored(Record):
 def _bare_call(line: Line) -> Call:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
     output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
-    if output.stream is None and (reason := why_not_writable(f"{output.text}.debug")) is not None:
+    if output.stream is None and (reason := storage.why_not_writable(f"{output.text}.debug")) is not None:
         raise OutputError(
             f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
             "others are written, into a folder that must be there"
@@ -202,6 +193,7 @@ def _bare_call(line: Line) -> Call:
     options.taken(f"{options.OF_A_CALL} -error_file -output_file --json"),
     Parameter("files...", options.FILES),
     contract=Reference,
+    example=options.EXAMPLE,
     sections=(options.OUTPUT_FILES, options.FIELDS, options.POLICIES, *options.LEGEND),
 )
 def bare(line: Line) -> int:
@@ -270,7 +262,7 @@ def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contex
     except InputError:  # it comes after what is fatal in the files
         return None
     path = None if call.output is None or call.output.stream is not None else f"{call.output.text}.debug"
-    beside = unfinished.enter_context(folder_beside(None if path is None or is_stream(path) else path))
+    beside = unfinished.enter_context(storage.folder_beside(None if path is None or storage.is_stream(path) else path))
     return score_in_parts(gold, list(map(name_of, files)), parts, call.jobs or processors(), beside)
 
 
@@ -311,7 +303,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
         with contextlib.suppress(OutputError):
             if errors.stream is None:
                 text = outputs.stopped_report(collected, error, call.edition) + outputs.MAY_BE_REPLACED
-                write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
+                storage.write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
     return Status.REFERENCE
@@ -332,7 +324,7 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
     call = _call_of_score(line)
     problems = call.new_log()
     try:
-        with folder_made(line.folder, "-o"), paused_collector(), _scored_apart(call, problems) as scored:
+        with storage.folder_made(line.folder, "-o"), paused_collector(), _scored_apart(call, problems) as scored:
             yield scored
             result = scored.result
     except CsScoreError as error:
@@ -443,7 +435,7 @@ def score(task: str, line: Line) -> int:
         text = scored.text(line)
         scored.write()
         if (path := line.get("--per-unit")) is not None:
-            write_packed(path, _by_unit(task, scored, read_resampling(line)))
+            storage.write_packed(path, _by_unit(task, scored, read_resampling(line)))
     terminal.print_text(text)
     has_errors = isinstance(scored, RunsScored) and scored.result.error_count
     return Finished(Status.FAILED if has_errors else Status.DONE, scored)

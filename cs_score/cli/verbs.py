@@ -13,22 +13,10 @@ from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
+from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
-from cs_score.cli.options import (
-    EXAMPLE,
-    EXAMPLE_OF_TWO,
-    FILES,
-    FILES_OF_EVIDENCE,
-    INTERVALS,
-    MOST_SHOWN,
-    POLICIES,
-    POLICY_FORM,
-    SCORING,
-    read_resampling,
-    top_of,
-    verb,
-)
+from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.editions import EDITIONS
 from cs_score.coldstart.options import PRESETS
@@ -87,7 +75,7 @@ def deliver(line: Line, task: Task, document: Any) -> int:
         parts = [part for table in shown for part in table.parts()]
         print_text("\n\n".join("\n".join((above(part.title), "", *render(part, top))) for part in parts))
     else:
-        print_text(task.text(document, text_width(), MOST_SHOWN if "--all" in line else top), with_deltas)
+        print_text(task.text(document, text_width(), options.MOST_SHOWN if "--all" in line else top), with_deltas)
     return Status.DONE
 
 
@@ -134,7 +122,7 @@ _OWN: Final = (
     Option("--pool-b FILE", "Take one run, and score it as B with these assessments"),
 )
 
-_FILES: Final = (f"The queries, the run and its assessments, in any order. {FILES}", FILES_OF_EVIDENCE)
+_FILES: Final = (f"The queries, the run and its assessments, in any order. {FILES}", options.FILES_OF_EVIDENCE)
 _MISTAKES: Final = (
     "Mistakes",
     "A mistake is one abstract, sentence, fact, label or answer. Its gain is the difference between two scores: of "
@@ -162,7 +150,7 @@ _PAGE: Final = (
     "and how to make it again. Tables sort, filter and copy; what is shown stands in the address. Needs the "
     "extra report: pip install 'cs-score[report]'",
 )
-_POLICIES: Final = (POLICY_FORM, POLICIES)
+_POLICIES: Final = (options.POLICY_FORM, options.POLICIES)
 _FORMATS: Final = "text json tsv markdown latex"
 
 
@@ -209,7 +197,7 @@ def analyze(name: str, line: Line) -> int:
     of_runs=[_EXPLANATION],
     of_evidence=[_MISTAKES],
     summary="How one {unit} of {task} was scored, and what it costs",
-    example=f"--line 7 {EXAMPLE}",
+    example=("--line 7 $ONE", "$ONE"),
 )
 def explain(name: str, line: Line) -> int:
     """Explain. Failed where the run cannot be scored; what can be said of it is said all the same."""
@@ -235,7 +223,7 @@ def explain(name: str, line: Line) -> int:
     sections=[_DIFFERENCE],
     of_runs=_POLICIES,
     folder="tsv",
-    example=EXAMPLE_OF_TWO,
+    example="$TWO",
     summary="Why one {task} system scores higher than another, unit by unit",
 )
 def diff(name: str, line: Line) -> int:
@@ -254,7 +242,7 @@ def diff(name: str, line: Line) -> int:
     own=_OWN,
     sections=[_PAGE],
     summary="The page of {task} predictions",
-    example=f"-o report.html {EXAMPLE}",
+    example="-o report.html $ONE",
 )
 def report(name: str, line: Line) -> int:
     """The page of one run, of two, or of what was analysed before. Raises UsageError, InputError.
@@ -318,6 +306,7 @@ _CHARTS: Final = (
     needs_output=True,
     sections=[("Charts", _CHARTS)],
     formats=("svg", "pdf", "png"),
+    example="budget analysis.json -o budget.svg",
 )
 def plot(line: Line) -> int:
     kind, name = line.words
