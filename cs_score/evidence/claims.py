@@ -7,7 +7,7 @@ the user documentation). Section numbers refer to the project's claims contract.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from msgspec import UNSET
@@ -132,7 +132,7 @@ def _claims(source: Source) -> dict[Hashable, Claim]:
     """The claims by the keys of their ids; of an id the first spelling (1 or 1.0), at the place of its first line."""
     claims: dict[Hashable, Claim] = {}
     for number, value in reading.json_lines(source, skipped_marks=SKIPPED_MARKS):
-        with reading.located(line=number):
+        with reading.located(place={"line": number}):
             claim = claim_of(value)
         key = as_key(claim.id)
         claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
@@ -142,38 +142,43 @@ def _claims(source: Source) -> dict[Hashable, Claim]:
 def claim_of(value: object) -> Claim:
     """A line of either file as a claim. Raises InputError for what is no object with an id."""
     fields = reading.as_object(value, "the line")
-    return Claim(
-        reading.identifier(fields, "id"), *(fields.get(key, UNSET) for key in ("label", "evidence", "cited_doc_ids"))
-    )
+    label, evidence = fields.get("label", UNSET), fields.get("evidence", UNSET)
+    return Claim(reading.identifier(fields, "id"), label, evidence, fields.get("cited_doc_ids", UNSET))
 
 
 def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple[int, ...]:
     """The row of one gold claim; `files` are named in the InputError raised where what is looked at is malformed."""
     is_labelled = gold.label is not UNSET
-    with reading.located(files[0], claim=gold.id):
+    with reading.located(files[0], {"claim": gold.id}):
         documents = gold_documents(gold)
         cited = cited_documents(gold)
         if predicted is None:
             lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
             return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
-        document_numbers(cited)
+        wanted = document_numbers(cited)
         document_numbers(documents)
-    with reading.located(files[1], claim=gold.id):
-        right, wrong, missed = compare_documents(cited, predicted_documents(predicted, needed=has_sets(documents)))
-    sentences = [sum(counts) for counts in zip((0, 0, 0), *((v.tp, v.fp, v.fn) for v in judge(gold, predicted, files)))]
+    with reading.located(files[1], {"claim": gold.id}):
+        found = document_numbers(predicted_documents(predicted, needed=has_sets(documents)))
+    tp = fp = fn = 0
+    for verdict in judge(gold, predicted, files):
+        tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
     is_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
-    return len(right), len(wrong), len(missed), *sentences, int(is_labelled), int(is_right)
+    documents_found = len(wanted & found), len(found - wanted), len(wanted - found)
+    return *documents_found, tp, fp, fn, int(is_labelled), int(is_right)
 
 
 def judge(gold: Claim, predicted: Claim, files: tuple[str, str]) -> list[SetVerdict]:
     """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order; as `count`."""
     documents = gold_documents(gold)
     given = predicted_documents(predicted, needed=has_sets(documents))
+    in_gold, in_predictions = [reading.located(file, {"claim": gold.id}) for file in files]
     verdicts = []
     for document, sets in documents.items():
-        with reading.located(files[0], claim=gold.id, document=document):
+        with in_gold as place:
+            place["document"] = document
             listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
-        with reading.located(files[1], claim=gold.id, document=document):
+        with in_predictions as place:
+            place["document"] = document
             entries = _Entries(given[document]) if listed and document in given else None
             verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
     return verdicts
@@ -244,12 +249,6 @@ def predicted_documents(predicted: Claim, *, needed: bool) -> Mapping[str, objec
     return reading.as_object(predicted.evidence, "'evidence'")
 
 
-def compare_documents(cited: Collection[object], predicted: Collection[object]) -> tuple[set[str], set[str], set[str]]:
-    """Document numbers that are right, wrong and missed (section 3)."""
-    wanted, found = document_numbers(cited), document_numbers(predicted)
-    return wanted & found, found - wanted, wanted - found
-
-
 def document_numbers(ids: Iterable[object]) -> set[str]:
     """Document ids as whole numbers, converted as Python's `int` does, each as its digits.
 
@@ -289,7 +288,9 @@ def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]
     else:
         given = predicted_documents(predicted, needed=has_sets(wanted))
         yield f"  predicted  documents {reading.listed(given)}"
-        for outcome, numbers in zip(("right (tp)", "wrong (fp)", "missed (fn)"), compare_documents(cited, given)):
+        of_gold, found = document_numbers(cited), document_numbers(given)
+        outcomes = {"right (tp)": of_gold & found, "wrong (fp)": found - of_gold, "missed (fn)": of_gold - found}
+        for outcome, numbers in outcomes.items():
             in_order = sorted(numbers, key=lambda number: int(number))
             yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
     for verdict in verdicts:

@@ -127,7 +127,7 @@ def _questions(source: Source) -> list[Question]:
     decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS})
     questions = []
     for number, value in enumerate(reading.as_list(reading.json_document(source, decoder), "the file"), start=1):
-        with reading.located(question_number=number):
+        with reading.located(place={"question number": number}):
             fields = reading.as_object(value, "the question")
             questions.append(Question(reading.identifier(fields, "_id"), fields))
     if not questions:
@@ -146,7 +146,7 @@ def count(
 ) -> tuple[float, ...]:
     """The row of one question; `files` are named in the InputError raised where what is compared is malformed."""
     answer = supported = joint = NOTHING
-    in_gold, in_predictions = (reading.located(file, question=question.id) for file in files)
+    in_gold, in_predictions = (reading.located(file, {"question": question.id}) for file in files)
     if has_answer := question.id in answers:
         with in_predictions:
             predicted_answer = answer_text(answers[question.id])

@@ -261,9 +261,9 @@ class Scorer:
         Raises InputError, which names one of `files`, for a malformed derivation, a drawn reference that the instance
         lacks, and empty strings that would have to be compared.
         """
-        with reading.located(files[1], instance=instance.id):
+        with reading.located(files[1], {"instance": instance.id}):
             predicted = _facts(instance.predicted)
-        with reading.located(files[0], instance=instance.id):
+        with reading.located(files[0], {"instance": instance.id}):
             derivations = reading.as_list(instance.references, "its list of references")
             references: dict[int, Derivation] = {}
             facts: list[Fact] = []
@@ -272,7 +272,7 @@ class Scorer:
                 if position >= len(derivations):
                     has = counted(len(derivations), "reference")
                     raise InputError(f"reference {position + 1} was drawn, but the instance has only {has}")
-                with reading.located(reference=position + 1):
+                with reading.located(place={"reference": position + 1}):
                     references[position] = _facts(derivations[position])
                 columns[position] = slice(len(facts), len(facts) + len(references[position]))
                 facts += references[position]

@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, Struct, field
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, RUN
 from cs_score.base.sources import Input, InputDigest, Source, open_source, reason_of
@@ -73,26 +73,23 @@ def opened(given: Input | object, role: str, *, has_lines: bool = False) -> Sour
     return Source(f"<{role}>", io.BytesIO("".join(texts).encode("ascii")))
 
 
-class located:  # noqa: N801  # a context, read as `with located(name, claim=5):`
+class located(Struct):  # noqa: N801  # a context, read as `with located(name, {"claim": 5}):`
     """Where an InputError that is raised within gets its file and place, in front of the place that it has.
 
-    What is a list or an object names no place.
+    Within a loop the place may be moved on: it is what the context gives. A list or an object names no place.
     """
 
-    __slots__ = ("_file", "_place")
+    file: str | None = None
+    place: dict[str, object] = field(default_factory=dict)
 
-    def __init__(self, file: str | None = None, **place: object) -> None:
-        self._file, self._place = file, place
-
-    def __enter__(self) -> None:
-        pass
+    def __enter__(self) -> dict[str, object]:
+        return self.place
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, InputError):
-            known = {what: value for what, value in self._place.items() if not isinstance(value, (dict, list))}
-            places = [f"{what.replace('_', ' ')} {plain(value)}" for what, value in known.items()]
-            place = ", ".join((*places, *([error.place] if error.place else [])))
-            file = self._file or error.file
+            known = [f"{what} {plain(each)}" for what, each in self.place.items() if not isinstance(each, (dict, list))]
+            place = ", ".join((*known, *([error.place] if error.place else [])))
+            file = self.file or error.file
             raise InputError(error.problem, file=file, place=place or None, remedy=error.remedy) from None
 
 

@@ -168,8 +168,9 @@ def score(
             waiting[as_key(claim.id)].append(claim)
         predicted = [waiting[as_key(claim.id)].popleft() for claim in known.content]
     claims, rows = list(zip(known.content, predicted)), []
-    for number, pair in enumerate(claims, start=1):
-        with reading.located(known.name, line=number, claim=pair[0].id):
+    with reading.located(known.name) as place:
+        for number, pair in enumerate(claims, start=1):
+            place.update(line=number, claim=pair[0].id)
             rows.append(count(*pair))
     table = UnitTable(tuple(reading.text_of(claim.id) for claim in known.content), COLUMNS, rows)
     contents = [
@@ -189,7 +190,8 @@ def score(
 def _claims(read_abstract: Callable[[object], Abstract], source: Source) -> list[Claim[Abstract]]:
     claims = []
     for number, value in reading.json_lines(source):
-        with reading.located(line=number, claim=value.get("id", []) if isinstance(value, dict) else []):
+        claim = value.get("id", []) if isinstance(value, dict) else []
+        with reading.located(place={"line": number, "claim": claim}):
             claims.append(claim_of(value, read_abstract))
     return claims
 
@@ -199,8 +201,10 @@ def claim_of(value: object, read_abstract: Callable[[object], Abstract]) -> Clai
     fields = reading.as_object(value, "the line")
     claim = reading.identifier(fields, "id")
     abstracts = {}
-    for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
-        with reading.located(abstract=abstract):
+    evidence = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
+    with reading.located() as place:
+        for abstract, given in evidence.items():
+            place["abstract"] = abstract
             abstracts[abstract] = read_abstract(given)
     return Claim(claim, abstracts, fields.get("cited_doc_ids"))
 
@@ -272,14 +276,15 @@ def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
     Raises InputError, which names the abstract, as `judge`.
     """
     label_only = rationalized = selection = label = 0
-    for abstract, given in predicted.abstracts.items():
-        with reading.located(abstract=abstract):
+    with reading.located() as place:
+        for abstract, given in predicted.abstracts.items():
+            place["abstract"] = abstract
             verdict = judge(gold.abstracts.get(abstract), given)
-        selection += len(verdict.correct)
-        if verdict.label_right:
-            label_only += 1
-            rationalized += verdict.rationalized
-            label += len(verdict.correct)
+            selection += len(verdict.correct)
+            if verdict.label_right:
+                label_only += 1
+                rationalized += verdict.rationalized
+                label += len(verdict.correct)
     return (
         len(gold.abstracts),
         len(predicted.abstracts),

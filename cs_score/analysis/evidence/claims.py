@@ -71,9 +71,9 @@ class ClaimsExaminer(AbstractsExaminer):
         else:
             first["sentences"] = [*first["sentences"], *lacking["sentences"]]
 
-    def extra(self, position: int, abstracts: Iterable[str]) -> list[str]:
-        known = _numbers((*_cited(self.result.claims[position][0]), *self.gold(position)))
-        return [abstract for abstract in abstracts if _number(abstract) not in known]
+    def extra(self, position: int, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
+        known = _numbers((*_cited(self.result.claims[position][0]), *gold))
+        return [document for document in given if _number(document) not in known]
 
     def written(self, position: int) -> object:
         predicted = self.result.claims[position][1]

@@ -64,17 +64,18 @@ class AbstractsExaminer(Examiner[Any]):
         """The relevant abstracts in the order in which their faults are listed."""
         return gold
 
-    def extra(self, position: int, abstracts: Iterable[str]) -> list[str]:
+    def extra(self, position: int, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
         """Which of the predicted abstracts are faults."""
-        gold = self.gold(position)
-        return [abstract for abstract in abstracts if abstract not in gold]
+        return [abstract for abstract in given if abstract not in gold]
 
     def unit(self, position: int) -> object:
         return self.result.claims[position][0].id
 
     def faults(self, position: int, prediction: Any) -> list[Fault]:
         gold, given = self.gold(position), self.evidence(prediction)
-        found = [Fault(EXTRA_ABSTRACT, abstract, given[abstract], None) for abstract in self.extra(position, given)]
+        found = [
+            Fault(EXTRA_ABSTRACT, abstract, given[abstract], None) for abstract in self.extra(position, gold, given)
+        ]
         for abstract in self.order(gold, given):
             sets, entries = gold[abstract], self.entries(given.get(abstract))
             if abstract not in given:
