@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,14 +51,14 @@ def test_per_item_table_adds_up_to_the_scores(family: str, tmp_path: Path) -> No
     assert header[0] == "id"
     assert UNITS[family] in [row[0] for row in rows]
     sums = {name: sum(float(row[column]) for row in rows) for column, name in enumerate(header) if column}
-    if family == "scifact":
-        assert outcome.scores["sentence_label_recall"] == sums["label_correct"] / sums["relevant_sentences"]
-    elif family == "claims":
-        assert outcome.scores["label_accuracy"] == sums["label_correct"] / sums["labelled"]
-    elif family == "r4c":
-        assert outcome.scores["er"]["f1"] == sums["er_f1"] / sums["instances"]  # type: ignore[index]
-    else:
-        assert outcome.scores["joint_f1"] == sums["joint_f1"] / sums["questions"]
+    measure, numerator, denominator = {
+        "scifact": ("sentence_label_recall", "label_correct", "relevant_sentences"),
+        "claims": ("label_accuracy", "label_correct", "labelled"),
+        "r4c": ("er", "er_f1", "instances"),
+        "hotpotqa": ("joint_f1", "joint_f1", "questions"),
+    }[family]
+    score: Any = outcome.scores[measure]
+    assert (score["f1"] if family == "r4c" else score) == sums[numerator] / sums[denominator]
 
 
 def test_per_item_escapes_ids(tmp_path: Path) -> None:
@@ -136,16 +137,6 @@ def test_notices_go_to_standard_error() -> None:
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance.Levenshtein", None)
     assert cs_score(*words("r4c")).complaint == "this needs the package rapidfuzz: pip install 'cs-score[r4c]'"
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_full_disk_on_standard_output(scifact_files: Path) -> None:
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "cs_score", *SCIFACT], stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert done.returncode == 1
-    assert done.stderr == b"cs-score: Could not write standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("family", ["scifact", "claims", "hotpotqa"])

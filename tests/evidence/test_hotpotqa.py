@@ -33,12 +33,6 @@ PREDICTIONS: Json = {
 }
 
 
-def problem(gold: Any, predictions: Any) -> str:
-    with pytest.raises(InputError) as raised:
-        hotpotqa.score(gold, predictions)
-    return str(raised.value)
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -61,11 +55,6 @@ def test_normalised(answer: str, expected: str) -> None:
 
 def test_worked_example() -> None:
     result = hotpotqa.score(GOLD, PREDICTIONS)
-    assert list(result.scores) == [
-        *("em", "f1", "prec", "recall"),
-        *("sp_em", "sp_f1", "sp_prec", "sp_recall"),
-        *("joint_em", "joint_f1", "joint_prec", "joint_recall"),
-    ]
     assert list(result.scores.values()) == [
         *(0.25, 0.45, 0.41666666666666663, 0.5),
         *(0.5, 0.7, 0.6666666666666666, 0.75),
@@ -75,7 +64,6 @@ def test_worked_example() -> None:
         "<predictions>: no answer for 1 of 4 questions: q4",
         "<predictions>: no supporting facts for 1 of 4 questions: q3",
     )
-    assert result.table.ids == ("q1", "q2", "q3", "q4")
 
 
 def test_repeated_question_counts_twice() -> None:
@@ -97,17 +85,14 @@ def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() 
     ("gold", "predictions", "expected"),
     [
         ([], {"answer": {}, "sp": {}}, "<gold>: no questions, so there is nothing to score"),
-        ({"q1": {}}, {"answer": {}, "sp": {}}, "<gold>: the file is an object where a list is expected"),
         ([5], {}, "<gold>: question number 1: the question is a number where an object is expected"),
         ([{"_id": "a"}, {}], {}, "<gold>: question number 2: the key '_id' is missing"),
         ([{"_id": []}], {}, "<gold>: question number 1: '_id' is a list where a number or text is expected"),
         (GOLD, [], "<predictions>: the file is a list where an object is expected"),
         (GOLD, {"sp": {}}, "<predictions>: the key 'answer' is missing"),
         (GOLD, {"answer": {}}, "<predictions>: the key 'sp' is missing"),
-        (GOLD, {"answer": [], "sp": {}}, "<predictions>: 'answer' is a list where an object is expected"),
         (GOLD, {"answer": {}, "sp": None}, "<predictions>: 'sp' is null where an object is expected"),
         (GOLD, {"answer": {"q1": 3}, "sp": {}}, "<predictions>: question q1: answer is not text but a number"),
-        (GOLD, {"answer": {"q1": None}, "sp": {}}, "<predictions>: question q1: answer is not text but null"),
         (GOLD, {"answer": {}, "sp": {"q1": "x"}}, "<predictions>: question q1: the list of facts is text where"),
         (GOLD, {"answer": {}, "sp": {"q1": [4]}}, "<predictions>: question q1: a supporting fact is a number where"),
         (GOLD, {"answer": {}, "sp": {"q1": [["T", []]]}}, "<predictions>: question q1: a supporting fact holds a list"),
@@ -117,5 +102,7 @@ def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() 
         ([question("q", "x", 5)], {"answer": {}, "sp": {"q": []}}, "<gold>: question q: a supporting fact is a number"),
     ],
 )
-def test_bad_input(gold: object, predictions: object, expected: str) -> None:
-    assert problem(gold, predictions).startswith(expected)
+def test_bad_input(gold: Any, predictions: Any, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        hotpotqa.score(gold, predictions)
+    assert str(raised.value).startswith(expected)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,33 +65,6 @@ def test_bad_input_gets_the_message_of_the_scorer(family: str, tmp_path: Path) -
     line = words(family)
     line[line.index("--predictions") + 1] = str(bad)
     assert cs_score("analyze", *line).complaint == cs_score(*line).complaint
-
-
-def _rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(text.splitlines(), delimiter="\t"))
-
-
-def test_tables_hold_the_values_of_the_json(folder: Path) -> None:
-    write("b.jsonl", [{**PREDICTIONS[0], "evidence": {}}, *PREDICTIONS[1:]])
-    diff = ("diff", *TWO, "--bootstrap", "9")
-    assert cs_score(*diff, "-o", "tables").status == 0
-    found = json.loads(cs_score(*diff, "--format", "json").out)
-    printed = _rows(cs_score(*diff, "--format", "tsv").out)
-    assert [float(row["contribution"]) for row in printed] == [unit["contribution"] for unit in found["units"]]
-    files = {path.name: _rows(path.read_text("utf-8")) for path in (folder / "tables").iterdir()}
-    assert files["units.tsv"] == printed
-    assert len(files["answers.tsv"]) == len(found["answers"]) > 0
-    assert files.keys() == {"units.tsv", "outcomes.tsv", "answers.tsv", "groups.tsv"}
-    assert _rows(cs_score(*diff, "--format", "tsv", "--top", "1").out) == printed[:1]
-    costly = json.loads(cs_score("analyze", *GIVEN, "--format", "json").out)["mistakes"]
-    rows = _rows(cs_score("analyze", *GIVEN, "--format", "tsv").out)
-    assert [float(row["gain"]) for row in rows] == [each["gain"] for each in costly]
-    named = ("explain", *GIVEN, "--unit", str(costly[0]["unit"]))
-    (unit,) = json.loads(cs_score(*named, "--format", "json").out)["units"]
-    steps = _rows(cs_score(*named, "--format", "tsv").out)
-    assert [row["text"] for row in steps] == list(filter(None, unit["lines"]))
-    whole = json.loads(cs_score("explain", *GIVEN, "--format", "json").out)["mistakes"]
-    assert _rows(cs_score("explain", *GIVEN, "--format", "tsv").out) == rows[: len(whole)]
 
 
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:

@@ -14,13 +14,12 @@ from cs_score.analysis.evidence.documents import Difference
 from cs_score.analysis.outcomes import Outcome
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
-from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import r4c, scifact
 from cs_score.evidence.result import Result
 from cs_score.statistics.options import Resampling
-from tests.analysis.evidence.worlds import WORLDS, diff, rivals
 from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
+from tests.evidence.worlds import WORLDS, diff, rivals
 
 QUICK = Resampling(9)
 
@@ -118,25 +117,6 @@ def test_scifact_by_hand() -> None:
     assert found.notes[0].code == "NEVER_SIGNIFICANT"
 
 
-def test_claims_by_hand() -> None:
-    gold = {
-        "id": 1,
-        "cited_doc_ids": [10],
-        "label": "SUPPORT",
-        "evidence": {"10": [{"sentences": [1, 2], "label": "SUPPORT"}, {"sentences": [4], "label": "SUPPORT"}]},
-    }
-    given = {"id": 1, "label": "NEI", "evidence": {"10": [{"sentences": [1, 5], "label": "SUPPORT"}], "7": []}}
-    found = diff(claims.score([gold], []), claims.score([gold], [given]), "sentence_f1", resampling=QUICK)
-    first, second = ({"abstract": "10", "set": number, "sentences": s} for number, s in ((1, [1, 2]), (2, [4])))
-    assert shown(found) == [
-        (1, "abstract", "10", None, "cited", "right in B only"),
-        (1, "evidence set", first, None, "1 right, 1 wrong, 1 missed", "wrong in B only"),
-        (1, "evidence set", second, None, "0 right, 2 wrong, 1 missed", "wrong in B only"),
-        (1, "label", "SUPPORT", None, "NEI", "wrong in B only"),
-        (1, "abstract", "7", None, "not cited", "wrong in B only"),
-    ]
-
-
 def test_r4c_by_hand() -> None:
     references = [[["T", 0, ["Ada", "born in", "London"]], ["T", 0, ["London", "is in", "England"]]]] * 3
     near, extra = ["T", 0, ["Ada", "born in", "Londn"]], ["T", 0, ["Ada", "born in", "London"]]
@@ -149,20 +129,6 @@ def test_r4c_by_hand() -> None:
         ("q", "fact", london, None, found.answers[1].b and found.answers[1].b.judgment, "wrong in B only"),
         ("q", "fact", ada, None, "aligned with nothing", "wrong in B only"),
     ]  # fmt: skip
-
-
-def test_hotpotqa_by_hand() -> None:
-    question = QUESTIONS[:1]
-    answers = {"answer": {"q1": "the eiffel tower!"}, "sp": {"q1": [["Paris", 0], ["Rome", 0]]}}
-    found = diff(
-        hotpotqa.score(question, {"answer": {}, "sp": {}}), hotpotqa.score(question, answers), resampling=QUICK
-    )
-    assert shown(found) == [
-        ("q1", "answer", question[0]["answer"], None, "the eiffel tower!", "right in B only"),
-        ("q1", "fact", ["Paris", 0], None, "supports", "right in B only"),
-        ("q1", "fact", ["Rome", 0], None, "not in gold", "wrong in B only"),
-    ]
-    assert [row.count for row in found.outcomes if (row.part, row.outcome) == ("fact", Outcome.MISSED)] == [1]
 
 
 def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace, to_builtins
 from cs_score.evidence import hotpotqa, scifact
-from tests.analysis.evidence.worlds import WORLDS, analyze, explain
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
+from tests.evidence.worlds import WORLDS, analyze, explain
 
 
 @pytest.mark.parametrize("mode", FAMILIES)
@@ -54,12 +54,6 @@ def test_a_question_that_gold_repeats_has_its_mistakes_each_time() -> None:
     question = {"_id": "q", "answer": "yes", "supporting_facts": []}
     found = explain(hotpotqa.score([question, question], {"answer": {"q": "no"}, "sp": {}}), ["q"])
     assert [(unit.occurrence, len(unit.mistakes)) for unit in found.units] == [(1, 1), (2, 1)]
-
-
-def test_without_units_the_largest_costs_are_told() -> None:
-    found = explain(scifact.score(GOLD, PREDICTIONS), measure="sentence_label_f1")
-    assert found.units == ()
-    assert [mistake.gain for mistake in found.mistakes] == pytest.approx([1 / 9, 5 / 153, 5 / 153])
 
 
 def test_what_cannot_be_explained() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
-from tests.analysis.evidence.worlds import WORLDS, Json, World, analyze, replaced
 from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
+from tests.evidence.worlds import WORLDS, Json, World, analyze, replaced
 
 TOLERANCE: Final = 1e-12
 
