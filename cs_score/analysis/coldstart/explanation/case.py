@@ -147,9 +147,8 @@ class QueryCase:
 
     @cached_property
     def _by_first_columns(self) -> Mapping[object, Sequence[tuple[int, Assessment]]]:
-        """The assessments of the queries of the unit, those of this query first, by what lines may share with them.
-
-        Of more than `_MOST_NEAR` beyond those that share more none can be among the nearest.
+        """The assessments of the queries of the unit, those of this query first, by what lines may share with them. Of
+        more than `_MOST_NEAR` beyond those that share more none can be among the nearest.
         """
         assessed, unit_of = self.case.run.gold.assessed, self.case.run.gold.table.ldc_of
         others = (other for other, unit in unit_of.items() if unit == unit_of.get(self.base_id, ""))
@@ -307,10 +306,7 @@ def _confidence(node: Node, nodes: Mapping[str, Node], most: int | None) -> str:
 
 
 class Case:
-    """A scored run to be explained.
-
-    `fatal` is why nothing could be scored; then there are no rows, and there may be no units.
-    """
+    """A scored run. `fatal` is why nothing could be scored; then there are no rows, and there may be no units."""
 
     def __init__(self, scored: Scored, measure: str | None = None) -> None:
         """Raises UsageError or InputError for a measure that there is not."""
@@ -354,9 +350,8 @@ class Case:
     def effect_of(
         self, gone: Sequence[ReadLine] = (), found: Assessment | None = None, *, is_computed: bool = True
     ) -> LineEffect | None:
-        """What the absence of lines and of their dependents makes of the scores, or the answer that finds a class.
-
-        None where there are none. Unless it `is_computed`, only what would go with a line.
+        """What the absence of lines and of their dependents makes of the scores, or the answer that finds a class; None
+        where there are none. Unless it `is_computed`, only what would go with a line.
         """
         if self.measure is None:
             return None

@@ -196,10 +196,7 @@ def _selected(wanted: Wanted, find: Callable[[str, Case], list[Found]], case: Ca
 
 
 def _lines_at(spec: str, case: Case) -> list[AnyLine]:
-    """The lines that `[FILE:]N` names: of one run file, or of each where several have the number.
-
-    Raises UsageError for what is no number, InputError where there is no such line.
-    """
+    """The lines that `[FILE:]N` names: of one run file, or of each where several have the number."""
     name, _, number = spec.rpartition(":")
     if not (number.isascii() and number.isdecimal() and len(number) < 12):
         raise UsageError(f"--line {spec}: the number of a line is needed, 12 or FILE:12")
@@ -284,14 +281,12 @@ def _answers(text: str, case: Case) -> list[Response]:
 
 
 def is_answer(pattern: str, value: str) -> bool:
-    """Whether a value is what a pattern wants, in which `*` stands for any text.
-
-    Pieces between the stars are searched from left to right, each after the one before: no choice is ever taken back,
-    so that no pattern takes long.
+    """Whether a value is what a pattern wants, in which `*` stands for any text. Pieces between the stars are searched
+    from left to right, each after the one before: no choice is taken back, so that no pattern takes long.
     """
-    first, *others = map(re.escape, pattern.split("*"))
-    between = "".join(f"(?>.*?{piece})" for piece in others[:-1])
-    return re.fullmatch(first + between + "".join(f".*{last}" for last in others[-1:]), value, re.DOTALL) is not None
+    first, *pieces = map(re.escape, pattern.split("*"))
+    wanted = first + "".join(f"(?>.*?{piece})" for piece in pieces[:-1]) + "".join(f".*{last}" for last in pieces[-1:])
+    return re.fullmatch(wanted, value, re.DOTALL) is not None
 
 
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
@@ -306,10 +301,7 @@ def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, In
 
 
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> Scored:
-    """Score a run, or those of its units that can be scored. `stop` is why loading stopped: then none is.
-
-    Raises UsageError where several runs were loaded.
-    """
+    """Score a run, or those of its units that can be scored. `stop` is why loading stopped: then none is."""
     run_id = next(iter(run.run_ids), "")
     units: tuple[UnitResult, ...] = ()
     if stop is None:
@@ -325,7 +317,6 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
 
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> Explanations:
     """At most `MOST_LINES` lines, those of as many mistakes first, with their queries and the missed classes.
-
     `with_others`: lines that are no mistakes, too; their effects are left out.
     """
     mistakes = mistakes[:MOST_LINES]
