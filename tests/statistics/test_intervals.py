@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -14,18 +14,11 @@ from scipy import stats
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.statistics import intervals, options, resampling
+from cs_score.statistics import options, resampling
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.intervals import bootstrap_intervals, score_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.resampling import (
-    bootstrap_counts,
-    bootstrap_scores,
-    digit_sums,
-    jackknife_scores,
-    permuted_sums,
-    swap_flags,
-)
+from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.units import UnitTable
 from tests.statistics.cases import FORMULA, MEAN, ROUNDING, present, system, tiled
 
@@ -78,27 +71,6 @@ def test_scipy_with_the_same_draws(method: IntervalMethod, confidence: float) ->
         assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=1e-9)
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0, abs=1e-9)
         assert ours.point == FORMULA(matrix.sum(axis=0, keepdims=True))[0, column]
-
-
-def test_the_spatial_test_data() -> None:
-    """The variance of 26 children's scores on test A (Efron and Tibshirani 1993, ch. 14).
-
-    The book has the variance 171.5, the acceleration 0.061 and, from 2,000 resamples, the 90 % limits 100.8 and 233.9
-    (percentile) and 115.8 and 259.6 (BCa); limits from 2,000 resamples vary by a few units from seed to seed.
-    """
-    scores = [48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41]
-    moments = [[1, score, score * score] for score in scores]
-
-    variance = ColumnFormula(lambda sums, divide: [sums[2] / sums[0] - (sums[1] / sums[0]) ** 2])
-
-    for method, low, high in (("percentile", 100.8, 233.9), ("bca", 115.8, 259.6)):
-        settings = Resampling(50_000, confidence=90, method=cast(IntervalMethod, method))
-        [interval] = bootstrap_intervals(moments, variance, settings)
-        assert interval.point == pytest.approx(171.5, abs=0.05)
-        assert interval.low == pytest.approx(low, abs=5)
-        assert interval.high == pytest.approx(high, abs=5)
-    jackknife = jackknife_scores(exact_statistics([moments]), variance)[:, 0, 0]
-    assert intervals._acceleration(jackknife, 0.0) == pytest.approx(0.061, abs=0.0005)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import ClassVar
@@ -45,34 +44,14 @@ def tau(first: Scores, second: Scores) -> float | None:
     return tau_b(order_of(tuple(first)), order_of(tuple(second)))
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ((1, 2, 3), (0.1, 0.5, 0.9), 1.0),
-        ((1, 2, 3), (3, 2, 1), -1.0),
-        # Five of six pairs agree, one does not: (5 - 1) / 6.
-        ((1, 2, 3, 4), (1, 3, 2, 4), 4 / 6),
-        # Four pairs agree, none disagrees; either ranking ties one pair of six: 4 / sqrt(5 * 5).
-        ((1, 2, 2, 3), (1, 2, 3, 3), 4 / 5),
-        # Two agree, none disagrees; one ties a pair of three, the other none: 2 / sqrt(2 * 3).
-        ((1, 1, 2), (1, 2, 3), 2 / math.sqrt(6)),
-        ((1, 1, 1), (1, 2, 3), None),
-        ((1,), (2,), None),
-        ((), (), None),
-    ],
-)
-def test_tau_b_worked_by_hand(first: Scores, second: Scores, expected: float | None) -> None:
-    assert tau(first, second) == pytest.approx(expected, abs=1e-15)
-
-
 def test_scores_that_differ_by_rounding_are_a_tie() -> None:
     assert tau((0.3, 0.1 + 0.2), (1, 2)) is None
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
     scipy = pytest.importorskip("scipy.stats")
-    first, second = zip(*pairs)
+    first, second = zip(*pairs) if pairs else ((), ())
     expected = None
     if len(set(first)) > 1 and len(set(second)) > 1:
         expected = float(scipy.kendalltau(first, second).statistic)
