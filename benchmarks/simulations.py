@@ -20,10 +20,10 @@ from scipy import stats
 
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
 from cs_score.statistics.assessments import Items, estimated, interval_of
+from cs_score.statistics.comparison import FamilyTests, equivalence_p, family_tests, holm
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.paired_tests import FamilyTests, family_tests, holm
-from cs_score.statistics.planning import Checks, equivalence_p, needed_units
+from cs_score.statistics.planning import Checks, needed_units
 from cs_score.statistics.units import Clusters
 
 

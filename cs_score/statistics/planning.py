@@ -1,12 +1,10 @@
-"""How large a difference is, what a test set can show of one, when systems may be called equal, and repeated checks.
+"""What a test set can show of a difference, and repeated checks against one test set.
 
-All but the last rests on what each unit adds to a difference, times the number of units: for a mean the differences
+Power rests on what each unit adds to a difference, times the number of units: for a mean the differences
 unit by unit, for a ratio of sums what `arithmetic.contributions` gives. Either way the mean is the difference of the
 scores. A paired t test of those n numbers, with n - 1 degrees of freedom, has the power
 
     P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
-
-and two one-sided tests call systems equal within a margin M where both t = (mean +- M) / (sd / sqrt(n)) are beyond 0.
 
 Repeated checks against one test set share a level: check number k = 1, 2, ... is made at
 
@@ -18,36 +16,26 @@ and whenever somebody stops. The limits of the differences at these levels are a
 their differences at once with probability 1 - alpha. A check that is repeated with the same run, baseline and measure
 is the same check. What it cannot make good: runs that were fitted to the test set by means of the answers.
 
-Sources: J. Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988 (ch. 2; d_z). D. J. Schuirmann, "A
-comparison of the two one-sided tests procedure and the power approach", J. Pharmacokinetics Biopharm. 15, 1987. R. J.
-Grissom, "Probability of the superior outcome of one treatment over another", J. Applied Psychology 79, 1994. D. A.
-Darling and H. Robbins, "Confidence sequences for mean, variance, and median", PNAS 58, 1967; D. P. Foster and R. A.
-Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008 (spending a level over an endless row of tests).
+Sources: J. Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988 (ch. 2; d_z). D. A. Darling and H.
+Robbins, "Confidence sequences for mean, variance, and median", PNAS 58, 1967; D. P. Foster and R. A. Stine,
+"Alpha-investing", J. R. Statist. Soc. B 70, 2008 (spending a level over an endless row of tests).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio, chosen
-from cs_score.statistics.arithmetic import contributions, noise
-from cs_score.statistics.paired_tests import holm
-from cs_score.statistics.results import Comparison, Equivalence, PairedSystems
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Late("numpy")
+from cs_score.measures.registry import chosen
+from cs_score.statistics.results import Comparison
 
 MOST_UNITS: Final = 1_000_000_000
 """Units that nobody will ever have."""
@@ -263,54 +251,6 @@ def of_comparison(
         task=comparison.task,
         measure=wanted,
     )
-
-
-# ---- Two systems
-
-
-def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
-    """The size of `second - first` in fields of `PairedSystems`; those that do not exist are left out.
-
-    Wins, ties and losses of the second go by the sign of what each unit adds to the difference. The score of a unit
-    alone would not do: a system that is right where the other says nothing has 1 against 0/0, and a false alarm scores
-    0 like silence. None where a score is undefined.
-    """
-    shares = contributions(first, second)
-    if shares is None:
-        return {"wins": None, "ties": None, "losses": None}
-    largest = noise(first.numerator, first.denominator, second.numerator, second.denominator)
-    slack = 2 * largest / (np.sum(first.denominator) + np.sum(second.denominator))
-    units = len(shares)
-    wins, losses = int(np.count_nonzero(shares > slack)), int(np.count_nonzero(-shares > slack))
-    ties = units - wins - losses
-    found = {"wins": wins, "ties": ties, "losses": losses, "superiority": (wins + ties / 2) / units}
-    if units < 2:
-        return found
-    differences = shares * units
-    deviation = float(differences.std(ddof=1))
-    if deviation <= 4 * float(np.max(noise(differences))):  # all the same, but for rounding
-        return {**found, "standard_deviation": 0.0}
-    return {**found, "standard_deviation": deviation, "effect_size": float(differences.mean()) / deviation}
-
-
-def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:
-    """The p-value of two one-sided tests; None where the units' differences are unknown or do not vary."""
-    if not deviation:
-        return None
-    error = deviation / math.sqrt(units)
-    return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
-
-
-def with_equivalence(
-    pairs: Sequence[PairedSystems], units: int, margin: float, level: float
-) -> Iterator[PairedSystems]:
-    """The pairs with the tests of equivalence, which are corrected together."""
-    found = [equivalence_p(pair.difference, pair.standard_deviation, units, margin) for pair in pairs]
-    adjusted = iter(holm([p for p in found if p is not None]))
-    for pair, p in zip(pairs, found):
-        after = None if p is None else next(adjusted)
-        is_equivalent = after is not None and after <= level
-        yield replace(pair, equivalence=Equivalence(margin, p, after, is_equivalent))
 
 
 # ---- Repeated checks

@@ -46,8 +46,8 @@ class RankedSystem(Record, kw_only=True, omit_defaults=True):
     """One system under one measure: its score with the interval, as `Interval` has them.
 
     `rank` counts from 1, equal systems sharing the better rank; `rank_low` to `rank_high` is the range of the rank
-    over the resamples, without the extremes (`paired_tests.rank_ranges`); `tier` is explained in `paired_tests.tiers`,
-    None where the pairs with a baseline alone were tested.
+    over the resamples, without the extremes. Systems of a `tier` do not differ significantly from the best of it; None
+    where the pairs with a baseline alone were tested.
     """
 
     name: str

@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.simulations import SIMULATIONS, Simulation, ever_rejected
 from cs_score.statistics.arithmetic import Floats, exact_statistics
+from cs_score.statistics.comparison import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.paired_tests import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.resampling import bootstrap_scores, point_scores
 from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, MEAN, MEASURES

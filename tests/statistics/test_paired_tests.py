@@ -16,8 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from cs_score.base.errors import UsageError
 from cs_score.statistics import resampling
 from cs_score.statistics.arithmetic import Floats, exact_statistics
-from cs_score.statistics.options import Correction, Resampling, add_one
-from cs_score.statistics.paired_tests import (
+from cs_score.statistics.comparison import (
     FamilyTests,
     family_pairs,
     family_tests,
@@ -28,6 +27,7 @@ from cs_score.statistics.paired_tests import (
     ranks,
     tiers,
 )
+from cs_score.statistics.options import Correction, Resampling, add_one
 from cs_score.statistics.resampling import permuted_sums, swap_flags
 from cs_score.statistics.results import Comparison
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system, tiled

@@ -18,8 +18,9 @@ import cs_score as cs
 from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.comparison import effect_of
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import Checks, detectable_effect, effect_of, level_of, needed_units, power_of, t_tail
+from cs_score.statistics.planning import Checks, detectable_effect, level_of, needed_units, power_of, t_tail
 from cs_score.statistics.results import PairedSystems
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import copy_samples

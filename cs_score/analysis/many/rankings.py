@@ -33,8 +33,8 @@ from cs_score.statistics.arithmetic import (
     exact_statistics,
     noise,
 )
+from cs_score.statistics.comparison import family_pairs, family_tests, tiers
 from cs_score.statistics.options import Family, Note, Resampling, never_significant
-from cs_score.statistics.paired_tests import family_pairs, family_tests, tiers
 from cs_score.statistics.resampling import bootstrap_scores, defined
 from cs_score.statistics.units import Unit, UnitTable, units_of
 from cs_score.tasks import task_named
