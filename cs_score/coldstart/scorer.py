@@ -176,9 +176,14 @@ class Combining:
             self._problems.take_over(unit.problems)
             if unit.unmatched is not None:
                 raise unit.unmatched
-        lines = [line for of_unit in lines_of.values() for of_query in of_unit.values() for line in of_query]
-        matched = set[int]().union(*(unit.matched for unit in units))
-        self.remark_on_matches(run_id, len(lines), any(line.index in matched for line in lines))
+        lines = sum(len(of_query) for of_unit in lines_of.values() for of_query in of_unit.values())
+        met = (
+            line.index in unit.matched
+            for unit in units
+            for of_query in lines_of.get(unit.id, {}).values()
+            for line in of_query
+        )
+        self.remark_on_matches(run_id, lines, any(met))
         for query in _queries(units, "short_id"):
             self._problems.take_over(query.problems)
             if query.uncounted is not None:
