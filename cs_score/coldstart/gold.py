@@ -60,12 +60,12 @@ class Gold(Record, eq=False):
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
     _values: dict[str, ByValue] = field(default_factory=dict)
-    _samples: dict[str, SampleFile] = field(default_factory=dict)
+    _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
         """What travels: without what was derived; copies of what another thread may be adding to."""
         known = None if self.known is None else self.known.copy()
-        travelling = {"_queries": {}, "_values": {}, "_samples": dict(self._samples), "known": known}
+        travelling = {"_queries": {}, "_values": {}, "_samples": [*self._samples], "known": known}
         return Gold, tuple(travelling.get(name, getattr(self, name)) for name in self.__struct_fields__)
 
     def __repr__(self) -> str:
@@ -119,10 +119,9 @@ class Gold(Record, eq=False):
 
     @property
     def samples(self) -> SampleFile:
-        name = self.samples_file or ""
-        if name not in self._samples:
-            self._samples[name] = read_samples(name)
-        return self._samples[name]
+        if not self._samples:
+            self._samples.append(read_samples(self.samples_file or ""))
+        return self._samples[0]
 
 
 def open_gold(
