@@ -55,9 +55,9 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8638, 36),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2267, 8),  # plan: 1500, 9
+    "batch": Budget(2262, 8),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1519, 5),  # plan: 800, 6
+    "verification": Budget(1516, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1961, 8),  # plan: 1300, 10
     # results as people use them
