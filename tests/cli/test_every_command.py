@@ -492,37 +492,3 @@ def test_quiet_says_only_what_ends_the_command(tmp_path: Path) -> None:
     assert one_line(score_in(ROOT, ["--quiet", *words[:-1], "nowhere"])) == (
         "cs-score: Could not open nowhere: No such file or directory"
     )
-
-
-def test_blanks_around_measures_do_not_count(tmp_path: Path) -> None:
-    words = [
-        "compare",
-        "coldstart",
-        "-expand",
-        "ISLE26",
-        QUERIES,
-        POOL,
-        RUN,
-        RUN,
-        "--format",
-        "tsv",
-        "--bootstrap",
-        "9",
-    ]
-    spaced, plain = (
-        score_in(ROOT, [*words, "--measure", text]) for text in ("SF-AP, LDC-MEAN-AP ", "SF-AP,LDC-MEAN-AP")
-    )
-    assert spaced.status == 0
-    assert spaced.stdout == plain.stdout
-
-
-def test_a_comparison_is_written_as_json(tmp_path: Path) -> None:
-    out = tmp_path / "c.json"
-    words = ["compare", "coldstart", "-expand", "ISLE26", QUERIES, POOL, RUN, RUN, "--bootstrap", "9"]
-    assert score_in(ROOT, [*words, "-o", str(out)]).stdout == b""
-    assert out.read_bytes() == score_in(ROOT, [*words, "--format", "json"]).stdout
-    assert score_in(ROOT, [*words, "-o", str(out)]).status == 0, "its own file may be replaced"
-    out.write_text("{}", encoding="utf-8")
-    refused = score_in(ROOT, [*words, "-o", str(out)])
-    assert (refused.status, out.read_text(encoding="utf-8")) == (2, "{}")
-    assert "c.json exists; name another -o, or replace it with --force" in one_line(refused)

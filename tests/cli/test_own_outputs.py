@@ -82,12 +82,6 @@ def test_a_result_of_an_earlier_call_does_not_stand_beside_a_failure(folder: Pat
     assert not (folder / "ours.sf").exists()
 
 
-def test_devices_and_standard_output_take_anything(folder: Path) -> None:
-    assert score_in(folder, ["--json", "/dev/null", "-output_file", "o", "q.xml", "run.tab", "qrel"]).status == 0
-    words = ["--json", "-", "-output_file", "o", "q.xml", "run.tab", "qrel"]
-    assert json.loads(score_in(folder, words).stdout)["kind"] == "score"
-
-
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [

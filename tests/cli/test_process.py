@@ -75,10 +75,14 @@ def _is_clean(error: bytes) -> bool:
 
 
 @pytest.mark.parametrize(
-    "switches", [(), ("-runids", "RUN1"), ("-fields", "EC:NONE"), ("-right", "CORRECT:NONE")], ids=str
+    "switches", [(), ("-runids", "RUN1"), ("-fields", "EC:NONE"), ("-right", "CORRECT:NONE"), None], ids=str
 )
-def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str, ...]) -> None:
-    """Also one that turns out to be scored whole."""
+def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str, ...] | None) -> None:
+    """Also one that turns out to be scored whole, and one whose lines are in no order (None)."""
+    if switches is None:
+        lines = (folder / "run.tab").read_bytes().splitlines(keepends=True)
+        (folder / "run.tab").write_bytes(b"".join(reversed(lines)))
+    switches = switches or ()
     before = _names(folder)
     whole = _call(folder, *switches, *EXPAND, "-output_file", "w", "--parts", "1", *FILES)
     divided = _call(folder, *switches, *PARTS)
@@ -87,14 +91,6 @@ def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str,
     assert {name for name in left if name[0] not in "wo"} == set()
     for name in left - {"w.params", "o.params"}:
         assert (folder / f"w{name[1:]}").read_bytes() == (folder / f"o{name[1:]}").read_bytes()
-
-
-def test_a_run_whose_lines_are_in_no_order_leaves_no_temporary_file(folder: Path) -> None:
-    lines = (folder / "run.tab").read_bytes().splitlines(keepends=True)
-    (folder / "run.tab").write_bytes(b"".join(reversed(lines)))
-    before = _names(folder)
-    _call(folder, *PARTS)
-    assert {name for name in _names(folder) - before if not name.startswith("o.")} == set()
 
 
 # ---- Signals
@@ -194,38 +190,34 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
     assert met > 3
 
 
-def test_a_signal_where_exceptions_are_dropped_ends_the_command_all_the_same(folder: Path) -> None:
-    script = (
-        "import os, signal, sys, time\n"
-        "from cs_score.base import runtime as interruption\n"
-        "interruption.stop_on_signals()\n"
-        "class Dropped:\n"
-        "    def __del__(self):\n"
-        "        os.kill(os.getpid(), signal.SIGTERM)\n"
-        "        time.sleep(1)\n"
-        "try:\n"
-        "    del [Dropped()][0]\n"
-        "    time.sleep(30)\n"
-        "finally:\n"
-        "    print('tidied')\n"
-    )
-    process = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=25, check=False)
-    assert (process.returncode, process.stdout, process.stderr) == (143, b"tidied\n", b"")
+DROPPED: Final = """
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)
+try:
+    del [Dropped()][0]
+    time.sleep(30)
+finally:
+    print('tidied')
+"""
+"""A signal that comes where exceptions are dropped."""
+
+SECOND: Final = """
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+finally:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(30)
+"""
+"""A second signal while the first is answered."""
 
 
-def test_a_second_signal_bounds_the_way_out(folder: Path) -> None:
-    script = (
-        "import os, signal, time\n"
-        "from cs_score.base import runtime as interruption\n"
-        "interruption.stop_on_signals()\n"
-        "try:\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "finally:\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "    time.sleep(30)\n"
-    )
-    process = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=25, check=False)
-    assert (process.returncode, process.stderr) == (130, b"")
+@pytest.mark.parametrize(("script", "status", "stdout"), [(DROPPED, 143, b"tidied\n"), (SECOND, 130, b"")])
+def test_a_signal_ends_the_command_all_the_same(script: str, status: int, stdout: bytes) -> None:
+    start = "import os, signal, time\nfrom cs_score.base import runtime\nruntime.stop_on_signals()"
+    done = subprocess.run([sys.executable, "-c", f"{start}{script}"], capture_output=True, timeout=25, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, stdout, b"")
 
 
 def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:

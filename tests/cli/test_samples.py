@@ -26,21 +26,6 @@ def run(*words: str) -> int:
     return main(["samples", *words])
 
 
-def test_resamples_on_standard_output(queries: str, capfd: Capture) -> None:
-    assert run("3", queries) == 0
-    out, err = capfd.readouterr()
-    assert [line.split(" ")[0] for line in out.splitlines()] == ["1", "2", "3"]
-    assert err == ""
-
-
-def test_same_seed_same_bytes_another_seed_others(queries: str, capfd: Capture) -> None:
-    outputs = []
-    for seed in ("5", "5", "6"):
-        assert run("--seed", seed, "50", queries) == 0
-        outputs.append(capfd.readouterr().out)
-    assert outputs[0] == outputs[1] != outputs[2]
-
-
 @pytest.mark.parametrize("form", ["{sf} {ldc}", "{ldc} {sf}"])
 def test_an_index_of_validate_queries_is_refused_until_its_columns_are_exchanged(
     queries: str, capfd: Capture, form: str

@@ -147,24 +147,6 @@ def test_runs_of_one_file_are_compared(both: str, tmp_path: Path) -> None:
     assert compared["systems"] == ["GULL_SF", "TIDE_KB"]
 
 
-@pytest.mark.parametrize("command", [("score",), ("check", "--min", "SF-AP=0.1")])
-@pytest.mark.parametrize(
-    ("words", "lacking"),
-    [
-        ((QUERIES, TIDE), f"no assessments (pool) among the files: there is {TIDE}"),
-        ((QUERIES, POOL), f"no run among the files: there is {POOL}"),
-        ((QUERIES,), "no run among the files: there is no file beside the queries"),
-        ((TIDE, POOL), "no query file (*.xml) among the files"),
-    ],
-)
-def test_files_that_are_missing_are_named(
-    command: tuple[str, ...], words: tuple[str, ...], lacking: str, tmp_path: Path
-) -> None:
-    outcome = score_in(tmp_path, [*command, *words])
-    assert (outcome.status, outcome.stdout) == (2, b"")
-    assert outcome.stderr.decode() == f"cs-score: {lacking}; name queries, assessments and a run\n"
-
-
 def test_with_a_folder_it_writes_what_the_bare_command_line_writes(tmp_path: Path) -> None:
     score_in(
         tmp_path, [*EXPAND, "--bootstrap", "9", "--json", "plain.json", "-output_file", "plain", QUERIES, POOL, TIDE]
@@ -227,12 +209,6 @@ def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
     (tmp_path / "run.tab").write_bytes(b"\xef\xbb\xbf" + Path(TIDE).read_bytes())
     outcome = score_in(tmp_path, ["-output_file", "o", *EXPAND, QUERIES, "run.tab", POOL])
     assert (outcome.status, b"begins with a byte-order mark" in outcome.stderr) == (255, True)
-
-
-def test_a_measure_may_be_repeated(tmp_path: Path) -> None:
-    both = score(tmp_path, "--measure", "SF-AP,LDC-MEAN-AP", *FILES).stdout
-    assert score(tmp_path, "--measure", "sf-ap", "--measure", "LDC-MEAN-AP", *FILES).stdout == both
-    assert b"LDC-MEAN-AP" in both
 
 
 def test_runs_stand_side_by_side_as_far_as_a_screen_holds(tmp_path: Path) -> None:
