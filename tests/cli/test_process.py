@@ -159,6 +159,21 @@ def test_a_second_signal_changes_nothing(
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
+BEGINNING: Final = """
+import os, signal, sys
+from cs_score.__main__ import console
+number, left = int(sys.argv.pop(1)), [int(sys.argv.pop(1))]
+class Sender:
+    def find_spec(self, name, path=None, target=None):
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), number)
+sys.meta_path.insert(0, Sender())
+console()
+"""
+"""Sends itself a signal when so many modules are imported."""
+
+
 @pytest.mark.parametrize(
     ("number", "words"), [(signal.SIGINT, FILES), (signal.SIGTERM, ("scifact", "--help"))], ids=str
 )
@@ -166,23 +181,10 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
     folder: Path, number: signal.Signals, words: tuple[str, ...]
 ) -> None:
     """At every module that is imported; the handlers are those of the console entry from its first line on."""
-    script = (
-        "import os, signal, sys\n"
-        "from cs_score.__main__ import console\n"
-        "left = [int(sys.argv.pop(1))]\n"
-        "class Sender:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        left[0] -= 1\n"
-        "        if left[0] == 0:\n"
-        f"            os.kill(os.getpid(), {int(number)})\n"
-        "sys.meta_path.insert(0, Sender())\n"
-        "console()\n"
-    )
     met = 0
     for count in range(1, 200, 12):
-        process = subprocess.run(
-            [sys.executable, "-c", script, str(count), *words], cwd=folder, capture_output=True, timeout=60, check=False
-        )
+        command = [sys.executable, "-c", BEGINNING, str(int(number)), str(count), *words]
+        process = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
         assert _is_clean(process.stderr), process.stderr
         if process.returncode != 128 + number:
             break

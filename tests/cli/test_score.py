@@ -12,7 +12,6 @@ import pytest
 
 from cs_score.base.signature import Signature
 from cs_score.coldstart.options import PRESETS
-from cs_score.measures.registry import COLD_START_MODE, headline
 from tests.batch.command import without_time
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT
@@ -47,18 +46,6 @@ def numbers(folder: Path, *words: str) -> dict[str, float]:
 def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], tmp_path: Path) -> None:
     (run,) = bare(tmp_path, *words)["runs"]
     assert numbers(tmp_path, *words) == run["scores"]
-
-
-def test_it_prints_the_main_measures_and_writes_nothing(tmp_path: Path) -> None:
-    outcome = score(tmp_path, *FILES)
-    assert (outcome.status, outcome.files) == (0, {})
-    heading, *rows, blank, first, _, signature = outcome.stdout.decode().splitlines()
-    (run,) = bare(tmp_path, *FILES)["runs"]
-    assert heading.split() == ["TIDE_KB"]
-    shown = {name: f"{run['scores'][name]:.4f}" for name in headline(COLD_START_MODE)}
-    assert [row.split() for row in rows] == [list(row) for row in shown.items()]
-    assert (blank, signature) == ("", f"signature  {Signature.parse(run['signature']).of('*')}")
-    assert first.startswith("headline   LDC-MEAN-ALL-Macro-F1: every query and class counts alike")
 
 
 def test_several_runs_are_scored_each_by_itself(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ def folder(tmp_path: Path) -> Path:
 
 REFUSED: Final = """
 2 | scifct | no command `scifct`, and no such file; did you mean scifact?
+2 | valid | did you mean validate-run, validate-queries or validate-assessments?
+2 | compare cold-start | no task `cold-start`, and no such file; did you mean coldstart?
 2 | analyze scifat gold.jsonl pred.jsonl | no task `scifat`, and no such file; did you mean scifact?
 2 | analyze --gold gold.jsonl | --gold is an option of evidence tasks: cs-score analyze scifact --gold ...
 1 | score q.xml pool.tab run.tab.txt | of an LDC query: score with -expand ISLE26
