@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1652, 12),  # plan: 1000, 9
+    "base": Budget(1664, 12),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1193, 4),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -49,21 +49,21 @@ ROOMS: Final = {
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
-    "preparation": Budget(1213, 8),  # plan: 1250, 8
+    "preparation": Budget(1199, 8),  # plan: 1250, 8
     # from a knowledge base to a run
     "knowledge_base": Budget(2460, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8638, 36),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2262, 8),  # plan: 1500, 9
+    "batch": Budget(2278, 8),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1516, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1961, 8),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2247, 10),  # plan: 900, 6
+    "api": Budget(2217, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4348, 13),  # plan: 1900, 11
+    "cli": Budget(4341, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

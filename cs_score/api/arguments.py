@@ -16,8 +16,7 @@ from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
-from cs_score.base.sources import Input, name_of
-from cs_score.batch.runs import InputFile
+from cs_score.base.sources import Input
 from cs_score.coldstart.options import Justifications, Options, Policy, as_list, find_preset
 from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import Clusters, read_clusters
@@ -88,18 +87,6 @@ def files_of(given: object, what: str) -> list[Input]:
         if not is_file(file):
             raise UsageError(f"{what} takes paths or open files, not {file!r}")
     return files
-
-
-def held(given: Input) -> InputFile:
-    """The file of an argument, to be read any number of times; what can be read only once is read.
-
-    Raises InputError where that cannot be read.
-    """
-    name = name_of(given)
-    if isinstance(given, (str, os.PathLike)):
-        return InputFile(name).held()
-    content = given.read()
-    return InputFile(name, content=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
 
 
 Together: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | None"

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cs_score.api.arguments import checked, held
+from cs_score.api.arguments import checked
 from cs_score.api.documents import Explanation
 from cs_score.api.shown import AnyResult, member
 from cs_score.api.tables import SCORES_OF_PREDICTIONS, units_of_predictions
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
-from cs_score.base.sources import Input
-from cs_score.batch.runs import InputFile
+from cs_score.base.sources import Input, rereadable
 from cs_score.evidence import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, table_text, units_option
 from cs_score.measures.registry import headline
@@ -159,8 +158,7 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
 def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     task: Any = task_named(name)
     given = _given(gold, "gold"), _given(predictions, "predictions")
-    opened = (each.open() if isinstance(each, InputFile) else each for each in given)
-    result = task.score(*opened, **options)
+    result = task.score(*given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 
@@ -172,13 +170,13 @@ def loaded_evidence(scores: Scores, name: str) -> EvidenceResult:
     return EvidenceResult(scores)
 
 
-def _given(source: Lines | InputFile, what: str) -> Any:
+def _given(source: Lines, what: str) -> Any:
     """What can be read again. Raises UsageError for what is no path, no open file and no JSON in Python."""
     given: Any = source
-    if isinstance(given, (InputFile, Mapping)):
+    if isinstance(given, Mapping):
         return given
     if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
-        return held(given)
+        return rereadable(given)
     if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise UsageError(f"{what} takes a path, an open file, or what its JSON holds, not {given!r}")
     return list(given)

@@ -14,8 +14,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import name_of
-from cs_score.batch.runs import InputFile
+from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
@@ -43,7 +42,7 @@ class Gold(Record, eq=False):
 
     _prepared: Prepared
     # The pool, where lines of it stand below answers that only runs give: it is read behind each run then.
-    _pool: tuple[InputFile, ...] = ()
+    _pool: tuple[Input, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -73,18 +72,17 @@ class Gold(Record, eq=False):
         """
         options = self._prepared.options
         chosen, limits = arguments.policy_of(policy, justifications, options.policy, options.justifications)
-        files = [arguments.held(file).open() for file in arguments.files_of(run, "run")]
+        files = [*map(rereadable, arguments.files_of(run, "run"))]
         if not files:
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(noting_folders(self._prepared, files), validates=validate)
-            pool = [file.open() for file in self._pool]
             if validate or any(is_knowledge_base(member) for file in files for member in members(file)):
                 prepared = prepared_files(files, gold.table, limits, validate=validate)
-                loaded = load_prepared(gold, Preparation([*prepared.files, *pool], prepared.runs), limits)
+                loaded = load_prepared(gold, Preparation([*prepared.files, *self._pool], prepared.runs), limits)
                 loaded = replace(loaded, remarks=[*(one.account for one in prepared.runs), *loaded.remarks])
             else:
-                loaded = load_run(gold, [*files, *pool], limits)
+                loaded = load_run(gold, [*files, *self._pool], limits)
             return RunResult(Lines(loaded, chosen, limits))
 
     def __repr__(self) -> str:
@@ -133,9 +131,9 @@ def prepare(
         if not given:
             return Gold(opened)
         opened = noting_folders(opened, given)
-        files = tuple(map(arguments.held, given))
+        files = tuple(map(rereadable, given))
         try:
-            return Gold(with_pool(opened, [file.open() for file in files]))
+            return Gold(with_pool(opened, files))
         except NoAnswerYetError:
             return Gold(opened, files)
 
@@ -252,7 +250,7 @@ def validate_run(
     known = None if list_file is None else read_document_list(list_file)
     problems = RecordingLog()
     loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)
-    opened = [arguments.held(file).open() for file in files]
+    opened = [*map(rereadable, files)]
     validated = check_run(opened, loaded, limits, problems, known, allow_comments=allow_comments).validated()
     text = None if problems.has_errors else "".join(validated.pieces)
     why = "a line that it hangs on was skipped"

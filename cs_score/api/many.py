@@ -18,7 +18,7 @@ from cs_score.api.shown import WIDTH, AnyResult, Document, member, task_of
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, name_of
+from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.batch.batch import BatchOptions, run_batch
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import OK
@@ -207,21 +207,19 @@ def batch(
     if name in (each.name for each in also):
         raise UsageError(f"also_policy {name} is the policy in force already")
     layout = Layout()
-    chosen = (options.queries, options.samples)
-    lists = [None if name is None or not os.path.isfile(name) else InputFile(name) for name in chosen]
     tests = None
     if bootstrap is not None:
         tests = arguments.resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
     plan = ColdStartPlan(
-        queries=tuple(map(arguments.held, arguments.files_of(queries, "queries"))),
-        pool=tuple(map(arguments.held, arguments.files_of(pool, "pool"))),
+        queries=tuple(map(InputFile.of, arguments.files_of(queries, "queries"))),
+        pool=tuple(map(InputFile.of, arguments.files_of(pool, "pool"))),
         options=options,
         policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
         layout=layout,
         switches=tuple(switches_of(options, layout)),
         folder=os.getcwd(),
-        query_list=lists[0],
-        samples=lists[1],
+        query_list=InputFile.of_option(options.queries),
+        samples=InputFile.of_option(options.samples),
         resampling=tests,
         validates=validate,
         page=page,
@@ -299,7 +297,7 @@ def pool_bias(
     Raises UsageError for fewer than two runs and impossible arguments, InputError for files that cannot be scored.
     """
     asked, given, assessed = (
-        [arguments.held(file) for file in arguments.files_of(files, what)]
+        [*map(rereadable, arguments.files_of(files, what))]
         for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
     )
     options = arguments.options_of(
@@ -307,9 +305,9 @@ def pool_bias(
         mention_types=mention_types,
     )  # fmt: skip
     with paused_collector():
-        opened = open_gold([file.open() for file in asked], options)
-        runs_given = runs_of([file.open() for file in given])
-        return PoolBias(pooling.pool_bias(opened, [file.open() for file in assessed], runs_given, teams, measure))
+        opened = open_gold(asked, options)
+        runs_given = runs_of(given)
+        return PoolBias(pooling.pool_bias(opened, assessed, runs_given, teams, measure))
 
 
 @checked

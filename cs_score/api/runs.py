@@ -26,21 +26,11 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, write_who
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
+from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list
-from cs_score.coldstart.outputs import (
-    DEFAULT_FIELDS,
-    Layout,
-    check_fields,
-    doubly_encoded,
-    file_blocks,
-    params_of,
-    resampled_metrics,
-    whole_report,
-    written,
-)
 from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
@@ -236,26 +226,26 @@ class RunResult(AnyResult):
         not be written and an unknown field, OutputError for one that cannot be, and UsageError for a result that was
         loaded from JSON.
         """
-        layout = Layout(DEFAULT_FIELDS if fields is None else as_list(fields, "fields"), tabs)
+        layout = outputs.Layout(outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields"), tabs)
         try:
-            check_fields(layout.fields)
+            outputs.check_fields(layout.fields)
         except InputError as error:
             raise UsageError(str(error)) from None
         with paused_collector():
             result, stem = self._scored("write").result, os.fspath(prefix)
             options, switches = result.options, switches_of(result.options, layout)
-            files = [f"{stem}.{file.ending}" for file in written(switches, options.edition)]
-            outputs = [PlannedOutput("prefix", path, Existing.CLEARED) for path in files]
+            files = [f"{stem}.{file.ending}" for file in outputs.written(switches, options.edition)]
+            planned = [PlannedOutput("prefix", path, Existing.CLEARED) for path in files]
             if error_file is not None:
-                outputs.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
-            OutputPlan([given.name for given in result.origin.inputs], outputs).check()
+                planned.append(PlannedOutput("error_file", os.fspath(error_file), Existing.REFUSED))
+            OutputPlan([given.name for given in result.origin.inputs], planned).check()
             named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
-            params = params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
-            for ending, blocks in file_blocks(_resampled_as_shown(result, layout), layout, params):
+            params = outputs.params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
+            for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
                 write_whole(f"{stem}.{ending}", blocks)
             if error_file is not None:
-                write_whole(error_file, [doubly_encoded(whole_report(result), options.edition)])
-            return [output.path for output in outputs]
+                write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
+            return [output.path for output in planned]
 
     def to_json(self) -> str:
         """The whole result as JSON, the text that `--json` writes; `load` reads it."""
@@ -341,9 +331,9 @@ def loaded_result(scores: Scores, name: str) -> RunResult:
     return RunResult(None, scores, cold_start_options(scores.origin.options, name, "origin.options"))
 
 
-def _resampled_as_shown(result: Result, layout: Layout) -> Result:
+def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
     """The result with resamples of just the scores that its tables show: the reference resamples these."""
-    metrics = resampled_metrics(layout.fields)
+    metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:
         return result
     runs = [
@@ -355,7 +345,7 @@ def _resampled_as_shown(result: Result, layout: Layout) -> Result:
     return replace(result, runs=tuple(runs))
 
 
-def switches_of(options: Options, layout: Layout) -> list[str]:
+def switches_of(options: Options, layout: outputs.Layout) -> list[str]:
     """The switches of a command line that scores like this, with their values, but for the policy and its limits."""
     given = {
         "-discipline": options.discipline,
@@ -365,7 +355,7 @@ def switches_of(options: Options, layout: Layout) -> list[str]:
         "-samples": options.samples,
         "--follow": None if options.follow == LATEST.name else options.follow,
         "--mention-types": None if options.mention_types == AS_GIVEN else options.mention_types,
-        "-fields": None if layout.fields == DEFAULT_FIELDS else ":".join(layout.fields),
+        "-fields": None if layout.fields == outputs.DEFAULT_FIELDS else ":".join(layout.fields),
     }
     words = [word for name, value in given.items() if value is not None for word in (name, value)]
     return [*words, *(["-tabs"] if layout.tabs else [])]

@@ -210,6 +210,18 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
     return Source(name, io.BytesIO(data), decompress=decompress and data.startswith(beginning))
 
 
+def rereadable(given: Input) -> Input:
+    """An input that can be opened any number of times: standard input, pipes and open files are held in memory.
+
+    Raises InputError where these cannot be read.
+    """
+    name = name_of(given)
+    if isinstance(given, InMemory) or (isinstance(given, (str, os.PathLike)) and name != "-" and not is_pipe(name)):
+        return given
+    with open_source(given, decompress=False) as source:
+        return InMemory(name, source.read_bytes())
+
+
 WHITE_SPACE: Final = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )

@@ -14,7 +14,17 @@ from typing import Final
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
-from cs_score.base.sources import InMemory, Input, InputDigest, is_pipe, open_source, plain_name, reason_of
+from cs_score.base.sources import (
+    InMemory,
+    Input,
+    InputDigest,
+    is_pipe,
+    name_of,
+    open_source,
+    plain_name,
+    reason_of,
+    rereadable,
+)
 from cs_score.coldstart import options
 from cs_score.coldstart.options import NamedPolicy, Options, edition_of
 
@@ -31,6 +41,12 @@ class InputFile(Record):
     name: str
     path: str | None = None
     content: bytes | None = None
+
+    @classmethod
+    def of(cls, given: Input) -> InputFile:
+        """An input for any number of readers. Raises InputError where what can be read only once cannot be read."""
+        again = rereadable(given)
+        return cls(name_of(given), content=again.getvalue() if isinstance(again, InMemory) else None)
 
     @classmethod
     def of_option(cls, value: str | None) -> InputFile | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -13,7 +12,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
-from cs_score.base.sources import InMemory, Input, name_of
+from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli import options as known
 from cs_score.cli.core import Line
 from cs_score.cli.options import Scoring, evidence_task, own_arguments, read_resampling
@@ -78,7 +77,7 @@ class Runs(Scoring):
 
         Raises UsageError where there are no queries, runs or assessments, or no run of that id.
         """
-        line, self.files = self.line, list(map(_held, self.files))
+        line, self.files = self.line, list(map(rereadable, self.files))
         for file in self.files:
             if isinstance(file, str) and ending_of(file) in (".json", ".jsonl") and os.path.isfile(file):
                 raise UsageError(f"{file} is no file of Cold Start; name its task: {', '.join([*TASKS][1:])}")
@@ -235,11 +234,6 @@ class Runs(Scoring):
             self._loaded.append(run)
             _warn_of(loaded, name_of(run.file))
         return loaded
-
-
-def _held(file: Input) -> Input:
-    """A file that can be read again: standard input is held in memory."""
-    return InMemory("-", sys.stdin.buffer.read()) if file == "-" else file
 
 
 def _called(run: OneRun) -> str:

@@ -13,7 +13,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field
 from cs_score.base.signature import RUN
-from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
+from cs_score.base.sources import InMemory, Input, Source, name_of, open_source, rereadable
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import Query, QuerySet
@@ -39,7 +39,7 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.resolution import Resolution, read_validated
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList, holds, source_text
-from cs_score.preparation.prevalidation import Preparation, PreparedRun, rereadable, validate_runs
+from cs_score.preparation.prevalidation import Preparation, PreparedRun, validate_runs
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, ProblemLog
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
-from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
+from cs_score.base.sources import InMemory, Input, InputDigest, name_of, rereadable
 from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import Justifications
@@ -97,15 +96,3 @@ def load_prepared(
             given for digest in digests for given in (one.digests if digest.name == one.scored_as else (digest,))
         ]
     return replace(run, digests=list(digests))
-
-
-def rereadable(given: Input) -> Input:
-    """An input that can be opened twice: standard input and open files are held in memory, as they are stored."""
-    if isinstance(given, (str, os.PathLike)):
-        if name_of(given) != "-":
-            return given
-        with open_source(given) as source:
-            content: str | bytes = source.read_bytes()
-    else:
-        content = given.read()
-    return InMemory(name_of(given), content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
