@@ -16,6 +16,7 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.coldstart import tab_files
 from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.lines import (
     JUDGMENT_OF_CODE,
@@ -39,23 +40,6 @@ from cs_score.coldstart.queries import (
     language_code,
     parse_query_id,
     slots_without_events,
-)
-from cs_score.coldstart.tab_files import (
-    RELATION_SPANS,
-    RUN_2014,
-    RUN_2017,
-    VALUE_TYPES_2016,
-    DocumentLengths,
-    FileKind,
-    Schema,
-    TabFile,
-    are_plain,
-    document_of,
-    has_text,
-    plain_confidence,
-    read_confidence,
-    read_provenance,
-    read_tab_file,
 )
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -95,7 +79,7 @@ class Loading:
         *,
         below: Links | None = None,
         known: KnownAnswers | None = None,
-        documents: DocumentLengths | None = None,
+        documents: tab_files.DocumentLengths | None = None,
         alone: str | None = None,
         allow_comments: bool = False,
         note: Callable[[InputError], None] | None = None,
@@ -111,7 +95,7 @@ class Loading:
         self.discard = DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
-        self.layouts: dict[str, Schema] = {}
+        self.layouts: dict[str, tab_files.Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
         self._slots = slots_without_events() if table.edition.slot_filling_only else None
@@ -128,7 +112,7 @@ class Loading:
         with paused_collector():
             for given in (member for named in files for member in members(named)):
                 with open_source(given) as source:
-                    tab_file = read_tab_file(
+                    tab_file = tab_files.read_tab_file(
                         source,
                         self.problems,
                         allow_comments=self._allow_comments,
@@ -140,10 +124,10 @@ class Loading:
                         self.load_lines(tab_file)
                     self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
 
-    def note_layout(self, name: str, schema: Schema) -> None:
+    def note_layout(self, name: str, schema: tab_files.Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
         self.layouts[name] = schema
-        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+        if schema.kind is not tab_files.FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
             return
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
@@ -154,9 +138,9 @@ class Loading:
                 "assume-name takes its answers for names"
             )
 
-    def load_lines(self, tab_file: TabFile) -> None:
+    def load_lines(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
-        is_run = tab_file.schema.kind is FileKind.RUN
+        is_run = tab_file.schema.kind is tab_files.FileKind.RUN
         if not is_run and self.links.below is not None and self.links.below.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         self._file = tab_file.name
@@ -169,33 +153,33 @@ class Loading:
                 if self._note is None:
                     raise
                 self._note(error)
-                if tab_file.schema is RUN_2014:  # says the same of every line
+                if tab_file.schema is tab_files.RUN_2014:  # says the same of every line
                     break
         if not is_run:
             return
         self.links.unread += tab_file.unread
-        if tab_file.schema is RUN_2017 and not self.problems.fatal:
+        if tab_file.schema is tab_files.RUN_2017 and not self.problems.fatal:
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run()
 
     # Long, since a call for each of a million lines costs more than a step of what it does here.
-    def _link_run(self, tab_file: TabFile) -> None:
+    def _link_run(self, tab_file: tab_files.TabFile) -> None:
         name = tab_file.name
-        if tab_file.schema is RUN_2014:
+        if tab_file.schema is tab_files.RUN_2014:
             number, *_ = next(tab_file.lines)
             remedy = "runs of 2014 (seven columns) cannot be scored"
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, slots, value_types = self.links, self._slots, set[str]()
-        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES
+        legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES
         known = None if self._known is None else self._known.get
         queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = queries.get(full_id) or self._find_query(full_id, number)
-            confidence = plain_confidence(confidence_text) or self._confidence(confidence_text, number)
+            confidence = tab_files.plain_confidence(confidence_text) or self._confidence(confidence_text, number)
             if value_type in value_types:
                 pass
             elif value_type.lower() in legal_types:
@@ -222,7 +206,7 @@ class Loading:
                 given[target] = node or ""
             response = Response(
                 len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name,
-                document_of(provenance), kept,
+                tab_files.document_of(provenance), kept,
             )  # fmt: skip
             responses.append(response)
             if of_node is not None:
@@ -237,7 +221,7 @@ class Loading:
             self.links.is_in_order = False
         return (parent or "") if query.level == 1 else query.full_id
 
-    def _link_assessments(self, tab_file: TabFile) -> None:
+    def _link_assessments(self, tab_file: tab_files.TabFile) -> None:
         """Add the lines of an assessment file. Raises InputError for unknown queries and contradictory lines."""
         position = tab_file.schema.columns.index
         at_query, at_answer = position("QUERY_AND_SLOT_NAME"), position("RELATION_PROVENANCE_TRIPLES")
@@ -365,7 +349,7 @@ class Loading:
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> KnownAnswer:
         kept = None
-        if not are_plain(relation, provenance, self._documents, self._edition):
+        if not tab_files.are_plain(relation, provenance, self._documents, self._edition):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
         target = follow_on_id(query.full_id, value, provenance, self._edition)
         if self._known is not None and kept is None and len(self._known) < _MOST_KNOWN:
@@ -374,8 +358,8 @@ class Loading:
 
     def _canonical(self, relation_text: str, value: str, value_text: str, number: int, text: str) -> Answer:
         edition = self._edition
-        relation = read_provenance(relation_text, RELATION_SPANS, self._documents, edition)
-        provenance = read_provenance(value_text, edition.most_value_spans, self._documents, edition)
+        relation = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, self._documents, edition)
+        provenance = tab_files.read_provenance(value_text, edition.most_value_spans, self._documents, edition)
         place = Place(self._file, number)
         for column, read in (("RELATION_PROVENANCE_TRIPLES", relation), ("VALUE_PROVENANCE_TRIPLES", provenance)):
             for code, arguments, written, repaired in read.problems:
@@ -391,7 +375,7 @@ class Loading:
             remedy = "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits"
             raise self._error(number, problem, remedy, "QUERY_NOT_EXPANDED")
         if not is_clear:
-            docid = document_of(provenance) if provenance else ""
+            docid = tab_files.document_of(provenance) if provenance else ""
             if language_code(docid, self._edition) is None:
                 self.problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
             elif language_code(docid[:4], self._edition) is not None:
@@ -404,19 +388,21 @@ class Loading:
         return follow_on
 
     def _confidence(self, written: str, number: int) -> float:
-        confidence = read_confidence(written)
+        confidence = tab_files.read_confidence(written)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", written, confidence.text)
             self.problems.add(code, written, place=Place(self._file, number), detail=detail)
         return confidence.value
 
-    def _is_accepted(self, tab_file: TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int) -> bool:
+    def _is_accepted(
+        self, tab_file: tab_files.TabFile, columns: list[str], slot: str, query: LinkedQuery, number: int
+    ) -> bool:
         place = Place(self._file, number)
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         for column, text in zip(tab_file.schema.columns, columns):
             # An empty confidence is an illegal one, which 1.0 has taken the place of.
-            if column != "CONFIDENCE" and not has_text(text):
+            if column != "CONFIDENCE" and not tab_files.has_text(text):
                 self.problems.add("EMPTY_FIELD", column, place=place)
                 return False
         if not query.slots or slot != query.slots[0]:
@@ -427,7 +413,7 @@ class Loading:
         return True
 
     def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
-        docid = document_of(provenance)
+        docid = tab_files.document_of(provenance)
         self.links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
         self.links.passed_over.add(target)
 
@@ -463,12 +449,12 @@ def is_on_folder(remark: str) -> bool:
     return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
 
 
-def role_of(schema: Schema | None) -> str:
-    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
+def role_of(schema: tab_files.Schema | None) -> str:
+    return POOL if schema is not None and schema.kind is tab_files.FileKind.ASSESSMENTS else RUN
 
 
-def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
+def kind_of(given: Input, edition: Edition = LATEST) -> tab_files.FileKind | None:
     """Whether a file is a run or assessments, by its first line; None for an empty one. Raises InputError."""
     with open_source(given) as source:
-        tab_file = read_tab_file(source, ProblemLog(), edition=edition)
+        tab_file = tab_files.read_tab_file(source, ProblemLog(), edition=edition)
     return None if tab_file is None else tab_file.schema.kind

@@ -11,11 +11,11 @@ entry points, so that reducing first and resampling afterwards is exact. Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
+from cs_score.coldstart.result import Result, RunResult, ScoreRow, by_level
 from cs_score.measures.registry import RANKED, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
@@ -86,17 +86,13 @@ def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     def add(
         variant: str, rows: Iterable[ScoreRow], statistics: dict[str, Callable[[ScoreRow], float]], total: bool
     ) -> None:
-        if not any(column.startswith(f"{variant}:") for column in columns):
-            return
-        wanted: dict[str, list[tuple[int, Callable[[Any], float]]]] = {}
-        for row in rows:
-            query = row.name.partition(":")[0]
-            of_unit = sums[run.unit_of.get(query, query)]
-            for level in (row.level, ALL_LEVELS) if total else (row.level,):
-                if level not in wanted:
-                    named = ((f"{variant}:{level}:{name}", value) for name, value in statistics.items())
-                    wanted[level] = [(place[column], value) for column, value in named if column in place]
-                for position, value in wanted[level]:
+        for level, of_level in by_level(rows, total).items():
+            named = ((f"{variant}:{level}:{name}", value) for name, value in statistics.items())
+            wanted = [(place[column], value) for column, value in named if column in place]
+            for row in of_level if wanted else ():
+                query = row.name.partition(":")[0]
+                of_unit = sums[run.unit_of.get(query, query)]
+                for position, value in wanted:
                     of_unit[position] += value(row)
 
     for variant, table in run.tables.variants:

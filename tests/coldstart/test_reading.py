@@ -14,7 +14,7 @@ from lxml import etree
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.coldstart import linking
+from cs_score.coldstart import tab_files
 from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import KnownAnswers, Loading
 from cs_score.coldstart.options import Options
@@ -115,7 +115,7 @@ def test_the_short_ways_and_the_answers_of_earlier_runs_link_like_the_long_ways(
 ) -> None:
     gold, known = _open([]), KnownAnswers()
     for lines in (first, second, first):
-        with mock.patch.multiple(linking, are_plain=lambda *_: False, plain_confidence=lambda _: None):
+        with mock.patch.multiple(tab_files, are_plain=lambda *_: False, plain_confidence=lambda _: None):
             long, errors = _load(lines)
         assert all(row.kept is not None for row in long.links.responses)
         for short, short_errors in (_load(lines), _load(lines, gold.links, known)):
