@@ -20,6 +20,7 @@ from cs_score.report.page import (
     Page,
     PageMaker,
     Section,
+    analysis_origin,
     charts,
     details,
     link,
@@ -32,7 +33,6 @@ from cs_score.report.page import (
     unit_text,
     with_cells,
 )
-from cs_score.report.reproduction import analysis_origin
 from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 

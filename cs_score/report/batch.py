@@ -13,8 +13,7 @@ from cs_score.base.records import asdict
 from cs_score.batch.documents import Overview, family_lines
 from cs_score.batch.plan import page_name
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
-from cs_score.report.page import Block, Page, PageMaker, Section, away, charts, slug, table_of
-from cs_score.report.reproduction import batch_origin
+from cs_score.report.page import Block, Page, PageMaker, Section, away, batch_origin, charts, slug, table_of
 from cs_score.statistics.options import sentences
 from cs_score.tables.layout import Cell
 

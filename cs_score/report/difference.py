@@ -17,6 +17,7 @@ from cs_score.report.page import (
     PageMaker,
     Section,
     charts,
+    difference_origin,
     link,
     slug,
     table_of,
@@ -25,7 +26,6 @@ from cs_score.report.page import (
     unit_text,
     with_cells,
 )
-from cs_score.report.reproduction import difference_origin
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
 from cs_score.tables.layout import Column, Layout, words
