@@ -1,23 +1,22 @@
-"""The sections of an analysis, and a difference, as tables: in columns of a text, in files separated by tabs."""
+"""The sections of an analysis, and a difference, for people and as tables in files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference
+from cs_score.analysis.outcomes import heading
+from cs_score.base.display import SCREEN, aligned, one_line
 from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
-from cs_score.tables.layout import Column, Format, Layout, columns
+from cs_score.statistics.options import sentences as sentences_of
+from cs_score.tables.layout import Column, Format, Layout, columns, text
 
 _SCORES: Final = ("precision", "recall", "f1")
 _LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low", "high"))
-
-
-def _mistakes(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for row in analysis.mistakes:
-        yield {**to_builtins(row), "lines": len(row.added) - len(row.removed)}
 
 
 def _groups(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
@@ -40,11 +39,6 @@ def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:
     for each in analysis.confusions.slots:
         rows.setdefault(each.slot, {"slot": each.slot, **met})[each.category] = each.count
     return rows
-
-
-def _costliest_slots(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    rows = _slots(analysis)
-    yield from (rows.get(group.group, {"slot": group.group}) for group in analysis.groups["slot"])
 
 
 def _costliest(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
@@ -79,7 +73,7 @@ COSTLIEST_SLOTS: Final = Layout(
     "slots",
     "Lines by slot and category, the slots with the most mistakes first:",
     (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
-    _costliest_slots,
+    lambda analysis: (_slots(analysis).get(group.group, {"slot": group.group}) for group in analysis.groups["slot"]),
 )
 COSTLIEST: Final = Layout(
     "costliest",
@@ -95,12 +89,14 @@ _MISTAKES: Final = Layout(
         "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
         "reason", gain=Format.GAIN,
     ),
-    _mistakes,
+    lambda analysis: (
+        {**to_builtins(row), "lines": len(row.added) - len(row.removed)} for row in analysis.mistakes
+    ),
     shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,
 )  # fmt: skip
 
-LAYOUTS: Final = (
+LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "intervals",
         "Every score with its bootstrap interval:",
@@ -195,11 +191,6 @@ def _compared_groups(difference: Difference) -> Iterator[Mapping[str, Any]]:
         yield from ({"dimension": dimension.replace("_", " "), **to_builtins(group)} for group in groups)
 
 
-def _answers(difference: Difference) -> Iterator[Mapping[str, Any]]:
-    for pair in difference.answers:
-        yield {"value": pair.value, "query": pair.query, "a": _label(pair.a), "b": _label(pair.b)}
-
-
 def _label(found: AnswerLabel | None) -> str | None:
     return None if found is None else f"{found.label} ({found.category}, line {found.line})"
 
@@ -237,13 +228,128 @@ RULES: Final = Layout(
     fewest=1,
     longest=100,
 )
-ANSWERS: Final = Layout(
-    "answers", "Answers that counted differently:", (Column("value"), *_SIDES, Column("query")), _answers, fewest=1
+OF_DIFFERENCE: Final[tuple[Layout, ...]] = (
+    UNITS,
+    GROUPS,
+    RULES,
+    Layout(
+        "answers",
+        "Answers that counted differently:",
+        (Column("value"), *_SIDES, Column("query")),
+        lambda d: ({"value": p.value, "query": p.query, "a": _label(p.a), "b": _label(p.b)} for p in d.answers),
+        fewest=1,
+    ),
+    Layout(
+        "classes",
+        "Classes that one of the two has found:",
+        columns("outcome", "class"),
+        lambda difference: map(to_builtins, difference.classes),
+        fewest=1,
+    ),
 )
-CLASSES: Final = Layout(
-    "classes", "Classes that one of the two has found:", columns("outcome", "class"),
-    lambda difference: map(to_builtins, difference.classes), fewest=1,
-)  # fmt: skip
-
-OF_DIFFERENCE: Final = (UNITS, GROUPS, RULES, ANSWERS, CLASSES)
 """The tables of a difference, a file each."""
+
+
+# ---- For people
+
+_SCREENS: Final[Mapping[type, tuple[Sequence[tuple[Layout, int | None]], str]]] = {
+    Analysis: (
+        ((BUDGET, None), (COSTLIEST_SLOTS, 5), (COSTLIEST, 10)),
+        "mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them.",
+    ),
+    Difference: (
+        ((UNITS, 7), (LARGEST_GROUPS, 8), (RULES, 5)),
+        "unit, group, answer and class; --format json has all of it.",
+    ),
+}
+"""The tables that a screen of 40 lines holds, and how many rows of them; what there is besides."""
+
+
+def text_of(document: Analysis | Difference, width: int, top: int | None = None) -> str:
+    """Every table with at most `top` rows in lines of at most `width` columns; None: what a screen holds.
+
+    The inputs' texts are made safe.
+    """
+    width = width if top is not None else min(width, SCREEN)
+    counted: Mapping[str, Mapping[str, int]] = {}
+    if isinstance(document, Analysis):
+        lines, layouts, sentences = _headline(document, width), LAYOUTS, list(_sentences(document))
+    else:
+        lines, layouts, sentences = heading(document, "run", width, str(document.measure)), OF_DIFFERENCE, []
+        counted = {"answers": document.outcomes, "classes": document.found}
+    screen, rest = _SCREENS[type(document)]
+    if top is None:
+        for layout, most in screen:
+            lines += text(layout.table(document), most, width)
+        return "\n".join([*lines, "", *wrap(f"--all shows every {rest}", width)])
+    for layout in layouts:
+        if counts := counted.get(layout.name):
+            rows = [(layout.name, "count"), *((name, str(number)) for name, number in counts.items())]
+            lines += ["", *aligned(rows, (False, True))]
+        lines += text(layout.table(document), top, width)
+    for sentence in sentences:
+        lines += ["", *wrap(sentence, width)]
+    return "\n".join(lines)
+
+
+def _headline(analysis: Analysis, width: int) -> list[str]:
+    """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
+    limits = ""
+    if analysis.intervals:
+        found = analysis.intervals.scores.get(str(analysis.measure))
+        if found is not None and found.low is not None and found.high is not None:
+            limits = f" [{found.low:.4f}, {found.high:.4f}]"
+    head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
+    scenarios = analysis.scenarios
+    if not scenarios.unassessed:
+        return [head]
+    wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
+    reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
+    lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
+    shown = (
+        f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
+        f"were right (optimistic scenario){reason}."
+    )
+    return [head, *wrap(shown, width)]
+
+
+def _sentences(analysis: Analysis) -> Iterator[str]:
+    row = analysis.budget[-1]
+    if lost := row.unreachable or {}:
+        reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())
+        found = f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons})."
+        if isinstance(row.reachable_recall, float):
+            found += f" The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}."
+        yield found
+    best, structure = analysis.best, analysis.structure
+    if best is None or not best.gain:
+        yield "No threshold of confidence gains anything."
+    else:
+        lines = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
+        yield (
+            f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {lines} lines; it was "
+            f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
+        )
+    yield (
+        f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
+        f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
+    )
+    named = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
+    reliability = []
+    for over, each in (("judgments", analysis.reliability), ("labels of the policy", analysis.reliability.labels)):
+        values = {} if each is None else {what: getattr(each, key) for key, what in named.items()}
+        numbers = ", ".join(f"{what} {value:.4f}" for what, value in values.items() if value is not None)
+        if each is not None and numbers:
+            reliability.append(f"Confidences of {each.lines} assessed lines over {over}: {numbers}.")
+    if reliability:
+        yield " ".join(reliability)
+    if analysis.intervals:
+        settings = analysis.intervals.resampling
+        several = sum(bool(row.intervals) for rows in analysis.groups.values() for row in rows)
+        counted = [f"{several} groups have intervals, each uncorrected for their number."] if several else []
+        resampling = (
+            f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+            f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
+            f"seed {settings.seed}."
+        )
+        yield " ".join((resampling, *counted, *sentences_of(analysis.intervals.notes)))

@@ -9,18 +9,16 @@ from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import Difference, diff
 from cs_score.analysis.coldstart.explanation.explanation import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.analysis.coldstart.tables import LAYOUTS, OF_DIFFERENCE
-from cs_score.analysis.coldstart.text import analysis_text, difference_text
+from cs_score.analysis.coldstart.tables import LAYOUTS, OF_DIFFERENCE, text_of
 from cs_score.base.display import SCREEN
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, Measure, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Layout, Table
 from cs_score.tasks.task import Statistics
 
 if TYPE_CHECKING:  # they bring numpy
-    from cs_score.analysis.coldstart.difference import Difference
     from cs_score.statistics.arithmetic import ColumnMeasures
 
 
@@ -46,23 +44,18 @@ class ColdStartTask:
         return diff(a, b, measure, names=names, resampling=resampling)
 
     def headers(self, kind: str) -> dict[str, Sequence[str]]:
-        layouts = LAYOUTS if kind == "analysis" else OF_DIFFERENCE
-        return {f"{layout.name}.tsv": layout.keys for layout in layouts}
+        return {f"{layout.name}.tsv": layout.keys for layout in (LAYOUTS if kind == "analysis" else OF_DIFFERENCE)}
 
     def layouts(self, document: Any) -> Sequence[Layout]:
-        """What the tables of a document are."""
-        if isinstance(document, Analysis | Difference):
-            return LAYOUTS if isinstance(document, Analysis) else OF_DIFFERENCE
-        return (STEPS,)
+        is_analysis = isinstance(document, Analysis)
+        return LAYOUTS if is_analysis else OF_DIFFERENCE if isinstance(document, Difference) else (STEPS,)
 
     def tables(self, document: Any) -> list[Table]:
         return [layout.table(document) for layout in self.layouts(document)]
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
-        if isinstance(document, Analysis):
-            return analysis_text(document, width, top)
-        if isinstance(document, Difference):
-            return difference_text(document, width, top)
+        if isinstance(document, Analysis | Difference):
+            return text_of(document, width, top)
         return str(document.text(min(width, SCREEN)))
 
     def measures(self, results: Iterable[Result]) -> list[str]:
@@ -71,25 +64,18 @@ class ColdStartTask:
         A level that only some of the runs have counts as 0 for the others. Raises ValueError for several runs.
         """
         once = dict.fromkeys(measure for result in results for measure in summary_scores(_one(result)))
+        blocks = list(dict.fromkeys((each.table, each.average) for each in once))
         # A measure that needs no average is one of rankings, whose rows come last.
-        blocks = dict.fromkeys((not measure.average, measure.table, measure.average) for measure in once)
-        rank = {block: position for position, block in enumerate(sorted(blocks, key=lambda block: block[0]))}
-        return [str(each) for each in sorted(
-            once, key=lambda each: (rank[not each.average, each.table, each.average], each.level)
-        )]  # fmt: skip
+        place = {each: (not each.average, blocks.index((each.table, each.average)), each.level) for each in once}
+        return [str(each) for each in sorted(once, key=place.__getitem__)]
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         run = _one(result)
-        table = unit_table(run, self._parsed(measures))
-        return Statistics(
-            unit_name(result), table, answered_units(run), tuple(dict.fromkeys(run.unit_of.values())), result.origin
-        )
+        table, known = unit_table(run, map(parse, measures)), tuple(dict.fromkeys(run.unit_of.values()))
+        return Statistics(unit_name(result), table, answered_units(run), known, result.origin)
 
     def formula(self, measures: Sequence[str]) -> ColumnMeasures:
-        return formula_of(self._parsed(measures))
-
-    def _parsed(self, measures: Sequence[str]) -> list[Measure]:
-        return list(map(parse, measures))
+        return formula_of(map(parse, measures))
 
 
 def _one(result: Result) -> Any:
