@@ -1,4 +1,6 @@
-"""`analyze` on what real files hold: other layouts, several runs, hostile texts, runs that cannot be scored."""
+"""`analyze` on what real files hold: other layouts, several runs, hostile texts, what cannot be scored, and knowledge
+bases.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +16,14 @@ from typing import Any, Final
 
 import pytest
 
+from cs_score.base.sources import open_source
+from cs_score.coldstart.gold import open_gold
+from cs_score.coldstart.options import Options
+from cs_score.knowledge_base.validation import resolve_knowledge_bases
+from tests.analysis.test_groups import by_name, counts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
+from tests.documents import ROOT
 
 HOSTILE: Final = '</script>\u202e\x1b[31m=HYPERLINK("x")\x07<b>\u2028%s{0}'
 SF: Final = ("-expand", "LAW", "--measure", "SF-ALL-Micro-F1")
@@ -55,23 +64,20 @@ def _rewrite(path: Path, change: Any) -> None:
     path.write_bytes("".join("\t".join(change(line.split("\t"))) + "\n" for line in lines).encode())
 
 
-def _by(analysis: dict[str, Any], dimension: str) -> dict[str, dict[str, Any]]:
-    return {group["group"]: group for group in analysis["groups"][dimension]}
-
-
 def test_a_run_without_node_ids_and_a_pool_without_mention_types(tmp_path: Path) -> None:
     _world().write(tmp_path)
     whole = _analysis(tmp_path, *FILES)
-    assert set(_by(whole, "mention_type")) == {"NAM", "unknown"}
+    assert set(by_name(whole, "mention_type")) == {"NAM", "unknown"}
     _rewrite(tmp_path / "run.tab", lambda columns: columns[:8])
     _rewrite(tmp_path / "pool.tab", lambda columns: [*columns[:6], *columns[7:9]])
     found = _analysis(tmp_path, *FILES)
-    assert set(_by(found, "mention_type")) == {"unknown"}
+    assert set(by_name(found, "mention_type")) == {"unknown"}
     assert (found["structure"]["merged_nodes"], found["structure"]["split_classes"]) == (0, 0)
     assert {mistake["node"] for mistake in found["mistakes"]} == {None}
     for dimension in ("slot", "hop", "language", "judgment", "value_type"):
-        assert {name: group["counts"]["wrong"] for name, group in _by(found, dimension).items()} == {
-            name: group["counts"]["wrong"] for name, group in _by(whole, dimension).items()
+        of_run, of_whole = (counts(by_name(each, dimension)) for each in (found, whole))
+        assert {name: of_group[3] for name, of_group in of_run.items()} == {
+            name: of_group[3] for name, of_group in of_whole.items()
         }
 
 
@@ -84,8 +90,8 @@ def test_hostile_texts_in_every_field_of_a_run_and_its_pool(tmp_path: Path) -> N
     _rewrite(tmp_path / "run.tab", rewritten)
     found = _analysis(tmp_path, "--by", "value_type,slot", *files)
     assert found["run"] == HOSTILE
-    assert HOSTILE.lower() in _by(found, "value_type")
-    assert f"{HOSTILE.lower()}, per:children" in _by(found, "value_type,slot")
+    assert HOSTILE.lower() in by_name(found, "value_type")
+    assert f"{HOSTILE.lower()}, per:children" in by_name(found, "value_type,slot")
     assert {each["value"] for each in found["confusions"]["wrong_values"]} == {f"={HOSTILE}", HOSTILE}
     text = _analyse(tmp_path, "--by", "value_type,slot", *files).stdout.decode()
     _analyse(tmp_path, "-o", "tables", "--by", "value_type,slot", *files)
@@ -145,17 +151,72 @@ def test_a_run_that_cannot_be_scored(tmp_path: Path) -> None:
 
 def test_a_run_without_an_assessed_line(tmp_path: Path) -> None:
     _world().write(tmp_path)
-    _rewrite(tmp_path / "pool.tab", lambda columns: [*columns[:4], *columns[4:5], *columns[5:]])
-    (tmp_path / "pool.tab").write_text(
-        (tmp_path / "pool.tab").read_text().splitlines(keepends=True)[1]
-    )  # what it missed
+    missed = (tmp_path / "pool.tab").read_text().splitlines(keepends=True)[1]
+    (tmp_path / "pool.tab").write_text(missed)
     found = _analysis(tmp_path, *FILES)
-    assert found["reliability"] == {
-        "lines": 0, "bins": [], "brier": None, "ece": None, "auc": None,
-        "labels": {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None},
-    }  # fmt: skip
-    assert {name: group["mistakes"] for name, group in _by(found, "category").items()} == {
-        "MISSED": 1, "UNASSESSED": 0, "INCORRECT_PARENT": 2,
-    }  # fmt: skip
-    text = _analyse(tmp_path, *FILES).stdout.decode()
-    assert "Confidences of" not in text
+    nothing = {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
+    assert found["reliability"] == {**nothing, "labels": nothing}
+    categories = {name: group["mistakes"] for name, group in by_name(found, "category").items()}
+    assert categories == {"MISSED": 1, "UNASSESSED": 0, "INCORRECT_PARENT": 2}
+    assert "Confidences of" not in _analyse(tmp_path, *FILES).stdout.decode()
+
+
+# ---- A knowledge base in the place of a run stands for the run that resolving it gives
+
+KB, RUN, POOL, QUERIES = "tide.tac", "resolved.tab", "pool-2016.tab", "ldc-queries.xml"
+SWITCHES: Final = ("-expand", "ISLE26", "-queries", "queryids.txt", QUERIES, POOL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The samples, and the run that resolving the knowledge base gives."""
+    for name in ("queries/queryids.txt", f"queries/{QUERIES}", f"assessments/{POOL}", "submissions/gull-sf.tab.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in (KB, "kb.txt"):
+        shutil.copy(ROOT / f"submissions/{KB}", tmp_path / name)
+    table = open_gold([str(tmp_path / QUERIES)], Options(expand="ISLE26")).table
+    [resolved] = resolve_knowledge_bases([str(tmp_path / KB)], table).files
+    with open_source(resolved) as source:
+        (tmp_path / RUN).write_bytes(source.read_bytes())
+    return tmp_path
+
+
+def found(folder: Path, *words: str) -> Any:
+    outcome = score_in(folder, (*words, "--format=json"))
+    assert outcome.status == 0, outcome.stderr
+    return json.loads(outcome.stdout)
+
+
+@pytest.mark.parametrize("given", [(*SWITCHES, KB), (*SWITCHES[:-1], "--knowledge-base", "kb.txt", POOL)])
+def test_the_analysis_of_a_knowledge_base_is_that_of_its_run(given: tuple[str, ...], folder: Path) -> None:
+    name = "kb.txt" if "kb.txt" in given else KB
+    ours, theirs = (found(folder, "analyze", *words) for words in (given, (*SWITCHES, RUN)))
+    assert len(ours["mistakes"]) > 5
+    assert ours["added_to"] == f"{name} (resolved)"
+    for mistake, of_run in zip(ours["mistakes"], theirs["mistakes"], strict=True):
+        assert [place["line"] for place in mistake["removed"]] == [place["line"] for place in of_run["removed"]]
+        assert (mistake["effects"], mistake["added"]) == (of_run["effects"], of_run["added"])
+    for key in ("score", "scores", "sweep", "scenarios", "policies", "groups"):
+        assert ours[key] == theirs[key]
+    assert name in {each["name"] for each in ours["origin"]["inputs"]}  # what was read
+
+
+def test_a_knowledge_base_is_explained_and_compared_as_its_run(folder: Path) -> None:
+    ours = found(folder, "explain", "--knowledge-base", "kb.txt", "--line", "1", *SWITCHES)
+    assert ours["lines"][0]["text"] == found(folder, "explain", "--line", "1", *SWITCHES, RUN)["lines"][0]["text"]
+    ours, theirs = (found(folder, "diff", *SWITCHES, run, "gull-sf.tab.txt") for run in (KB, RUN))
+    assert ours["difference"] == theirs["difference"] != 0
+    assert ours["units"] == theirs["units"]
+    assert ours["names"] == {"a": KB, "b": "gull-sf.tab.txt"}
+    ours, theirs = (found(folder, "diff", "--policy-b", "sf", *SWITCHES, run) for run in (KB, RUN))
+    assert ours["difference"] == theirs["difference"]
+
+
+@pytest.mark.parametrize("command", [("analyze",), ("explain",), ("diff", "--policy-b", "sf")])
+def test_a_knowledge_base_with_errors_is_not_resolved(command: tuple[str, ...], folder: Path) -> None:
+    (folder / KB).write_text("KB_1\n:Entity_1\ttype\tNOTHING\n")
+    outcome = score_in(folder, (*command, *SWITCHES, KB))
+    assert (outcome.status, outcome.stdout) == (1, b"")
+    last = outcome.stderr.decode().splitlines()[-1]
+    assert last.startswith(f"cs-score: {KB}: ")
+    assert "a knowledge base with errors is not resolved" in last

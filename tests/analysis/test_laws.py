@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 from hypothesis import assume, event, given
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.changes import Dependents
 from cs_score.analysis.coldstart.effects import Effects
+from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY
 from cs_score.analysis.coldstart.mistakes import KINDS, correction_of, mistakes_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
@@ -32,10 +33,6 @@ MEASURES: Final = (
     "SF-AP@0",
 )  # fmt: skip
 CROSSED: Final = "slot,language,judgment"
-ONE_DIMENSION: Final = frozenset(
-    "slot hop ldc_query entity_type value_type language judgment mention_type category".split()
-)
-RUN_ONLY: Final = ("value_type", "category")
 STRICT = "strict:wrong=INCORRECT:INCORRECT_PARENT:INEXACT:UNASSESSED:DUPLICATE,ignore=,justifications=2:M"
 
 
@@ -50,12 +47,30 @@ def check(call: Call, measure: str, most: int) -> Iterator[dict[str, Any]]:
             continue
         assert analysis["scores"] == run.scores
         check_effects(call, analysis, most)
-        check_groups(analysis, totals(run, analysis["measure"]), analysis["measure"])
+        check_groups(analysis, run)
         check_budget(call, analysis)
         check_policies(call, analysis)
         check_scenarios(call, analysis)
-        check_best(analysis)
+        best, rows = analysis["best"], [row for row in analysis["sweep"] if row["gain"] is not None]
+        assert (best is None) == (not rows)
+        if best is not None:
+            assert best["gain"] == pytest.approx(max(row["gain"] for row in rows), abs=EXACT)
+            assert best in [{"threshold": row["threshold"], "gain": row["gain"]} for row in rows]
         yield analysis
+
+
+def _check_case(case: Case, folder: Path, most: int) -> None:
+    """Each case has one measure, by the letters of its name; half of them the usual one. Of the thresholds some."""
+    if (call := call_of(case, folder)) is None:
+        return
+    measures = [measure for measure in MEASURES if call.options.edition.has_rankings or "AP" not in measure]
+    number = sum(case.folder.name.encode())
+    for analysis in check(call, measures[number // 2 % len(measures)] if number % 2 else "", most):
+        run, rows = call.scored(analysis["run"]).run, analysis["sweep"]
+        lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
+        for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
+            below = Dependents(run).with_dependents(line for line in lines if line.confidence < row["threshold"])
+            check_row(call, analysis, row, set(below.places))
 
 
 @pytest.mark.parametrize("case", thinned(committed_cases()))
@@ -67,16 +82,6 @@ def test_laws_in_a_committed_case(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", shared_cases(), ids=lambda case: case.folder.name)
 def test_laws_in_a_shared_case(case: Case, tmp_path: Path) -> None:
     _check_case(case, tmp_path, 10 * FEW)
-
-
-def _check_case(case: Case, folder: Path, most: int) -> None:
-    """Each case has one measure, by the letters of its name; half of them the usual one."""
-    if (call := call_of(case, folder)) is not None:
-        ranked = call.options.edition.has_rankings
-        measures = [measure for measure in MEASURES if ranked or "AP" not in measure]
-        number = sum(case.folder.name.encode())
-        for analysis in check(call, measures[number // 2 % len(measures)] if number % 2 else "", most):
-            check_sweep(call, analysis)
 
 
 @given(worlds(), variants(), st.data())
@@ -95,7 +100,11 @@ def test_laws_in_an_invented_world(world: World, variant: Variant, data: st.Data
             event(f"{len(analysis['mistakes'])} effects")
 
 
-# ---- Law 1: an effect is the difference of two scorings
+# ---- Law 1: effects, policies and thresholds are the difference of two scorings
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    return one is other if one is None or other is None else abs(one - other) <= EXACT
 
 
 def check_effects(call: Call, analysis: Mapping[str, Any], most: int) -> None:
@@ -109,48 +118,19 @@ def check_effects(call: Call, analysis: Mapping[str, Any], most: int) -> None:
             assert _same(effect, expected), (mistake["kind"], mistake["file"], mistake["line"], name)
 
 
-# ---- Law 1 for policies: the scores are those of the scorer with other switches
-
-
-def switches_of(policy: Mapping[str, str]) -> tuple[Policy, Justifications]:
-    """The policy and the limits that the JSON says scores stand for."""
-    sides = {side: tuple(filter(None, policy[side].split(":"))) for side in ("right", "wrong", "ignore")}
-    return Policy(**sides), Justifications.parse(policy["justifications"])
+def policy_in(switches: Mapping[str, str]) -> Policy:
+    """The policy that the JSON says scores stand for."""
+    return Policy(**{side: tuple(filter(None, switches[side].split(":"))) for side in ("right", "wrong", "ignore")})
 
 
 def check_policies(call: Call, analysis: Mapping[str, Any]) -> None:
     for row in analysis["policies"]:
-        policy, limits = switches_of(row["policy"])
-        found = call.scores(analysis["run"], replace(call.options, policy=policy, justifications=limits))
+        limits = Justifications.parse(row["policy"]["justifications"])
+        options = replace(call.options, policy=policy_in(row["policy"]), justifications=limits)
+        found = call.scores(analysis["run"], options)
         assert row["scores"].keys() >= {analysis["measure"]}
-        for name, value in row["scores"].items():
-            assert (value is None) == (name not in found), (row["name"], name)
-            assert value is None or abs(value - found[name]) <= EXACT, (row["name"], name)
+        assert all(_same(value, found.get(name)) for name, value in row["scores"].items()), row["name"]
         assert ("reason" in row) == (None in row["scores"].values())
-
-
-# ---- Law 1 for thresholds: the scores are those of the files without the lines below them
-
-
-class Line(NamedTuple):
-    """A line of a run file, by its place; what is read of it, or None of one that says nothing."""
-
-    file: str
-    number: int
-    text: str
-
-    @property
-    def columns(self) -> list[str]:
-        columns = self.text.split("\t")
-        return columns if len(columns) >= 8 else []
-
-    @property
-    def confidence(self) -> float:
-        return min(1.0, float(self.columns[7]))
-
-    @property
-    def target(self) -> str:
-        return Answer(self.columns[0], "", self.columns[4], self.columns[6].partition(":")[0]).follow_on()
 
 
 def left(call: Call, world: World, run_id: str, threshold: float) -> tuple[set[tuple[str, int]], int]:
@@ -163,132 +143,83 @@ def left(call: Call, world: World, run_id: str, threshold: float) -> tuple[set[t
     for name in (name for name in call.files if name != "pool.tab"):
         of_text: dict[str, bool] = {}
         for number, text in enumerate((call.folder / name).read_text().splitlines(), 1):
-            line = Line(name, number, text)
-            if not line.columns:
+            columns = text.split("\t")
+            if len(columns) < 8:
                 continue
             is_first = text not in of_text
-            is_low = line.columns[2] == run_id and line.confidence < threshold
-            stays = of_text.setdefault(text, line.columns[0] in asked and not is_low)
-            if not stays:
+            is_low = columns[2] == run_id and min(1.0, float(columns[7])) < threshold
+            if not of_text.setdefault(text, columns[0] in asked and not is_low):
                 gone.add((name, number))
                 continue
-            asked.add(line.target)
-            counted += is_first and line.columns[2] == run_id and line.columns[1] != "per:spouse"
+            asked.add(Answer(columns[0], "", columns[4], columns[6].partition(":")[0]).follow_on())
+            counted += is_first and columns[2] == run_id and columns[1] != "per:spouse"
     return gone, counted
 
 
 def check_row(call: Call, analysis: Mapping[str, Any], row: Mapping[str, Any], gone: set[tuple[str, int]]) -> None:
     """Hold the scores at a threshold against those of the files without the lines that are gone."""
-    removed = [{"file": file, "line": number} for file, number in sorted(gone)]
-    with call.rewritten(removed, [], ""):
+    with call.rewritten([{"file": file, "line": number} for file, number in sorted(gone)], [], ""):
         found = call.scores(analysis["run"])
     measure, at, hop = analysis["measure"].partition("@")
     stem = measure.rpartition("-")[0] + ("-ALL-Macro" if measure.endswith("AP") else "")
-    expected = {name: found.get(f"{stem}-{statistic}{at}{hop}") for name, statistic in _STATISTICS.items()}
-    base, score = analysis["scores"][analysis["measure"]], found.get(analysis["measure"])
-    expected["gain"] = None if score is None else score - base
-    for name, wanted in expected.items():
-        assert row[name] == (None if wanted is None else pytest.approx(wanted, abs=EXACT)), (row, name)
+    statistics = {"precision": "P", "recall": "R", "f1": "F1"}
+    expected = {name: found.get(f"{stem}-{statistic}{at}{hop}") for name, statistic in statistics.items()}
+    score = found.get(analysis["measure"])
+    expected["gain"] = None if score is None else score - analysis["scores"][analysis["measure"]]
+    assert all(_same(row[name], wanted) for name, wanted in expected.items()), row
     assert ("reason" in row) == (None in expected.values())
-
-
-_STATISTICS = {"precision": "P", "recall": "R", "f1": "F1"}
-
-
-def check_best(analysis: Mapping[str, Any]) -> None:
-    gains = [row["gain"] for row in analysis["sweep"] if row["gain"] is not None]
-    if not gains:
-        assert analysis["best"] is None
-        return
-    assert analysis["best"]["gain"] == pytest.approx(max(gains), abs=EXACT)
-    assert analysis["best"] in [{"threshold": row["threshold"], "gain": row["gain"]} for row in analysis["sweep"]]
-
-
-def check_sweep(call: Call, analysis: Mapping[str, Any]) -> None:
-    """Some thresholds of recorded files, spread over all."""
-    scored = call.scored(analysis["run"])
-    run, dependents = scored.run, Dependents(scored.run)
-    lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
-    rows = analysis["sweep"]
-    for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
-        below = dependents.with_dependents(line for line in lines if line.confidence < row["threshold"])
-        check_row(call, analysis, row, set(below.places))
 
 
 # ---- Law 3: the budget is the score of files with all mistakes of a kind corrected
 
 
 def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
+    def score(change: Mapping[str, Any], policy: Policy) -> float | None:
+        with call.rewritten(change["removed"], change["added"], analysis["added_to"]):
+            return call.scores(analysis["run"], replace(call.options, policy=policy)).get(analysis["measure"])
+
     for row in analysis["budget"]:
-        found = _score(call, analysis, row, Policy(**{side: _items(text) for side, text in row["policy"].items()}))
+        found = score(row, policy_in(row["policy"]))
         assert _same(row["score"], found), row["kind"]
         assert _same(row["gain"], None if found is None else found - analysis["score"]), row["kind"]
         assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
-    assert _same(analysis["budget"][-1]["cumulated"], _fully_corrected(call, analysis))
-
-
-def _score(call: Call, analysis: Mapping[str, Any], change: Mapping[str, Any], policy: Policy) -> float | None:
-    """The score of the files as changed, under a policy; None where the scorer gives none."""
-    with call.rewritten(change["removed"], change["added"], analysis["added_to"]):
-        return call.scores(analysis["run"], replace(call.options, policy=policy)).get(analysis["measure"])
-
-
-def _fully_corrected(call: Call, analysis: Mapping[str, Any]) -> float | None:
-    """The score with all mistakes corrected at once."""
     scored = call.scored(analysis["run"])
     effects = Effects(scored, [scored.measure(analysis["measure"])])
     order = effects.rescoring.files.order
     faults = [fault for of_unit in mistakes_of(scored, effects.rescoring.finding) for fault in of_unit]
     faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
-    lines = {"removed": to_builtins(change.removed), "added": change.texts}
-    return _score(call, analysis, lines, change.policy or scored.policy)
-
-
-def _items(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(":")))
-
-
-def _same(one: float | None, other: float | None) -> bool:
-    return one is other if one is None or other is None else abs(one - other) <= EXACT
+    corrected = score({"removed": to_builtins(change.removed), "added": change.texts}, change.policy or scored.policy)
+    assert _same(analysis["budget"][-1]["cumulated"], corrected)
 
 
 # ---- Law 4: groups add up to the table
 
 
-def totals(run: RunResult, measure: str) -> Mapping[str, int]:
-    """The counts of the scorer's table for a measure."""
-    name, _, hop = measure.partition("@")
-    tables = dict(run.tables.variants)
-    table = tables["LDC-MAX"] if name.startswith("LDC-MAX") else tables["SF"]
-    rows = [row for row in table.rows if row.counts is not None and (not hop or row.level == hop)]
-    found: Counter[str] = Counter()
-    for row in rows:
-        assert row.counts is not None
-        found.update(asdict(row.counts))
-    return found
-
-
-def check_groups(analysis: Mapping[str, Any], expected: Mapping[str, int], measure: str) -> int:
-    assert set(analysis["groups"]) == {*ONE_DIMENSION, CROSSED}
+def check_groups(analysis: Mapping[str, Any], run: RunResult) -> None:
+    name, _, hop = analysis["measure"].partition("@")
+    table = dict(run.tables.variants)["LDC-MAX" if name.startswith("LDC-MAX") else "SF"]
+    expected: Counter[str] = Counter()
+    for row in table.rows:
+        if row.counts is not None and (not hop or row.level == hop):
+            expected.update(asdict(row.counts))
+    assert set(analysis["groups"]) == {*DIMENSIONS, CROSSED}
     mistakes = Counter(mistake["kind"] for mistake in analysis["mistakes"])
     for dimension, groups in analysis["groups"].items():
         found: Counter[str] = Counter()
         for group in groups:
             found.update(group["counts"])
             check_scores(group, dimension)
-        assert +found == +Counter(expected), (measure, dimension)
+        assert +found == +expected, dimension
         assert len({tuple(group.get("values", [group["group"]])) for group in groups}) == len(groups)
         number = sum(group["mistakes"] for group in groups)
-        if measure == "SF-ALL-Micro-F1":
+        if analysis["measure"] == "SF-ALL-Micro-F1":
             assert number == mistakes["line"] + mistakes["class"]
         assert sum(group["share"] for group in groups) == pytest.approx(1 if number else 0)
     slots: Counter[str] = Counter()
     for each in analysis["confusions"]["slots"]:
         slots[each["slot"]] += each["count"]
-    by_slot = {group["group"]: group["counts"]["submitted"] for group in analysis["groups"]["slot"]}
-    assert +slots == +Counter(by_slot)
-    return sum(map(len, analysis["groups"].values()))
+    assert +slots == +Counter({group["group"]: group["counts"]["submitted"] for group in analysis["groups"]["slot"]})
 
 
 def check_scores(group: Mapping[str, Any], dimension: str) -> None:
@@ -320,16 +251,8 @@ def check_scenarios(call: Call, analysis: Mapping[str, Any]) -> None:
         assert found["pessimistic"] == found["optimistic"] == found["score"]
         assert found["added_pool"] == []
         return
-    policy = with_unassessed_wrong(call.options.policy)
-    assert_same(found["pessimistic"], call.scores(run_id, replace(call.options, policy=policy)), name)
-    if found["added_pool_to"] is None:  # the pool is an empty file
-        return
-    with call.rewritten([], found["added_pool"], found["added_pool_to"]):
-        assert_same(found["optimistic"], call.scores(run_id), name)
-
-
-def assert_same(found: float | None, scores: Mapping[str, float], name: str) -> None:
-    if name in scores:
-        assert found == pytest.approx(scores[name], abs=EXACT), name
-    else:
-        assert found is None, name
+    options = replace(call.options, policy=with_unassessed_wrong(call.options.policy))
+    assert _same(found["pessimistic"], call.scores(run_id, options).get(name))
+    if found["added_pool_to"] is not None:  # else the pool is an empty file
+        with call.rewritten([], found["added_pool"], found["added_pool_to"]):
+            assert _same(found["optimistic"], call.scores(run_id).get(name))

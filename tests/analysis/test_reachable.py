@@ -15,10 +15,8 @@ from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
-from tests.analysis.test_sections import analysis_of
+from tests.analysis.test_sections import INEXACT_RIGHT, analysis_of
 from tests.coldstart.worlds import BASE, Answer, Assessment, Query, Response, Slot, World, worlds
-
-POLICIES = (Policy(), Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT")))
 
 
 def missed(world: World, policy: Policy) -> dict[str, str | None]:
@@ -38,7 +36,7 @@ def giving(world: World, answer: Answer, at: int) -> World:
     return world.adding(Response(answer, "0.01", f":N{at}x{len(world.run)}"))
 
 
-@given(worlds(), st.sampled_from(POLICIES))
+@given(worlds(), st.sampled_from((Policy(), INEXACT_RIGHT)))
 def test_a_class_is_reachable_if_an_answer_of_the_pool_finds_it(world: World, policy: Policy) -> None:
     assume(world.run)
     single = {slot.name for query in world.queries for slot in query.slots if slot.single}
@@ -69,7 +67,7 @@ def test_why_no_answer_finds_a_class(code: str, mention: str, reasons: list[str 
     world = World((CHILDREN,), pool, (Response(other, "0.5", ":A"),))
     assert missed(world, Policy()) == dict(zip([f"{query}:1", f"{query}:1:1"], reasons))
     if code == "X":
-        both = replace(POLICIES[1], ignore=("UNASSESSED",))
+        both = replace(INEXACT_RIGHT, ignore=("UNASSESSED",))
         assert set(missed(world, both).values()) == {None}
 
 

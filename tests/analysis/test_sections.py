@@ -1,27 +1,35 @@
-"""Sections of the analysis of a sample run: its cost list, policies, problems, thresholds, intervals of groups."""
+"""Sections of an analysis: its cost list, policies, problems, thresholds, intervals of groups, scenarios."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.confidence import thresholds
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.options import PRESETS, Options, Policy
-from tests.analysis.test_laws import switches_of
+from tests.analysis.rewriting import EXACT, Call
+from tests.analysis.test_laws import policy_in, with_unassessed_wrong
 from tests.analysis.variants import ALL_WRONG
 from tests.coldstart.command import score_in
+from tests.coldstart.worlds import BASE, Answer, Assessment, Query, Response, Slot, World, worlds
 from tests.documents import ROOT
 
 FILES = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/tide-kb.tab.txt")
 SAMPLES = ("-expand", "ISLE26", "-queries", "queries/queryids.txt", *FILES)
+INEXACT_RIGHT = Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "INCORRECT_PARENT"))
 OWN = ("--also-policy", "own:right=CORRECT:INEXACT,wrong=INCORRECT", "--also-policy", "sf:ignore=")
 
 
@@ -66,13 +74,13 @@ def test_a_caller_is_shown_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_published_policies_come_first_and_can_be_replaced() -> None:
     rows = analysis_of(*OWN)["policies"]
     assert [row["name"] for row in rows] == [*PRESETS, "own"]
-    assert switches_of(rows[1]["policy"])[0] == Policy(ignore=())
+    assert policy_in(rows[1]["policy"]) == Policy(ignore=())
     assert rows[2]["policy"]["right"] == "CORRECT:INEXACT"
     # Parts that are left out are those of the switches.
     assert rows[2]["policy"]["ignore"] == "UNASSESSED:DUPLICATE"
     switches = [word for side, text in ALL_WRONG.texts().items() for word in (f"-{side.lower()}", text)]
     [*_, own] = analysis_of(*switches, "--also-policy", "own:right=CORRECT")["policies"]
-    assert switches_of(own["policy"])[0] == ALL_WRONG
+    assert policy_in(own["policy"]) == ALL_WRONG
 
 
 @pytest.mark.parametrize(
@@ -123,16 +131,99 @@ def test_scores_and_groups_have_the_intervals_that_the_scorer_gives(settings: tu
     (run,) = json.loads(score_in(ROOT, words).stdout)["runs"]
     crossed = ("--by", "slot,language", "--by", "slot,ldc_query")
     found = analysis_of("--measure", "SF-ALL-Micro-F1", "--bootstrap", "200", *crossed, *settings)
-    assert found["intervals"]["scores"].items() >= run["intervals"]["scores"].items()
+    scores = found["intervals"]["scores"]
+    assert scores.items() >= run["intervals"]["scores"].items()
     assert found["origin"]["options"]["bootstrap"]["resamples"] == 200
     for hop in found["groups"]["hop"]:
         for name, measure in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
-            of_hop = found["intervals"]["scores"][f"SF-ALL-Micro-{measure}@{hop['group']}"]
-            assert hop["intervals"][name] == of_hop
+            assert hop["intervals"][name] == scores[f"SF-ALL-Micro-{measure}@{hop['group']}"]
     for dimension, groups in found["groups"].items():
         for group in groups:
             scored = {name for name in ("precision", "recall", "f1") if group[name] is not None}
             assert set(group.get("intervals", ())) == (set() if "ldc_query" in dimension else scored)
-    without = analysis_of()
-    assert "intervals" not in without
-    assert not any("intervals" in group for groups in without["groups"].values() for group in groups)
+
+
+# ---- Scenarios
+
+
+def assignments(world: World, answers: Sequence[Answer]) -> Iterator[list[Assessment]]:
+    """Every way to assess these answers, parents first: a class below that of the parent, a new one, wrong."""
+    class_of = {each.answer.follow_on(): each.ec for each in world.pool if each.code in "CX"}
+
+    def ways(at: int, given: Mapping[str, str]) -> Iterator[list[Assessment]]:
+        if at == len(answers):
+            yield []
+            return
+        answer = answers[at]
+        above = given.get(answer.query) if answer.query.count("_") > 2 else answer.query
+        names: list[str] = []
+        if above is not None:
+            known = {ec for ec in (*class_of.values(), *given.values()) if ec.rpartition(":")[0] == above}
+            names = [*sorted(known), f"{above}:99{at}"]
+        for name in names:
+            for rest in ways(at + 1, {**given, answer.follow_on(): name}):
+                yield [Assessment(answer, "C", name), *rest]
+        for rest in ways(at + 1, given):
+            # Below a wrong answer nothing needs an assessment, and nothing may have one.
+            yield [*([Assessment(answer, "W", "0")] if above is not None else []), *rest]
+
+    yield from ways(0, class_of)
+
+
+@given(worlds(), st.sampled_from((Policy(), with_unassessed_wrong(Policy()), INEXACT_RIGHT)))
+def test_no_assessment_of_up_to_three_answers_beats_the_optimistic_scenario(world: World, policy: Policy) -> None:
+    """One may where an unassessed answer stands below another: answers below gain or lose by the class of theirs."""
+    known = {each.answer for each in world.pool}
+    answers = list(dict.fromkeys(line.answer for line in world.run if line.answer not in known))
+    assume(0 < len(answers) <= 3)
+    assume({answer.query for answer in answers}.isdisjoint(answer.follow_on() for answer in answers))
+    with tempfile.TemporaryDirectory() as name:
+        queries, pool, run = world.write(Path(name))
+        switches = [word for side, text in policy.texts().items() for word in (f"-{side.lower()}", text)]
+        options = Options(expand=BASE, policy=policy)
+        call = Call(Path(name), ("-expand", BASE, *switches), (queries,), (pool, run), options)
+        analysis = call.analyzed("runA", "SF-ALL-Micro-F1")
+        with call.rewritten([], analysis["scenarios"]["added_pool"], pool):
+            best = call.scores("runA")
+        for added in itertools.islice(assignments(world, answers), 200):
+            lines = [each.line() for each in added]
+            with call.rewritten([], lines, pool):
+                scores = call.scores("runA")
+            assert all(scores[name] <= best[name] + EXACT for name in ("SF-ALL-Micro-P", "SF-ALL-Micro-F1")), lines
+
+
+def test_the_scenarios_of_a_sample_run() -> None:
+    """One of its lines is unassessed, which the policy ignores; all classes of its query but others are found."""
+    found = analysis_of("--measure", "SF-ALL-Micro-P")["scenarios"]
+    assert found["unassessed"] == 1
+    assert [slot for slot in found["slots"] if slot["unassessed"]] == [
+        {"slot": "per:children", "lines": 12, "unassessed": 1, "share": 1 / 12}
+    ]
+    # Of 24 lines 7 are ignored, that one among them, and 12 of the others are right.
+    assert (found["pessimistic"], found["score"], found["optimistic"]) == (12 / 18, 12 / 17, 13 / 18)
+    recall = analysis_of("--measure", "SF-ALL-Micro-R")["scenarios"]
+    assert (recall["pessimistic"], recall["score"], recall["optimistic"]) == (12 / 16, 12 / 16, 13 / 17)
+    [line] = recall["added_pool"]
+    assert line.split("\t")[1:] == [
+        "ISLE26_ENG_4d2650256f:per:children", "ENG_ISLE_019:9-76", "Zeb Brandreth", "ENG_ISLE_019:33-45", "C", "NAM",
+        "C", "ISLE26_ENG_4d2650256f:4", "NAM",
+    ]  # fmt: skip
+    assert recall["added_pool_to"] == "assessments/pool-2016.tab"
+
+
+def test_no_class_is_taken_twice_in_the_optimistic_scenario(tmp_path: Path) -> None:
+    """Answers below one class take one class after the other, whatever answers below another class stand between."""
+    asked = Query("Q_0001", (Slot("per:children"), Slot("per:schools_attended")), ("ENG_DOC",))
+    (query,) = asked.sf_queries()
+    ann, bo = (Answer(query, "per:children", value, f"ENG_{value}") for value in ("Ann", "Bo"))
+    known, *below = (
+        Answer(child.follow_on(), "per:schools_attended", f"S{at}", f"ENG_{at}")
+        for at, child in enumerate((ann, ann, bo, ann))
+    )
+    classes = {ann: f"{query}:1", bo: f"{query}:2", known: f"{query}:1:1"}
+    pool = tuple(Assessment(answer, "C", name) for answer, name in classes.items())
+    run = tuple(Response(answer, f"0.{9 - at}", f":N{at}") for at, answer in enumerate((ann, bo, *below)))
+    files = World((asked,), pool, run).write(tmp_path)
+    found = json.loads(score_in(tmp_path, ("analyze", "-expand", BASE, "--format=json", *files)).stdout)["scenarios"]
+    taken = [line.split("\t")[-2].removeprefix(query) for line in found["added_pool"]]
+    assert taken == [":1:1", ":2:1", ":1:2"]
