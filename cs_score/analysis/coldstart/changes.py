@@ -128,8 +128,8 @@ class Change(Record):
     """Lines that go and lines that come, so that anybody can score the changed files.
 
     `responses` are those that go by index, `places` all of them in load order: skipped lines are among them, and
-    repetitions in the same file, of which the first would be read otherwise. `added` come to the end of one file; their
-    index and number are 0, and their node is not known. `policy` is the one to score under where that is another.
+    repetitions in the same file, of which the first would be read otherwise. `added` come to the end of one file: index
+    and number count them, and their node is not known. `policy` is the one to score under where that is another.
     """
 
     responses: frozenset[int] = frozenset()
@@ -286,7 +286,7 @@ class Finding:
             if only_linkable and self.why_unlinkable(query, targets) is not None:
                 continue
             for answer in reversed(answers):
-                added[answer.text] = self._line(answer, len(added) + 1)
+                added[answer.text] = self._line(answer, len(added))
                 targets.add(answer.target)
         return tuple(added.values())
 
@@ -308,7 +308,7 @@ class Finding:
             for line in self.dependents.giving.get(target, ())
         )
 
-    def _line(self, answer: Assessment, number: int) -> Response:
+    def _line(self, answer: Assessment, at: int) -> Response:
         pool_columns = dict(zip(self._run.layouts[answer.file].columns, split_columns(answer.text)))
         slot = answer.query.slots[0]
         predicate = find_predicate(slot)
@@ -321,11 +321,11 @@ class Finding:
             self._type_of.get(slot) or ("string" if predicate is None else predicate.usual),
             pool_columns["VALUE_PROVENANCE_TRIPLES"],
             self._confidence.text,
-            *([f"{self._node_stem}{number}"] if self.has_nodes else []),
+            *([f"{self._node_stem}{at + 1}"] if self.has_nodes else []),
         ]
         follow_on = self._run.links.follow_on(answer.target)
         assert follow_on is not None
         return Response(
-            0, 0, "\t".join(columns), answer.query, self._run_id, self._confidence.value, None, follow_on,
+            at, at, "\t".join(columns), answer.query, self._run_id, self._confidence.value, None, follow_on,
             self.file.name, answer.docid, answer.answer,
         )  # fmt: skip

@@ -158,13 +158,10 @@ def reliability_of(scored: Scored, table: CountedTable) -> Reliability:
 
     Over the labels of a table's lines one that counts as right and as wrong is right.
     """
-    of_run = scored.run.lines.get(scored.run_id, {})
     judged = [
         (line.confidence, line.index, assessment.judgment == CORRECT)
-        for unit in scored.result.units
-        for lines in of_run.get(unit.id, {}).values()
-        for line in lines
-        if (assessment := unit.matched.get(line.index)) is not None
+        for _, line, assessment in scored.lines()
+        if assessment is not None
     ]
     labelled = [
         (line.confidence, line.index, RIGHT in labels)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -351,21 +350,19 @@ def _answers(a: Scored, b: Scored) -> list[AnswerPair]:
 def _labels_of(scored: Scored) -> dict[tuple[str, str, str], AnswerLabel]:
     found: dict[tuple[str, str, str], AnswerLabel] = {}
     often: Counter[tuple[str, str, str]] = Counter()
-    of_run = scored.run.lines.get(scored.run_id, {})
-    for unit in scored.result.units:
-        counted = {line.index for line in counted_lines(unit)}
-        for line in chain.from_iterable(of_run.get(unit.id, {}).values()):
-            key = line.query.full_id, line.value, line.provenance
-            often[key] += 1
-            assessment, labels = unit.matched.get(line.index), unit.labels.get(line.index, ())
+    counted = {line.index for unit in scored.result.units for line in counted_lines(unit)}
+    for unit, line, assessment in scored.lines():
+        key = line.query.full_id, line.value, line.provenance
+        often[key] += 1
+        label: Label = "not counted"
+        category = pre_policy_category(assessment)
+        if line.index in counted:
+            labels = unit.labels[line.index]
+            label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
+            category = category_of(labels, scored.policy)
+        if key not in found or _BEST_FIRST.index(label) < _BEST_FIRST.index(found[key].label):
             name = None if assessment is None or not assessment.is_accepted else assessment.value_class
-            label: Label = "right" if RIGHT in labels else "wrong" if WRONG in labels else "ignored"
-            if line.index not in counted:
-                label, category = "not counted", pre_policy_category(assessment)
-            else:
-                category = category_of(labels, scored.policy)
-            if key not in found or _BEST_FIRST.index(label) < _BEST_FIRST.index(found[key].label):
-                found[key] = AnswerLabel(label, category, name, line.file, line.number)
+            found[key] = AnswerLabel(label, category, name, line.file, line.number)
     return found | {key: replace(found[key], lines=times) for key, times in often.items() if times > 1}
 
 

@@ -101,12 +101,12 @@ class Rescoring:
             raise InputError(reason)
         is_ranked = is_ranked or len(self._run_ids) > 1
         run, responses, unit_of = self._run, self._run.links.responses, self._run.gold.unit_of
-        added = [*enumerate(change.added)]
+        added_to = by_unit(run.gold, change.added).get(self._run_id, {})
         # Not their symmetric difference, for which all lines of `before` would be copied.
         others = (change.responses - before.responses) | (before.responses - change.responses)
         moved = chain(map(responses.__getitem__, others), change.added)
         reached: Iterable[str] = dict.fromkeys(unit_of(line.query.base_id) for line in moved)
-        whole = self._edited(responses, change, added) if self._is_entangled else None
+        whole = self._edited(responses, change, change.added) if self._is_entangled else None
         if change.policy is not None or self._is_entangled:
             reached = self._every
         elif change.places:
@@ -125,13 +125,12 @@ class Rescoring:
                 lines = [line for base_id, lines in of_base if not is_plain or base_id in base_ids for line in lines]
                 if not is_plain:
                     lines.sort(key=operator.attrgetter("index"))
-                own = [(at, line) for at, line in added if unit_of(line.query.base_id) == unit_id]
-                edited = self._edited(lines, change, own)
+                edited = self._edited(lines, change, [*chain(*added_to.get(unit_id, {}).values())])
             found = self._scored(unit_id, queries, edited, change, is_ranked)
             again = {each.query.short_id: each for each in found.queries}
             yield unit_id, replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known.queries))
 
-    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[tuple[int, Response]]) -> Run:
+    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response]) -> Run:
         """Lines of some units after a change, of which `added` come to them, as a run.
 
         Raises InputError where the limits cannot be applied.
@@ -159,7 +158,7 @@ class Rescoring:
         return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
 
     def _linked_again(
-        self, lines: Iterable[Response], change: Change, added: Sequence[tuple[int, Response]], links: Links
+        self, lines: Iterable[Response], change: Change, added: Sequence[Response], links: Links
     ) -> list[Response]:
         """Lines and added ones in load order, with the indexes, numbers and nodes that they have in the changed files.
 
@@ -184,9 +183,9 @@ class Rescoring:
         if added and not self._run.gold.table.edition.keeps_repeated_lines and not self.finding.has_nodes:
             texts = {line.text for *_, line in found if line.file == file.name}
         last = file.last + 1 - len(gone.get(file.name, ()))
-        for at, new in added:
+        for new in added:
             for loaded, end in enumerate(file.ends if new.text not in texts else ()):
-                found.append((end + size * loaded + at, last + at, _node_id_of(new), new))
+                found.append((end + size * loaded + new.index, last + new.number, _node_id_of(new), new))
         linked, nodes = [], links.given
         for index, number, node_id, line in sorted(found, key=operator.itemgetter(0)) if added else found:
             query, node = line.query, None

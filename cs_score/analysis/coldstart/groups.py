@@ -1,8 +1,7 @@
 """What a table counts, line by line and class by class, by groups, with intervals; and what wrong lines say instead.
 
 The table is that of the measure that is asked about, at its hop. LDC-MAX counts the entry points that represent their
-LDC queries (rule ldc-max). LDC-MEAN and average precision count nothing: what they are means of are the rows of
-SF.
+LDC queries. LDC-MEAN and average precision count nothing: what they are means of are the rows of SF.
 """
 
 from __future__ import annotations
@@ -289,10 +288,6 @@ MOST_VALUES: Final = 100
 """Wrong values that are listed."""
 
 
-PoolAnswer: TypeAlias = tuple[int, str, str]
-"""A hop, a value, and its canonical value provenance: the place."""
-
-
 class SlotCategory(Record):
     """How many lines of a slot are of a category before the policies."""
 
@@ -356,25 +351,25 @@ def _near_misses(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
     for _, of_unit in groupby(rows, key=lambda row: row.unit.id):
         members = list(of_unit)
-        pool: tuple[set[PoolAnswer], set[PoolAnswer]] = set(), set()  # all answers, then the accepted ones
-        for query in members[0].unit.queries:
-            for assessment in scored.run.gold.assessed.get(query.query.base_id, ()):
-                answer = assessment.query.level, *assessment.answer[1:]
-                pool[0].add(answer)
-                if assessment.is_accepted:
-                    pool[1].add(answer)
-        at_place = [Counter((level, place) for level, _, place in answers) for answers in pool]
-        of_value = [Counter((level, value) for level, value, _ in answers) for answers in pool]
+        queries = (query.query.base_id for query in members[0].unit.queries)
+        pool = [each for base_id in queries for each in scored.run.gold.assessed.get(base_id, ())]
+        # Hop, value and canonical value provenance (the place) of all answers, then of the accepted ones.
+        known = [
+            {(each.query.level, each.value, each.provenance) for each in pool if each.is_accepted or not accepted}
+            for accepted in (False, True)
+        ]
+        at_place = [Counter((level, place) for level, _, place in answers) for answers in known]
+        of_value = [Counter((level, value) for level, value, _ in answers) for answers in known]
         for line, labels in ((line, labels) for row in members for line, labels, _ in lines_of(row)):
             category = category_in(labels)
             if RIGHT in labels or category == CORRECT:
                 continue
             level, (_, value, place) = line.query.level, line.answer
             found[category][0] += 1
-            for at, answers in enumerate(pool):
+            for at, answers in enumerate(known):
                 own = (level, value, place) in answers
-                found[category][1 + at] += at_place[at].get((level, place), 0) > own
-                found[category][3 + at] += of_value[at].get((level, value), 0) > own
+                found[category][1 + at] += at_place[at][level, place] > own
+                found[category][3 + at] += of_value[at][level, value] > own
     ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
     return [NearMisses(category, *counts) for category, counts in ordered]
 
@@ -395,16 +390,10 @@ def structure_of(scored: Scored) -> Structure:
     classes: dict[str, set[str]] = defaultdict(set)
     nodes: dict[str, set[str]] = defaultdict(set)
     discarded = 0
-    for unit in scored.result.units:
-        for lines in scored.run.lines.get(scored.run_id, {}).get(unit.id, {}).values():
-            for line in lines:
-                discarded += line.index in scored.run.discarded
-                assessment = unit.matched.get(line.index)
-                if assessment is not None and assessment.is_accepted and line.node is not None:
-                    classes[line.node].add(assessment.value_class)
-                    nodes[assessment.value_class].add(line.node)
-    return Structure(
-        sum(len(of_node) > 1 for of_node in classes.values()),
-        sum(len(of_class) > 1 for of_class in nodes.values()),
-        discarded,
-    )
+    for _, line, assessment in scored.lines():
+        discarded += line.index in scored.run.discarded
+        if assessment is not None and assessment.is_accepted and line.node is not None:
+            classes[line.node].add(assessment.value_class)
+            nodes[assessment.value_class].add(line.node)
+    merged, split = (sum(len(of_one) > 1 for of_one in groups.values()) for groups in (classes, nodes))
+    return Structure(merged, split, discarded)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.gold import Run, under_limits
+from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
-from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.result import RunResult, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures.registry import Measure, parse, usual
 
@@ -34,6 +36,13 @@ class Scored(Record, eq=False):
 
     def __repr__(self) -> str:
         return f"<{self.result!r}, scored for analysis>"
+
+    def lines(self) -> Iterator[tuple[UnitResult, Response, Assessment | None]]:
+        """The lines of the run in the units that were scored, each with the assessment that it met."""
+        of_run = self.run.lines.get(self.run_id, {})
+        for unit in self.result.units:
+            for line in chain.from_iterable(of_run.get(unit.id, {}).values()):
+                yield unit, line, unit.matched.get(line.index)
 
     def measure(self, name: str | None) -> Measure:
         """The measure of that name; None: the one that ranks leaderboards.
@@ -87,15 +96,10 @@ def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, befo
     return Scored(run, found.run_id, policy, found, lost, result.origin, result.signature(found))
 
 
-Item = TypeVar("Item")
+Progress: TypeAlias = Callable[[Sequence[Any], str], Iterable[Any]]
+"""Passes items on, one after the other, and shows how far they are; the text says what is done with them."""
 
 
-class Progress(Protocol):
-    """Passes items on, one after the other, and shows how far they are; `doing` says what is done with them."""
-
-    def __call__(self, items: Sequence[Item], doing: str) -> Iterable[Item]: ...
-
-
-def silent(items: Sequence[Item], doing: str) -> Iterable[Item]:
+def silent(items: Sequence[Any], doing: str) -> Iterable[Any]:
     """No progress is shown."""
     return items
