@@ -6,6 +6,6 @@
 `groups`, `confidence`, `scenarios`  the other sections of an analysis
 `analysis`     all sections together
 `difference`   why two runs differ, and which rule of an edition makes them
-`tables`, `text`  how analyses and differences are shown
+`task`         all of it under the names that all tasks have, and how it is shown
 `explanation`  how one line, class, node or query came to score what it did
 """

@@ -1,25 +1,373 @@
-"""Cold Start as a task: its runs, analyses and differences under the names that all tasks have."""
+"""Cold Start as a task, under the names that all tasks have: its runs, their analyses and differences, and how people
+and tables show these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
-from cs_score.analysis.coldstart.difference import Difference, diff
+from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, diff
 from cs_score.analysis.coldstart.explanation.explanation import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
-from cs_score.analysis.coldstart.tables import LAYOUTS, OF_DIFFERENCE, text_of
-from cs_score.base.display import SCREEN
+from cs_score.analysis.outcomes import heading
+from cs_score.base.display import SCREEN, aligned, one_line
+from cs_score.base.records import replace, to_builtins
+from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
-from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import Layout, Table
+from cs_score.statistics.options import Resampling, sentences
+from cs_score.tables.layout import Column, Format, Layout, Table, columns, text
 from cs_score.tasks.task import Statistics
 
 if TYPE_CHECKING:  # they bring numpy
     from cs_score.statistics.arithmetic import ColumnMeasures
+
+
+_SCORES: Final = ("precision", "recall", "f1")
+_LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low", "high"))
+
+
+def _groups(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for dimension, groups in analysis.groups.items():
+        for group in map(to_builtins, groups):
+            intervals = group.get("intervals", {}).items()
+            limits = {f"{name}_{limit}": each.get(limit) for name, each in intervals for limit in ("low", "high")}
+            yield {"dimension": dimension, **group, **group["counts"], **limits}
+
+
+def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for name, each in analysis.intervals.scores.items() if analysis.intervals else ():
+        yield {"measure": name, "score": each.point, **to_builtins(each)}
+
+
+def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """A row for each slot; categories that no line has are empty."""
+    met = dict.fromkeys((each.category for each in analysis.confusions.slots), 0)
+    rows: dict[str, dict[str, Any]] = {}
+    for each in analysis.confusions.slots:
+        rows.setdefault(each.slot, {"slot": each.slot, **met})[each.category] = each.count
+    return rows
+
+
+def _costliest(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for row in analysis.mistakes:
+        what = row.category or f"in {row.kind}"
+        yield {"gain": row.gain, "category": what, "line": f"{row.file.rpartition('/')[2]}:{row.line}",
+               "slot": row.slot, "value": row.value}  # fmt: skip
+
+
+def _reliability(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability.labels)):
+        for each in () if found is None else found.bins:
+            yield {"over": over, **to_builtins(each)}
+
+
+def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for row in map(to_builtins, analysis.policies):
+        for name, score in row["scores"].items():
+            difference = None if score is None else score - analysis.scores[name]
+            yield {"policy": row["name"], "measure": name, "score": score, "difference": difference,
+                   "reason": row.get("reason")}  # fmt: skip
+
+
+BUDGET: Final = Layout(
+    "budget",
+    "The score if one kind of mistakes alone were corrected, and cumulated:",
+    columns("kind", "count", "gain", "score", "cumulated", "reason", gain=Format.GAIN),
+    lambda analysis: map(to_builtins, analysis.budget),
+    most="whole",
+)
+COSTLIEST_SLOTS: Final = Layout(
+    "slots",
+    "Lines by slot and category, the slots with the most mistakes first:",
+    (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
+    lambda analysis: (_slots(analysis).get(group.group, {"slot": group.group}) for group in analysis.groups["slot"]),
+)
+COSTLIEST: Final = Layout(
+    "costliest",
+    "The costliest mistakes, with the gain of correcting each one alone:",
+    columns("gain", "category", "line", "slot", "value", gain=Format.GAIN),
+    _costliest,
+    total=lambda analysis: analysis.mistake_count,
+)
+_MISTAKES: Final = Layout(
+    "mistakes",
+    "The costliest mistakes, with the gain of correcting each one alone:",
+    columns(
+        "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
+        "reason", gain=Format.GAIN,
+    ),
+    lambda analysis: (
+        {**to_builtins(row), "lines": len(row.added) - len(row.removed)} for row in analysis.mistakes
+    ),
+    shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+    total=lambda analysis: analysis.mistake_count,
+)  # fmt: skip
+
+LAYOUTS: Final[tuple[Layout, ...]] = (
+    Layout(
+        "intervals",
+        "Every score with its bootstrap interval:",
+        columns("measure", "score", "low", "high", "standard_error", "note"),
+        _intervals,
+        for_people=False,
+    ),
+    BUDGET,
+    _MISTAKES,
+    Layout(
+        "groups",
+        "By %, the most mistakes first:",
+        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS),
+        _groups,
+        shown=(
+            "group", "precision", "recall", "f1", "f1_low", "f1_high", "mistakes", "share", "right", "wrong",
+            "ground_truth",
+        ),
+        by="dimension",
+        fewest=2,  # one group is the whole table
+    ),
+    Layout(
+        "confusions",
+        "Lines by slot and category:",
+        columns("slot", *CATEGORIES),
+        lambda analysis: sorted(
+            _slots(analysis).values(), key=lambda row: -sum(row.get(category, 0) for category in CATEGORIES)
+        ),
+    ),
+    Layout(
+        "wrong_values",
+        "The most frequent wrong values:",
+        columns("slot", "value", "count"),
+        lambda analysis: analysis.confusions.wrong_values,
+    ),
+    Layout(
+        "near_misses",
+        "Lines that are not correct whose place the pool has with another value, or their value elsewhere:",
+        columns("category", "lines", "same_place", "same_place_accepted", "same_value", "same_value_accepted"),
+        lambda analysis: analysis.confusions.near,
+    ),
+    Layout(
+        "reliability",
+        "Reliability over %: assessed lines in ten bins of equal size by confidence, and the share that is right:",
+        columns("over", "lines", "low", "high", "confidence", "right"),
+        _reliability,
+        by="over",
+        most="whole",
+    ),
+    Layout(
+        "scenarios",
+        "The score if every unassessed answer were wrong (pessimistic), and if every one were right (optimistic):",
+        columns("pessimistic", "score", "optimistic", "unassessed", "reason"),
+        lambda analysis: [analysis.scenarios],
+        for_people=False,  # they stand beside the score
+    ),
+    Layout(
+        "unassessed",
+        "Slots by their number of unassessed lines, with the share of all their lines:",
+        columns("slot", "lines", "unassessed", "share"),
+        lambda analysis: sorted(
+            (slot for slot in analysis.scenarios.slots if slot.unassessed), key=lambda slot: -slot.unassessed
+        ),
+    ),
+    Layout(
+        "policies",
+        "The scores under the policy %, and the difference to those of the policy in force:",
+        columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN),
+        _policies,
+        by="policy",
+        most="whole",
+    ),
+    Layout(
+        "sweep",
+        "The scores without the lines whose confidence is below a threshold:",
+        columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN),
+        lambda analysis: analysis.sweep,
+        most="spread",
+    ),
+)  # fmt: skip
+"""The tables in the order of the text, a row for each: a new section is added here."""
+
+
+# ---- A difference
+
+_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+
+
+def _compared_groups(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for dimension, groups in difference.groups.items():
+        yield from ({"dimension": dimension.replace("_", " "), **to_builtins(group)} for group in groups)
+
+
+def _label(found: AnswerLabel | None) -> str | None:
+    return None if found is None else f"{found.label} ({found.category}, line {found.line})"
+
+
+def _rules(difference: Difference) -> Iterator[Mapping[str, Any]]:
+    for rule in difference.rules or ():
+        rows = [f"{row.row} ({row.table} {row.level})" for row in rule.rows]
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        yield {"rule": rule.rule or "no rule alone", "rows": len(rows), "which": f"{rows[0]}{more}" if rows else
+               f"not scored: {rule.reason}"}  # fmt: skip
+
+
+UNITS: Final = Layout(
+    "units", "Units by their contribution to the difference:", (_SHARE, Column("unit"), *_SIDES), lambda d: d.units
+)
+GROUPS: Final = Layout(
+    "groups",
+    "By %:",
+    (Column("dimension"), _SHARE, Column("group"), Column("n"), *_SIDES),
+    _compared_groups,
+    by="dimension",
+)
+LARGEST_GROUPS: Final = replace(
+    GROUPS,
+    title="Groups by the size of their contribution:",
+    rows=lambda difference: sorted(_compared_groups(difference), key=lambda group: -abs(group["contribution"] or 0.0)),
+    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    by="",
+)
+RULES: Final = Layout(
+    "rules",
+    "Rows that change by one rule of the edition alone:",
+    columns("rule", "rows", "which"),
+    _rules,
+    fewest=1,
+    longest=100,
+)
+OF_DIFFERENCE: Final[tuple[Layout, ...]] = (
+    UNITS,
+    GROUPS,
+    RULES,
+    Layout(
+        "answers",
+        "Answers that counted differently:",
+        (Column("value"), *_SIDES, Column("query")),
+        lambda d: ({"value": p.value, "query": p.query, "a": _label(p.a), "b": _label(p.b)} for p in d.answers),
+        fewest=1,
+    ),
+    Layout(
+        "classes",
+        "Classes that one of the two has found:",
+        columns("outcome", "class"),
+        lambda difference: map(to_builtins, difference.classes),
+        fewest=1,
+    ),
+)
+"""The tables of a difference, a file each."""
+
+
+# ---- For people
+
+_SCREENS: Final[Mapping[type, tuple[Sequence[tuple[Layout, int | None]], str]]] = {
+    Analysis: (
+        ((BUDGET, None), (COSTLIEST_SLOTS, 5), (COSTLIEST, 10)),
+        "mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them.",
+    ),
+    Difference: (
+        ((UNITS, 7), (LARGEST_GROUPS, 8), (RULES, 5)),
+        "unit, group, answer and class; --format json has all of it.",
+    ),
+}
+"""The tables that a screen of 40 lines holds, and how many rows of them; what there is besides."""
+
+
+def text_of(document: Analysis | Difference, width: int, top: int | None = None) -> str:
+    """Every table with at most `top` rows in lines of at most `width` columns; None: what a screen holds.
+
+    The inputs' texts are made safe.
+    """
+    width = width if top is not None else min(width, SCREEN)
+    counted: Mapping[str, Mapping[str, int]] = {}
+    if isinstance(document, Analysis):
+        lines, layouts, closing = _headline(document, width), LAYOUTS, list(_sentences(document))
+    else:
+        lines, layouts, closing = heading(document, "run", width, str(document.measure)), OF_DIFFERENCE, []
+        counted = {"answers": document.outcomes, "classes": document.found}
+    screen, rest = _SCREENS[type(document)]
+    if top is None:
+        for layout, most in screen:
+            lines += text(layout.table(document), most, width)
+        return "\n".join([*lines, "", *wrap(f"--all shows every {rest}", width)])
+    for layout in layouts:
+        if counts := counted.get(layout.name):
+            rows = [(layout.name, "count"), *((name, str(number)) for name, number in counts.items())]
+            lines += ["", *aligned(rows, (False, True))]
+        lines += text(layout.table(document), top, width)
+    for sentence in closing:
+        lines += ["", *wrap(sentence, width)]
+    return "\n".join(lines)
+
+
+def _headline(analysis: Analysis, width: int) -> list[str]:
+    """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
+    limits = ""
+    if analysis.intervals:
+        found = analysis.intervals.scores.get(str(analysis.measure))
+        if found is not None and found.low is not None and found.high is not None:
+            limits = f" [{found.low:.4f}, {found.high:.4f}]"
+    head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
+    scenarios = analysis.scenarios
+    if not scenarios.unassessed:
+        return [head]
+    wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
+    reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
+    lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
+    shown = (
+        f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
+        f"were right (optimistic scenario){reason}."
+    )
+    return [head, *wrap(shown, width)]
+
+
+def _sentences(analysis: Analysis) -> Iterator[str]:
+    row = analysis.budget[-1]
+    if lost := row.unreachable or {}:
+        reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())
+        found = f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons})."
+        if isinstance(row.reachable_recall, float):
+            found += f" The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}."
+        yield found
+    best, structure = analysis.best, analysis.structure
+    if best is None or not best.gain:
+        yield "No threshold of confidence gains anything."
+    else:
+        lines = next(row.lines for row in analysis.sweep if row.threshold == best.threshold)
+        yield (
+            f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {lines} lines; it was "
+            f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
+        )
+    yield (
+        f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
+        f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
+    )
+    named = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
+    reliability = []
+    for over, each in (("judgments", analysis.reliability), ("labels of the policy", analysis.reliability.labels)):
+        values = {} if each is None else {what: getattr(each, key) for key, what in named.items()}
+        numbers = ", ".join(f"{what} {value:.4f}" for what, value in values.items() if value is not None)
+        if each is not None and numbers:
+            reliability.append(f"Confidences of {each.lines} assessed lines over {over}: {numbers}.")
+    if reliability:
+        yield " ".join(reliability)
+    if analysis.intervals:
+        settings = analysis.intervals.resampling
+        several = sum(bool(row.intervals) for rows in analysis.groups.values() for row in rows)
+        counted = [f"{several} groups have intervals, each uncorrected for their number."] if several else []
+        resampling = (
+            f"In brackets, and low and high: {settings.confidence:g} % {settings.method} bootstrap intervals from "
+            f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
+            f"seed {settings.seed}."
+        )
+        yield " ".join((resampling, *counted, *sentences(analysis.intervals.notes)))
+
+
+# ---- The task
 
 
 class ColdStartTask:
