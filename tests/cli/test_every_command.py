@@ -304,16 +304,14 @@ def test_where_options_come_first_a_file_behind_json_is_no_input_either() -> Non
 
 
 def test_versions_are_those_of_the_programs(tmp_path: Path) -> None:
+    versions = score_in(tmp_path, ["version"]).stdout
+    assert re.search(r"^  samples +follows 1\.1$", versions.decode(), re.MULTILINE)
+    assert score_in(tmp_path, ["-V"]).stdout == versions
     for name in NAMES:
-        shown = call(tmp_path, name, "--version").stdout.decode()
-        assert shown.startswith("cs-score ")
-        assert re.search(r"^  samples +follows 1\.1$", shown, re.MULTILINE)
-        entry = ALL[name].entry
-        follows = entry and entry.follows
-        if follows:
-            assert call(tmp_path, name, "-version").stdout.decode() == f"{ALL[name].called} version {follows}\n"
-    for word in ("version", "-V"):
-        assert score_in(tmp_path, [word]).stdout == score_in(tmp_path, ["--version"]).stdout
+        assert call(tmp_path, name, "--version").stdout == versions
+        if (entry := ALL[name].entry) and entry.follows:
+            said = f"{ALL[name].called} version {entry.follows}\n"
+            assert call(tmp_path, name, "-version").stdout.decode() == said
 
 
 # ---- The manual page

@@ -144,11 +144,6 @@ def test_the_policy_that_nobody_named_is_said_where_it_matters(verb: str, folder
     assert not said("--quiet")
 
 
-def test_the_folder_of_a_score_is_verified(folder: Path) -> None:
-    assert score_in(folder, ["score", *COLD.split(), "-o", "out"]).status == 0
-    assert b"out.json: reproduced" in score_in(folder, ["verify", "out"]).stdout
-
-
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -173,12 +168,6 @@ def test_the_result_goes_where_it_is_wanted_in_the_format_of_the_ending(words: s
         refused = score_in(folder, [*words.split(), "-o", name])
         assert refused.status == 2
         assert f"{name} exists; name another -o, or replace it with --force" in refused.stderr.decode()
-
-
-def test_the_first_screen_of_a_comparison_is_one(folder: Path) -> None:
-    words = f"compare --bootstrap 9 {COLD} sf.tab.txt".split()
-    first, everything = (score_in(folder, [*words, *more]).stdout.decode().splitlines() for more in ([], ["--all"]))
-    assert len(first) <= 40 < len(everything)
 
 
 @pytest.mark.parametrize(
