@@ -38,16 +38,16 @@ MOST_SHOWN: Final = 1_000_000_000
 PART: Final = 2 << 20
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
 
+_USUAL: Final = Options()
 DEFAULTS: Final = {
-    "-discipline": "ASSESSED",
+    "-discipline": _USUAL.discipline,
     "-error_file": "stderr",
     "-fields": ":".join(DEFAULT_FIELDS),
-    "-ignore": "UNASSESSED:DUPLICATE",
-    "-justifications": "1:3",
+    "-justifications": str(_USUAL.justifications),
     "-output_file": "stdout",
-    "-right": "CORRECT",
-    "-wrong": "INCORRECT:INCORRECT_PARENT:INEXACT",
+    **{f"-{side.lower()}": text for side, text in _USUAL.policy.texts().items()},
 }
+"""The values that count where switches are not given, those of the record of options among them."""
 
 SCORING: Final = "-discipline -expand -ignore -justifications -queries -right -wrong --follow --mention-types"
 """The switches that say how a run is scored."""
@@ -282,8 +282,7 @@ class Scoring:
     def defaults(self) -> Mapping[str, str]:
         """What counts where the switches of a policy are not given: --policy, otherwise the edition's own."""
         edition, given = self.edition, self.line.get("--policy")
-        policy = Policy(wrong=edition.wrong, ignore=edition.ignore)
-        limits = Justifications.parse(DEFAULTS["-justifications"])
+        policy, limits = Policy(wrong=edition.wrong, ignore=edition.ignore), _USUAL.justifications
         if given is not None and "=" in given:
             base = Options(follow=edition.name, justifications=limits)
             name = "" if ":" in given.partition("=")[0] else "own:"
