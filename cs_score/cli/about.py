@@ -77,7 +77,7 @@ def _explained(found: ProblemCode) -> str:
 @command(
     "schema",
     (),
-    Parameter("[name]", "A kind of JSON object; without one all are listed", lambda: sorted(KINDS)),
+    Parameter("[name]", "A kind of JSON object; without one all are listed", lambda _: sorted(KINDS)),
     example="leaderboard",
 )
 def schema(line: Line) -> str:

@@ -68,8 +68,8 @@ class Finished(int):
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
 """A title of a help, and names with what they mean, or a paragraph."""
 
-Choices: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
-"""What completion offers; a function where that has to be imported first."""
+Choices: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
+"""What completion offers; a function of the task where that is another in each, or has to be imported first."""
 
 
 class Misuse(UsageError):
@@ -99,7 +99,7 @@ class Option(click.Option):
         separator = ":" if value == "LIST" else "," if "," in value else "\0"
 
         def offer(ctx: click.Context, param: click.Parameter, current: str) -> list[CompletionItem]:
-            return offered(choices, current, current[: current.rfind(separator) + 1])
+            return offered(choices, ctx, current, current[: current.rfind(separator) + 1])
 
         takes = {"is_flag": True} if not value else {"metavar": value, "multiple": many, "shell_complete": offer}
         super().__init__([name.lstrip("-").replace("-", "_"), name, *also], help=help, **takes)
@@ -133,16 +133,17 @@ class Parameter(click.Argument):
         self.is_output = self.shown.startswith("output")
         super().__init__(
             [self.shown.lower()], required="[" not in spelt, nargs=-1 if "..." in spelt else 1,
-            shell_complete=lambda ctx, param, current: offered(choices, current),
+            shell_complete=lambda ctx, param, current: offered(choices, ctx, current),
         )  # fmt: skip
 
 
-def offered(choices: Choices, current: str, kept: str = "") -> list[CompletionItem]:
+def offered(choices: Choices, ctx: click.Context, current: str, kept: str = "") -> list[CompletionItem]:
     """What may complete a word, behind what is `kept` of it; files where there is nothing to choose."""
+    if callable(choices):
+        choices = tuple(choices(ctx.command.place[1])) if isinstance(ctx.command, Command) else ()
     if not choices:
         return [CompletionItem(current, type="file")]
-    every = choices() if callable(choices) else choices
-    return [CompletionItem(f"{kept}{each}") for each in every if each.startswith(current[len(kept) :])]
+    return [CompletionItem(f"{kept}{each}") for each in choices if each.startswith(current[len(kept) :])]
 
 
 OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit"))

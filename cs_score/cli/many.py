@@ -102,7 +102,7 @@ def compare(name: str, line: Line) -> int:
 
 @command(
     "compare table",
-    taken(_COMPARING, "", _OF_COMPARISONS),
+    taken(_COMPARING, _OF_COMPARISONS),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
@@ -255,7 +255,7 @@ _TEAMS: Final = Option(
 
 @command(
     "pool-bias",
-    taken(f"{_RUNS} --measure --teams --force", COLD_START, [_TEAMS]),
+    taken(f"{_RUNS} --measure --teams --force", [_TEAMS]),
     Parameter(
         "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
     ),

@@ -25,7 +25,7 @@ from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, task_named
+from cs_score.tasks import COLD_START, TASKS, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis.evidence.task import EvidenceTask
@@ -74,6 +74,16 @@ _EDITIONS: Final = ", ".join(f"{each.name} ({each.scored})" for each in EDITIONS
 _METHODS: Final = " or ".join(INTERVAL_METHODS)
 _POLICY_OF_OURS: Final = "right=A:B,wrong=C,ignore=D,justifications=1:3"
 
+_HEADLINE: Final = "the headline measure"
+
+
+def _measures(task: str) -> Iterable[str]:
+    """The measures of a task that can be asked about."""
+    if task == COLD_START:
+        return map(str, rankable(COLD_START_MODE, True))
+    return names(task) if task in TASKS else ()
+
+
 _SHARED: Final = (
     _known("-discipline NAME", "How a response finds its assessment; see below", coldstart.DISCIPLINES),
     _known("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
@@ -120,10 +130,28 @@ _SHARED: Final = (
     Option("--json [FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output"),
     Option("--knowledge-base FILE...", "Validate and resolve this knowledge base, and score it; may be repeated"),
     Option(
+        "--max-drop MEASURE=N...",
+        "Largest drop of a measure or pattern below the baseline; may be repeated",
+        "0 for the main measures, where no limit is given",
+        _measures,
+    ),
+    Option(
+        "--measure NAME...",
+        "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
+        "option again",
+        _HEADLINE,
+        _measures,
+    ),
+    Option(
         "--mention-types NAME",
         "How to read pools without mention types; assume-name counts their answers as names",
         AS_GIVEN,
         [*coldstart.MENTION_TYPES],
+    ),
+    Option(
+        "--min MEASURE=N...",
+        "Minimum of a measure, or of those that match a pattern; may be repeated",
+        choices=_measures,
     ),
     Option(
         "--parts N", "Divide the queries of a large run into N parts; 1: do not divide", f"one for each {PART >> 20} MB"
@@ -131,6 +159,7 @@ _SHARED: Final = (
     Option("--per-unit FILE", "Also write cluster, numerator and denominator of each unit by each measure, as .tsv"),
     Option("--policy NAME", f"The policy: kb, sf or {_POLICY_OF_OURS}; switches take precedence", choices=[*PRESETS]),
     Option("--predictions FILE", "The system's output; - is standard input"),
+    Option("--primary NAME", "The measure that decides; all others are exploratory", _HEADLINE, _measures),
     Option("--problems FILE", "Also write every problem to FILE (.json, .tsv or .sarif, perhaps compressed)"),
     Option("--run ID...", "Of several runs, this one; may be repeated where several are meant"),
     Option(
@@ -149,35 +178,10 @@ _SHARED: Final = (
 _BY_NAME: Final = {option.long: option for option in _SHARED}
 
 
-def taken(of_names: str, task: str = "", own: Iterable[Option] = ()) -> list[Option]:
-    """The options of these names, shared ones and a command's `own`, for a task whose measures completion offers."""
-    measures: Callable[[], Iterable[str]] | tuple[str, ...] = partial(names, task) if task else ()
-    if task == COLD_START:
-        measures = partial(map, str, rankable(COLD_START_MODE, True))
-    usual = "the headline measure"
-    of_measures = (
-        Option(
-            "--measure NAME...",
-            "The measure to report; where several make sense, names and patterns ('*F1') separated by commas, or the "
-            "option again",
-            usual,
-            measures,
-        ),
-        Option("--primary NAME", "The measure that decides; all others are exploratory", usual, measures),
-        Option(
-            "--max-drop MEASURE=N...",
-            "Largest drop of a measure or pattern below the baseline; may be repeated",
-            "0 for the main measures, where no limit is given",
-            measures,
-        ),
-        Option(
-            "--min MEASURE=N...",
-            "Minimum of a measure, or of those that match a pattern; may be repeated",
-            choices=measures,
-        ),
-    )
-    known = _BY_NAME | {option.long: option for option in (*of_measures, *own)}
-    return [known[name] for name in of_names.split()]
+def taken(wanted: str, own: Iterable[Option] = ()) -> list[Option]:
+    """The options of these names, shared ones and a command's `own`."""
+    known = _BY_NAME | {option.long: option for option in own}
+    return [known[name] for name in wanted.split()]
 
 
 PER_UNIT: Final = OwnOption(
@@ -458,23 +462,22 @@ def verb(
 
     def decorated(body: Callable[[str, Line], int]) -> Callable[[str], Command]:
         def command(task: str) -> Command:
-            is_evidence = task != COLD_START
-            given = (options, formats, files, folder, example)
-            names, known, meaning, place, call = (
-                each if isinstance(each, str) else each[is_evidence] for each in given
+            pairs = (options, formats, files, folder, example)
+            wanted, known, meaning, place, call = (
+                each if isinstance(each, str) else each[task != COLD_START] for each in pairs
             )
-            words = Parameter("files..." if needs_files and not is_evidence else "[files...]", meaning)
-            name, found, below, said = body.__name__, taken(names, task, own), (*of_runs, *LEGEND), ""
-            if is_evidence:
-                evidence, name = evidence_task(task), task if name == "score" else f"{name} {task}"
-                below = (*of_evidence, ("Files", evidence.files))
-                found, said = (
-                    [*found, *own_options(task)],
-                    summary.format(task=task, unit=evidence.mode.unit) or evidence.summary,
-                )
+            found, sample = taken(wanted, own), _example(task, call)
+            if task == COLD_START:
+                name, said, below = body.__name__, "", (*sections, *of_runs, *LEGEND)
+            else:
+                evidence, name = evidence_task(task), task if body.__name__ == "score" else f"{body.__name__} {task}"
+                said = summary.format(task=task, unit=evidence.mode.unit) or evidence.summary
+                below = (*sections, *of_evidence, ("Files", evidence.files))
+                found += own_options(task)
+            words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(body, task), sections=(*sections, *below), summary=said,
-                example=_example(task, call), formats=known.split(), folder=place, **more
+                name, found, words, body=partial(body, task), sections=below, summary=said, example=sample,
+                formats=known.split(), folder=place, **more,
             )  # fmt: skip
 
         return command

@@ -106,7 +106,7 @@ _OWN: Final = (
     Option(
         "--by LIST...",
         "Groups by several dimensions at once, such as slot,language; may be repeated",
-        choices=lambda: DIMENSIONS,
+        choices=lambda _: DIMENSIONS,
     ),
     Option("--class ID...", "An equivalence class; may be repeated"),
     Option("--compare", "The page of a difference: of two runs, as diff takes them"),
@@ -301,7 +301,7 @@ _CHARTS: Final = (
 @command(
     "plot",
     (Option("--of NAME", "Which of several charts of a kind, such as the dimension of groups", "the first"), FORCE),
-    Parameter("kind", "The chart", choices=lambda: CHART_KINDS),
+    Parameter("kind", "The chart", choices=lambda _: CHART_KINDS),
     Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
     needs_output=True,
     sections=[("Charts", _CHARTS)],
