@@ -146,6 +146,11 @@ def columns(*keys: str, **formats: Format) -> tuple[Column, ...]:
     return tuple(Column(key, format=formats.get(key, Format.PLAIN)) for key in keys)
 
 
+def headed(**headings: str) -> tuple[Column, ...]:
+    """Columns by their keys, with headings."""
+    return tuple(Column(key, heading) for key, heading in headings.items())
+
+
 # ---- How it looks
 
 

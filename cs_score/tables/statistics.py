@@ -13,7 +13,7 @@ from cs_score.base.signature import Signature
 from cs_score.statistics.options import sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, latex, markdown, text, tsv
+from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -79,9 +79,7 @@ POWER: Final = Printout(
         "power",
         "Smallest difference that is detected, and units that a difference needs",
         (
-            Column("measure", "Measure"),
-            Column("a", "A"),
-            Column("b", "B"),
+            *headed(measure="Measure", a="A", b="B"),
             Column("standard_deviation", "Std. dev.", meaning="standard deviation of the units' differences"),
             Column("units", "Units"),
             Column(
@@ -130,12 +128,7 @@ SYSTEMS: Final = Layout(
         Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
         Column("rank", "Rank"),
         Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
-        Column("name", "System"),
-        Column("score", "Score"),
-        Column("low", "Low"),
-        Column("high", "High"),
-        Column("standard_error", "Std. error"),
-        Column("note", "Note"),
+        *headed(name="System", score="Score", low="Low", high="High", standard_error="Std. error", note="Note"),
     ),
     _systems,
     by="measure",
@@ -148,8 +141,7 @@ PAIRS: Final = Layout(
     "%, B minus A",
     (
         Column("measure"),
-        Column("a", "A"),
-        Column("b", "B"),
+        *headed(a="A", b="B"),
         Column("difference", "B - A", Format.GAIN, "the score of B minus that of A"),
         Column("low", "Low", Format.GAIN),
         Column("high", "High", Format.GAIN),
@@ -161,9 +153,7 @@ PAIRS: Final = Layout(
         Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
         Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
         Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
-        Column("ties", "Ties"),
-        Column("losses", "Losses"),
-        Column("note", "Note"),
+        *headed(ties="Ties", losses="Losses", note="Note"),
     ),
     _pairs,
     by="measure",

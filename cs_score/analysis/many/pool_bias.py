@@ -23,7 +23,7 @@ from cs_score.coldstart.gold import Gold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
 from cs_score.coldstart.several import OneRun, load_alone
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.layout import Column, Layout, Row, headed
 from cs_score.tables.statistics import Printout, rankings_agree
 
 Given: TypeAlias = tuple[str, Answer]
@@ -194,10 +194,7 @@ BIAS: Final = Printout(
         "pool-bias",
         "%: Runs with and without what only their team brought into the pool",
         (
-            Column("rank", "Rank"),
-            Column("run", "Run"),
-            Column("team", "Team"),
-            Column("score", "Score"),
+            *headed(rank="Rank", run="Run", team="Team", score="Score"),
             Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
             Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
             Column("unique", "Unique", meaning="assessments of lines that only the team has"),

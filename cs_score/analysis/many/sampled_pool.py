@@ -24,7 +24,7 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.several import OneRun
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics.assessments import Estimate, Estimated, Items, estimated, interval_of
-from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.layout import Column, Layout, Row, headed
 from cs_score.tables.statistics import Printout
 
 if TYPE_CHECKING:
@@ -244,11 +244,7 @@ SAMPLED: Final = Printout(
         "%, estimated from a sample of the pool",
         (
             Column("measure"),
-            Column("run", "Run"),
-            Column("answers", "Answers"),
-            Column("assessed", "Known"),
-            Column("estimate", "Estimate"),
-            Column("standard_error", "Std. error"),
+            *headed(run="Run", answers="Answers", assessed="Known", estimate="Estimate", standard_error="Std. error"),
             Column("low", "Low", meaning="for this pool, were all of it assessed"),
             Column("high", "High", meaning="for this pool, were all of it assessed"),
             Column("population_low", "Low*", meaning="for answers like those in this pool"),
