@@ -23,9 +23,10 @@ BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")
 
 
-@pytest.fixture
-def folder(inputs: Inputs) -> Path:
-    """Two queries; runA answers the first right and misses the second, runB the opposite."""
+@pytest.fixture(autouse=True)
+def folder(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder. Two queries; runA answers the first right and misses the second, runB the opposite."""
+    monkeypatch.chdir(inputs.folder)
     inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
     other = replace(CY, query=OTHER)
     inputs.pool(BO.judged("1"), BO.child().judged("1:1"), other.judged("1"))
@@ -34,8 +35,8 @@ def folder(inputs: Inputs) -> Path:
     return inputs.folder
 
 
-def gold_of(folder: Path, **options: Any) -> cs.Gold:
-    return cs.prepare(folder / "queries.xml", folder / "pool.tab", expand="CSX", **options)
+def gold_of(**options: Any) -> cs.Gold:
+    return cs.prepare("queries.xml", "pool.tab", expand="CSX", **options)
 
 
 def as_json(folder: Path, first: str, second: str, *switches: str) -> str:
@@ -44,77 +45,73 @@ def as_json(folder: Path, first: str, second: str, *switches: str) -> str:
     return score_in(folder, words).files["out.json"].decode()
 
 
-def from_files(folder: Path, run: str, **options: Any) -> str:
-    return cs.score(folder / "queries.xml", folder / run, folder / "pool.tab", expand="CSX", **options).to_json()
+def from_files(run: str, **options: Any) -> str:
+    return cs.score("queries.xml", run, "pool.tab", expand="CSX", **options).to_json()
 
 
 def test_queries_and_pool_are_read_once(folder: Path) -> None:
-    wanted = {name: from_files(folder, name) for name in ("run.tab", "second.tab")}
-    gold = gold_of(folder)
+    wanted = {name: from_files(name) for name in ("run.tab", "second.tab")}
+    gold = gold_of()
     for name in ("queries.xml", "pool.tab"):
-        (folder / name).unlink()
+        Path(name).unlink()
     for _ in range(2):
-        assert {name: gold.score(folder / name).to_json() for name in wanted} == wanted
+        assert {name: gold.score(name).to_json() for name in wanted} == wanted
     assert gold.queries == (BO.query, OTHER)
     assert repr(gold) == "<gold: 2 queries to score, 3 assessments>"
 
 
 def test_a_result_is_that_of_the_command_line(folder: Path) -> None:
-    with contextlib.chdir(folder):
-        result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX")
-    assert result.to_json() == as_json(folder, "pool.tab", "run.tab")
+    assert from_files("run.tab") == as_json(folder, "pool.tab", "run.tab")
 
 
 @pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])
-def test_threads_score_with_one_gold(folder: Path, inputs: Inputs, discipline: str) -> None:
+def test_threads_score_with_one_gold(inputs: Inputs, discipline: str) -> None:
     names = [f"run{number}.tab" for number in range(40)]
     for number, name in enumerate(names):
         line = replace(BO, confidence=f"0.{number + 10}")
         inputs.run(line, line.child(), replace(CY, value=f"Cy {number}"), name=name)
-    wanted = [from_files(folder, name, discipline=discipline) for name in names]
-    gold = gold_of(folder, discipline=discipline)
+    wanted = [from_files(name, discipline=discipline) for name in names]
+    gold = gold_of(discipline=discipline)
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda name: gold.score(folder / name).to_json(), names))
+        found = list(threads.map(lambda name: gold.score(name).to_json(), names))
     assert found == wanted
 
 
 def test_a_pickle_of_gold_scores_the_same_used_or_not(folder: Path) -> None:
-    gold = gold_of(folder)
-    wanted = from_files(folder, "run.tab")
+    gold = gold_of()
+    wanted = from_files("run.tab")
     for _ in range(2):
         copy = pickle.loads(pickle.dumps(gold))
-        assert copy.score(folder / "run.tab").to_json() == wanted
-        result = gold.score(folder / "run.tab")  # now it is used
+        assert copy.score("run.tab").to_json() == wanted
+        result = gold.score("run.tab")  # now it is used
         assert pickle.loads(pickle.dumps(result)).rescore("sf").to_json() == result.rescore("sf").to_json()
 
 
 def test_a_pool_below_a_run_is_read_with_each_run(folder: Path, inputs: Inputs) -> None:
     """The pool judges an answer about one that it does not judge: only a run that gives that has its query."""
     inputs.pool(CY.judged("1"), BO.child().judged("0"))
-    gold = gold_of(folder)
+    gold = gold_of()
     assert repr(gold) == "<gold: 2 queries to score, 1 files of assessments, read with each run>"
     wanted = json.loads(as_json(folder, "run.tab", "pool.tab"))
     for _ in range(2):
-        found = json.loads(gold.score(folder / "run.tab").to_json())
+        found = json.loads(gold.score("run.tab").to_json())
         assert found["runs"][0]["scores"] == wanted["runs"][0]["scores"]
         judged = [response["pre_policy"] for response in found["runs"][0]["responses"]]
         assert judged == [response["pre_policy"] for response in wanted["runs"][0]["responses"]]
         assert sorted(judged) == ["CORRECT", "INCORRECT", "UNASSESSED"]
     with pytest.raises(cs.InputError, match="no earlier line has given the answer that it asks about"):
-        gold.score(folder / "second.tab")
+        gold.score("second.tab")
 
 
 def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
-    wanted = gold_of(folder).score(folder / "run.tab").scores
+    wanted = gold_of().score("run.tab").scores
     (folder / "runs").mkdir()
-    (folder / "runs" / "one.tab.txt").write_bytes((folder / "run.tab").read_bytes())
-    pool = io.BytesIO((folder / "pool.tab").read_bytes())
-    with open(folder / "queries.xml", "rb") as queries:
-        gold = cs.prepare([queries], [pool], expand="CSX")
-    for run in (str(folder / "run.tab"), [folder / "run.tab"], folder / "runs"):
-        assert gold.score(run).scores == wanted
-    with open(folder / "run.tab", encoding="utf-8") as text:
-        assert gold.score(text).scores == wanted
+    (folder / "runs" / "one.tab.txt").write_bytes(Path("run.tab").read_bytes())
+    with open("queries.xml", "rb") as queries:
+        gold = cs.prepare([queries], [io.BytesIO(Path("pool.tab").read_bytes())], expand="CSX")
+    with open("run.tab", encoding="utf-8") as text:
+        for run in ([folder / "run.tab"], folder / "runs", text):
+            assert gold.score(run).scores == wanted
 
 
 @pytest.mark.parametrize(
@@ -135,21 +132,17 @@ def test_files_are_paths_open_files_and_folders(folder: Path) -> None:
         ({"pool": {"pool.tab": 1}.items()}, "pool takes paths or open files"),
     ],
 )
-def test_arguments_are_checked_where_they_are_given(folder: Path, arguments: dict[str, Any], said: str) -> None:
-    files = {"queries": folder / "queries.xml", "pool": [folder / "pool.tab"]}
+def test_arguments_are_checked_where_they_are_given(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(cs.UsageError, match=said):
-        cs.prepare(**{**files, **arguments})
+        cs.prepare(**{"queries": "queries.xml", "pool": ["pool.tab"], **arguments})
 
 
 def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path, inputs: Inputs) -> None:
     inputs.run(BO, replace(BO, confidence="0.5"))
     told = json.loads(as_json(folder, "pool.tab", "run.tab", "--validate"))
-    with contextlib.chdir(folder):
-        result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", validate=True)
+    result = cs.score("queries.xml", "run.tab", "pool.tab", expand="CSX", validate=True)
     assert result.remarks[0] == "run.tab: validated; 1 of 2 lines are left out"
-    with pytest.raises(
-        cs.UsageError, match="the run was validated for justifications 1:3, which leaves out what is be"
-    ):
+    with pytest.raises(cs.UsageError, match="the run was validated for justifications 1:3, which leaves out what"):
         result.rescore("sf")
     again = result.rescore("sf", justifications="1:3")
     assert json.loads(again.to_json())["origin"]["options"]["validate"] is True
@@ -184,7 +177,7 @@ def test_a_validated_run_is_that_of_the_command(sf_queries: Inputs) -> None:
     folder = sf_queries.folder
     words = ["validate-run", "-output_file", "valid.tab", "-error_file", "log", "--problems", "problems.json"]
     outcome = score_in(folder, [*words, "queries.xml", "run.tab"])
-    checked = cs.validate_run(folder / "run.tab", folder / "queries.xml")
+    checked = cs.validate_run("run.tab", "queries.xml")
     assert checked.text.encode() == outcome.files["valid.tab"]
     told = json.loads(outcome.files["problems.json"])["problems"]
     rows = checked.rows()
@@ -192,32 +185,36 @@ def test_a_validated_run_is_that_of_the_command(sf_queries: Inputs) -> None:
     assert [[row[key] for key in keys] for row in rows] == [[one[key] for key in keys] for one in told]
     assert (checked.errors, checked.warnings) == (0, len(rows))
     assert repr(checked) == f"<validated run: 2 lines, 0 errors, {len(rows)} warnings>"
-    checked.write(folder / "python.tab")
-    assert (folder / "python.tab").read_bytes() == outcome.files["valid.tab"]
+    checked.write("python.tab")
+    assert Path("python.tab").read_bytes() == outcome.files["valid.tab"]
 
 
 def test_a_run_with_errors_has_no_text(sf_queries: Inputs) -> None:
     sf_queries.run(BO, replace(BO, confidence="<i>"))
-    checked = cs.validate_run(sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml")
+    checked = cs.validate_run("run.tab", "queries.xml")
     assert checked.errors == 1
-    for use in (lambda: checked.text, lambda: checked.write(sf_queries.folder / "new.tab")):
+    for use in (lambda: checked.text, lambda: checked.write("new.tab")):
         with pytest.raises(cs.UsageError, match=r"the run has 1 errors, so there is no validated run; rows\(\) lists"):
             use()
-    assert not (sf_queries.folder / "new.tab").exists()
+    assert not Path("new.tab").exists()
     assert "<i>" not in checked._repr_html_()
     assert "&lt;i&gt;" in checked._repr_html_()
 
 
-def test_arguments_are_checked(sf_queries: Inputs) -> None:
-    run, queries = sf_queries.folder / "run.tab", sf_queries.folder / "queries.xml"
-    wrong: list[tuple[dict[str, Any], str]] = [
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
         ({"run": []}, "validate_run takes at least one run file and one query file"),
         ({"run": 5}, "run takes paths or open files, not 5"),
         ({"justifications": "x"}, "must be of the form A:B"),
         ({"depth": "C:1"}, "depth"),
-    ]
-    for options, said in wrong:
-        with pytest.raises(cs.UsageError, match=said):
-            cs.validate_run(**({"run": run, "queries": queries} | options))
+    ],
+)
+def test_arguments_of_validation_are_checked(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(cs.UsageError, match=said):
+        cs.validate_run(**({"run": "run.tab", "queries": "queries.xml"} | options))
+
+
+def test_a_validated_run_does_not_replace_its_inputs(sf_queries: Inputs) -> None:
     with pytest.raises(cs.UsageError, match="is an input; choose another path"):
-        cs.validate_run(run, queries).write(run)
+        cs.validate_run("run.tab", "queries.xml").write("run.tab")
