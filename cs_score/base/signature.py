@@ -83,16 +83,11 @@ def _unescaped(text: str) -> str:
 ANY_MEASURE: Final = "*"
 """Stands for every measure of a result."""
 
-QUERIES: Final = "queries"
-POOL: Final = "pool"
-GOLD: Final = "gold"
-RUN: Final = "run"
-QUERY_LIST: Final = "query list"
-SAMPLES: Final = "samples"
-
-ROLES: Final = (QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES)
+ROLES: Final = ("queries", "pool", "gold", "run", "query list", "samples")
 """What an input may be: query files, assessments, the gold file of an evidence mode, a run (predictions, a knowledge
 base), the files of `-queries` and `-samples`."""
+
+QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES = ROLES
 
 _GOLD: Final = frozenset({QUERIES, POOL, GOLD})
 
