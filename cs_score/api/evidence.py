@@ -31,7 +31,7 @@ Lines: TypeAlias = Input | Iterable[object]
 _BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
 
 
-class EvidenceResult(AnyResult):
+class EvidenceResult(AnyResult["Result"]):
     """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`.
 
     Its tables: `units` has the statistics of each claim, instance or question, as `--per-item` writes them, of whose
@@ -40,7 +40,6 @@ class EvidenceResult(AnyResult):
 
     _default = "units"
     _needed = "the predictions, which JSON does not hold; score their file"
-    _source: Result | None
 
     def __init__(self, document: Scores, result: Result | None = None, files: Sequence[Any] = ()) -> None:
         """`result` and `files` (gold, predictions, options) are those of what was scored, not loaded."""

@@ -94,7 +94,7 @@ class Lines:
         return replace(self.scores_only, problems=tuple(problems))
 
 
-class RunResult(AnyResult):
+class RunResult(AnyResult[Lines]):
     """The result of scoring a run, or all runs of one call; made by `Gold.score`, `score`, `rescore` and `load`.
 
     Results never change, and may be read by several threads at a time and pickled. Their tables: `rows` of the score
@@ -104,7 +104,6 @@ class RunResult(AnyResult):
 
     _default = "rows"
     _needed = "the lines of the run, which JSON does not hold; score its files"
-    _source: Lines | None
 
     def __init__(self, lines: Lines | None, stored: Scores | None = None, options: Options | None = None) -> None:
         """What was scored has its lines, what was loaded the stored document and its options."""
@@ -286,10 +285,6 @@ class RunResult(AnyResult):
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         _ = self.run_id
         return intervals(self._scored("intervals").result, settings)[0]
-
-    def _scored(self, what: str) -> Lines:
-        lines: Lines = super()._scored(what)
-        return lines
 
     @cached_property
     def _document(self) -> Scores:

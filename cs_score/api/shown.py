@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from cs_score.analysis.outcomes import as_builtins
 from cs_score.api.arguments import Together, checked, resampling_of
@@ -38,6 +38,7 @@ _STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-alig
 
 
 Made = TypeVar("Made")
+Source = TypeVar("Source")
 
 
 class Shown:
@@ -174,11 +175,11 @@ class Report:
         return f'<iframe srcdoc="{escape(self._html)}" {frame}></iframe>'
 
 
-class AnyResult(Document):
+class AnyResult(Document, Generic[Source]):
     """A result of any task; of the document those parts that every result has. What was scored has its `_source`."""
 
     _in_notebooks, _cited = "scores", ("signature", "origin")
-    _source: Any
+    _source: Source | None
     _needed: ClassVar[str]
     """What has to be there to score again, in words."""
 
@@ -228,7 +229,7 @@ class AnyResult(Document):
         """
         return Report(as_builtins(task_named(self.task).analyze(self._for_analysis("report"), measure)))
 
-    def _scored(self, what: str) -> Any:
+    def _scored(self, what: str) -> Source:
         """What was scored. Raises UsageError for what was loaded."""
         if self._source is None:
             raise UsageError(f"{what} needs {self._needed} again")
