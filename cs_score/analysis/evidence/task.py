@@ -5,7 +5,7 @@ A change replaces one unit's prediction and nothing else, so that its effect is 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -134,20 +134,11 @@ def costs_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Cost]:
 
 def mistakes_of(costs: Iterable[Cost], names: Sequence[tuple[Any, int]]) -> tuple[Mistake, ...]:
     """Costs as documents list them; `names` as `Examiner.numbered` gives them."""
-    return tuple(
-        Mistake(
-            fault.kind,
-            *names[unit.positions[0]],
-            fault.part,
-            fault.predicted,
-            fault.gold,
-            gain,
-            effects,
-            unit.corrected([fault]),
-            reason,
-        )
-        for unit, fault, gain, effects, reason in costs
-    )
+    found = []
+    for unit, fault, gain, effects, reason in costs:
+        about = *names[unit.positions[0]], fault.part, fault.predicted, fault.gold
+        found.append(Mistake(fault.kind, *about, gain, effects, unit.corrected([fault]), reason))
+    return tuple(found)
 
 
 def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> tuple[BudgetRow, ...]:
@@ -195,36 +186,22 @@ def groups_of(examiner: AnyExaminer, costs: Sequence[Cost]) -> dict[str, tuple[G
         shown = (precision, family.get("recall"), family.get("f1"))
         return Group(name, units, counts, *shown, scores, mistakes, divide(mistakes, len(costs)))
 
-    found: dict[str, tuple[Group, ...]] = {}
+    found: defaultdict[str, list[Group]] = defaultdict(list)
     for dimension, members in members_of([examiner.groups(each) for each in range(len(table.ids))]).items():
         group_of = {position: name for name, positions in members.items() for position in positions}
         often = Counter(group_of[cost.position] for cost in costs)
-        parts = {name: replace(table, rows=[table.rows[each] for each in places]) for name, places in members.items()}
-        found[dimension] = tuple(
-            group(
-                name,
-                len(part.rows),
-                dict(zip(table.columns, part.sums())),
-                scores_of(mode, part),
-                examiner.measure,
-                often[name],
-            )
-            for name, part in parts.items()
-        )
+        for name, positions in members.items():
+            part = replace(table, rows=[table.rows[each] for each in positions])
+            counts = dict(zip(table.columns, part.sums()))
+            of_group = group(name, len(positions), counts, scores_of(mode, part), examiner.measure, often[name])
+            found[dimension].append(of_group)
     totals = dict(zip(table.columns, table.sums()))
-    if set(mode.measures) <= totals.keys():  # each line of the report with the mistakes that one of its measures feels
-        found[ASPECT] = tuple(
-            group(
-                row.name,
-                len(table.ids),
-                {name: totals[name] for name in row.measures},
-                {name: result.scores[name] for name in row.measures},
-                row.measures[0],
-                sum(any(cost.effects[name] for name in row.measures) for cost in costs),
-            )
-            for row in mode.rows
-        )
-    return found
+    for row in mode.rows if set(mode.measures) <= totals.keys() else ():
+        # A line of the report has the mistakes that one of its measures feels.
+        felt = sum(any(cost.effects[name] for name in row.measures) for cost in costs)
+        counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, result.scores))
+        found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt))
+    return {dimension: tuple(groups) for dimension, groups in found.items()}
 
 
 def counted_confusions(confusions: Iterable[Confusion]) -> tuple[ConfusionCount, ...]:
@@ -256,21 +233,24 @@ def explanations_of(
 
 def explained_units(
     examiner: AnyExaminer, names: Sequence[tuple[Any, int]], positions: Sequence[int]
-) -> list[ExplainedUnit]:
+) -> tuple[ExplainedUnit, ...]:
     """How the units at these positions were scored, and what their mistakes cost."""
-    result = examiner.result
-    costs = costs_of(examiner, [unit for unit in units_of(examiner) if not {*unit.positions}.isdisjoint(positions)])
-    return [
+    result, wanted = examiner.result, frozenset(positions)
+    costs: defaultdict[int, list[Cost]] = defaultdict(list)
+    for cost in costs_of(examiner, (each for each in units_of(examiner) if not wanted.isdisjoint(each.positions))):
+        for position in cost.unit.positions:
+            costs[position].append(cost)
+    return tuple(
         ExplainedUnit(
             *names[position],
             lines=tuple(result.explained(position)),
             statistics=dict(zip(result.table.columns, result.table.rows[position])),
             scores=dict(zip(result.mode.measures, result.mode.formula(result.table.rows[position], divide))),
             prediction=examiner.written(position),
-            mistakes=mistakes_of((cost for cost in costs if position in cost.unit.positions), names),
+            mistakes=mistakes_of(costs[position], names),
         )
         for position in positions
-    ]
+    )
 
 
 # ---- The task
@@ -359,11 +339,11 @@ class EvidenceTask(Record):
         """
         examiner = self.examiner(result, self.measure_of(measure))
         names = examiner.numbered()
-        explained = [each for unit in units for each in explained_units(examiner, names, result.positions_of(unit))]
+        positions = [position for unit in units for position in result.positions_of(unit)]
         costs = [] if units else costs_of(examiner, progress(units_of(examiner)))
         return Explanation(
             **_head(examiner),
-            units=tuple(explained),
+            units=explained_units(examiner, names, positions) if units else (),
             mistakes=mistakes_of(costs[:LARGEST_COSTS], names),
             statistics=dict(zip(result.table.columns, result.table.sums())),
         )
