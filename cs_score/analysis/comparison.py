@@ -1,23 +1,35 @@
-"""Comparing results of one task with each other: which units, which measures, which formula."""
+"""Systems compared: results of one task, or any table of units by systems; and such a table of results of any task."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cs_score.base.errors import UsageError
-from cs_score.base.records import replace
-from cs_score.base.signature import short_digest
-from cs_score.base.sources import Input, name_of
+from msgspec import UNSET, UnsetType
+
+from cs_score.base.delimited import Delimited, read_delimited
+from cs_score.base.errors import InputError, UsageError
+from cs_score.base.records import Record, replace
+from cs_score.base.runtime import Late
+from cs_score.base.signature import GOLD, Origin, short_digest
+from cs_score.base.sources import Input, InputDigest, name_of, open_source
 from cs_score.measures.registry import MEASURES, chosen, find, headline
-from cs_score.statistics.arithmetic import ColumnFormula
+from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison
-from cs_score.statistics.units import require_gold_units, unique_ids
-from cs_score.tasks.task import Comparable
+from cs_score.statistics.units import Clusters, UnitTable, clusters_in, require_gold_units, unique_ids
+from cs_score.tables.layout import Layout, Row, Table, columns
+from cs_score.tasks.task import Comparable, Statistics
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
 
 
 def compare(
@@ -94,3 +106,188 @@ def system_names(files: Sequence[Input]) -> list[str]:
         for path in short:
             shown[path] += 1
     return unique_ids([names[path] for path in paths])
+
+
+# ---- Any table of units by systems
+
+TASK: Final = "table"
+"""What documents call the task of such a table."""
+
+SCORE: Final = "score"
+"""The measure of a table that names none."""
+
+_ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
+
+_Key: TypeAlias = tuple[str, str, str]
+"""System, measure and unit."""
+
+_Cells: TypeAlias = dict[_Key, tuple[float, float]]
+"""Numerator and denominator by key."""
+
+_Cell: TypeAlias = tuple[int, _Key, tuple[float, float]]
+"""One of them with its line."""
+
+
+class AnyTable(Record):
+    """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
+
+    `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
+    """
+
+    names: tuple[str, ...]
+    systems: Mapping[str, UnitTable]
+    clusters: Clusters | UnsetType
+    inputs: tuple[InputDigest, ...]
+    names_measures: bool
+
+    @property
+    def name(self) -> str:
+        return TASK
+
+    def measures(self, results: object) -> Sequence[str]:
+        return self.names
+
+    def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
+        """Those of a system by its name."""
+        table = self.systems[result]
+        origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
+        return Statistics("unit", table, table.ids, table.ids, origin)
+
+    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+        return partial(_ratios, [2 * self.names.index(name) for name in measures])
+
+
+def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [divide(sums[place], sums[place + 1]) for place in places]
+
+
+def read_table(files: Sequence[Input]) -> AnyTable:
+    """Read tables that anybody may have made.
+
+    A wide one has a column `unit`, then a column of numbers for each system. A long one has the columns `unit`,
+    `numerator` and `denominator`, and perhaps `system` and `measure`; without `system` each file is a system. Both may
+    have columns `cluster` and `stratum`. The score of a system is the sum of its numerators over that of its
+    denominators, and a number stands over 1, so that the score of a wide table is the mean.
+
+    Raises InputError with the line for text, missing cells, a unit that stands there twice.
+    """
+    cells: _Cells = {}
+    together: Clusters | UnsetType = UNSET
+    names_measures, digests = False, []
+    for file, system in zip(files, system_names(files)):
+        table = read_delimited(file)
+        has_measures = "measure" in table.columns
+        is_long = {"numerator", "denominator"} <= set(table.columns)
+        for line, key, value in _long(table, system) if is_long else _wide(table):
+            if key in cells:
+                name, measure, unit = key
+                of = f" of {name}" + (f" by {measure}" if has_measures else "")
+                raise InputError(f"unit {unit}{of} stands there twice", file=table.file, place=f"line {line}")
+            cells[key] = value
+        names_measures = names_measures or has_measures
+        if "cluster" in table.columns:
+            own = clusters_in(table)
+            others = {} if together is UNSET else together.clusters
+            if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
+                raise InputError("has other clusters than the file before", file=table.file)
+            together = own if together is UNSET else replace(own, clusters={**others, **own.clusters})
+        with open_source(file) as source:
+            digests.append(source.digest(GOLD))
+    if not cells:
+        raise InputError("has no unit", file=str(files[0]))
+    systems, measures, units = (tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3))
+    tables = {system: _table(cells, system, measures, units) for system in systems}
+    return AnyTable(measures, tables, together, tuple(digests), names_measures)
+
+
+def _wide(table: Delimited) -> Iterator[_Cell]:
+    systems = [column for column in table.columns if column not in _ABOUT_UNITS]
+    for line, (unit, *values) in table.named("unit", *systems):
+        for system, value in zip(systems, values):
+            yield line, (system, SCORE, unit), (_number(table, line, system, value), 1.0)
+
+
+def _long(table: Delimited, file: str) -> Iterator[_Cell]:
+    own = [name for name in ("system", "measure") if name in table.columns]
+    for line, (unit, above, below, *values) in table.named("unit", "numerator", "denominator", *own):
+        named = dict(zip(own, values))
+        numerator, denominator = _number(table, line, "numerator", above), _number(table, line, "denominator", below)
+        if denominator < 0:
+            raise InputError(f"the denominator {below} is below 0", file=table.file, place=f"line {line}")
+        yield line, (named.get("system", file), named.get("measure", SCORE), unit), (numerator, denominator)
+
+
+def _number(table: Delimited, line: int, column: str, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in cell:
+        raise InputError(f"column {column}: {cell} is no number", file=table.file, place=f"line {line}")
+    return value
+
+
+def _table(cells: _Cells, system: str, measures: Sequence[str], units: Sequence[str]) -> UnitTable:
+    """The table of a system, with the units that it has; one of which some measures are missing is refused."""
+    ids, rows = [], []
+    for unit in units:
+        own = [cells.get((system, measure, unit)) for measure in measures]
+        if not any(own):
+            continue
+        if None in own:
+            raise InputError(f"unit {unit} of {system} has no {measures[own.index(None)]}")
+        ids.append(unit)
+        rows.append(tuple([number for pair in own if pair for number in pair]))
+    parts = tuple(f"{measure}:{part}" for measure in measures for part in ("numerator", "denominator"))
+    return UnitTable(tuple(ids), parts, rows)
+
+
+def compare_table(given: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
+    """Compare the systems of a table as `compare` does those of a task, which see for `choices` and errors."""
+    if len(given.systems) < 2:
+        (name,) = given.systems
+        raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
+    settings = resampling or Resampling(can_grow=True)
+    settings = replace(settings, clusters=settings.clusters or given.clusters)
+    systems = {name: name for name in given.systems}
+    return compare(given, systems, settings, has_signs=not given.names_measures, **choices)
+
+
+# ---- Written
+
+
+def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
+    """The table of `--per-unit`: cluster, numerator and denominator of each unit by each measure; of several systems
+    with their names. A unit that stands for itself is its own cluster.
+    """
+    stratum = ["stratum"] if clusters and clusters.strata else []
+    system = ["system"] if len(results) > 1 else []
+    keys = ("unit", "cluster", *stratum, *system, "measure", "numerator", "denominator")
+    layout = Layout("per-unit", "", columns(*keys), lambda given: _units(task, given, clusters))
+    return layout.table(results)
+
+
+def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
+    measures = task.measures(results.values())
+    formula = ColumnFormula(task.formula(measures))
+    for system, result in results.items():
+        table = task.statistics(result, measures).table
+        if clusters:
+            clusters.drawn(table.ids)
+        parts = formula.ratios(np.asarray(table.rows, dtype=np.float64))
+        for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
+            cluster = clusters.clusters[unit] if clusters else name
+            about = {"unit": name, "cluster": cluster, "system": system}
+            if clusters and clusters.strata:
+                about["stratum"] = clusters.strata[cluster]
+            for at, measure in enumerate(measures):
+                yield {
+                    **about,
+                    "measure": measure,
+                    "numerator": _plain(parts.numerator[place, at]),
+                    "denominator": _plain(parts.denominator[place, at]),
+                }
+
+
+def _plain(number: Any) -> float | int:
+    return int(number) if float(number).is_integer() else float(number)

@@ -34,14 +34,13 @@ from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.analysis import any_table
     from cs_score.analysis.many import assessors, sampled_pool
     from cs_score.analysis.many import pool_bias as bias
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
 else:
-    any_table, checking = Late("cs_score.analysis.any_table"), Late("cs_score.verification.checking")
+    checking = Late("cs_score.verification.checking")
     assessors, bias = Late("cs_score.analysis.many.assessors"), Late("cs_score.analysis.many.pool_bias")
     sampled_pool, pages = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.report.documents")
 
@@ -96,7 +95,7 @@ def compare(name: str, line: Line) -> int:
     found = comparison.compare(task, systems, resampling, **_choices_of(line))
     if path is not None:
         clusters = UNSET if resampling is None else resampling.clusters
-        write_packed(path, tsv(any_table.per_unit(task, systems, clusters)))
+        write_packed(path, tsv(comparison.per_unit(task, systems, clusters)))
     return _print_comparison(line, found)
 
 
@@ -115,8 +114,8 @@ def compare(name: str, line: Line) -> int:
 def compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = any_table.read_table(line.words)
-    return _print_comparison(line, any_table.compare_table(tables, resampling, **_choices_of(line)))
+    tables = comparison.read_table(line.words)
+    return _print_comparison(line, comparison.compare_table(tables, resampling, **_choices_of(line)))
 
 
 def _choices_of(line: Line) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
-    from cs_score.analysis import any_table
+    from cs_score.analysis import comparison
     from cs_score.analysis.coldstart import scored as analyses
     from cs_score.analysis.many import sampled_pool
     from cs_score.coldstart import documents
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cs_score.tables import layout
     from cs_score.tables.statistics import Printout
 else:
-    any_table, layout = Late("cs_score.analysis.any_table"), Late("cs_score.tables.layout")
+    comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
     sampled_pool, documents = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
@@ -393,7 +393,7 @@ def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resa
     if isinstance(scored, RunsScored):
         results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
     clusters = UNSET if resampling is None else resampling.clusters
-    return layout.tsv(any_table.per_unit(task_named(task), results, clusters))
+    return layout.tsv(comparison.per_unit(task_named(task), results, clusters))
 
 
 def estimate_from_sample(line: Line) -> int:

@@ -17,7 +17,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, Source
 from cs_score.evidence import reading
 from cs_score.evidence.reading import Gold, plain, quoted
-from cs_score.evidence.report import aligned
+from cs_score.evidence.report import score_lines
 from cs_score.evidence.result import Mode, Result, counted, means, report_rows
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -233,6 +233,4 @@ def explain(question: Question, row: Mapping[str, float], answer: object, facts:
         for outcome, some in (("right", gold & predicted), ("wrong", predicted - gold), ("missed", gold - predicted)):
             shown = "; ".join(sorted(map(reading.listed, some)))
             yield f"  facts {outcome:6}  {len(some)}  {shown}".rstrip()
-    rows = [("", *MODE.headings)]
-    rows += [(line.name, *(f"{row[measure]:.4f}" for measure in line.measures)) for line in MODE.rows]
-    yield from (f"  {line}" for line in aligned(rows))
+    yield from (f"  {line}" for line in score_lines(MODE, row, {}))
