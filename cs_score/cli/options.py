@@ -436,7 +436,7 @@ _SAMPLES: Final = {
 def _example(task: str, words: str) -> str:
     one, two, measure = EXAMPLE, EXAMPLE_OF_TWO, ""
     if task != COLD_START:
-        ending, measure = _SAMPLES[task]
+        ending, measure = _SAMPLES.get(task, ("jsonl", "MEASURE"))
         gold = f"--gold assessments/{task}-gold.{ending}"
         a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
         one, two = f"{gold} --predictions {a}", f"{gold} {a} {b}"
