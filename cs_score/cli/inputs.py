@@ -13,9 +13,8 @@ from cs_score.base.outputs import ending_of
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.cli import options as known
 from cs_score.cli.core import Line
-from cs_score.cli.options import Scoring, evidence_task, own_arguments, read_resampling
+from cs_score.cli.options import Scoring, evidence_task, own_arguments, read_resampling, report_on_stderr
 from cs_score.cli.output import remark, say, warn, with_bar
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
@@ -101,9 +100,7 @@ class Runs(Scoring):
         run = replace(runs[-1], is_shared=any(each.is_shared for each in runs))
         return run, [*assessments, *(each.file for each in runs[:-1])]
 
-    def alone(
-        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
-    ) -> Run:  # fmt: skip
+    def alone(self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
         """The run by itself, with assessments where gold has none; a knowledge base is resolved. Raises InputError."""
         gold, files = run.over(gold), [*pool, run.file]
         problems = gold.problems.branch() if problems is None else problems
@@ -225,9 +222,7 @@ class Runs(Scoring):
         runs, pool = self.found()
         return open_gold(self.queries, options), pool, runs
 
-    def load(
-        self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
-    ) -> Run:  # fmt: skip
+    def load(self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
         """The run by itself; what is to be known of it is said once. Raises InputError."""
         loaded = self.alone(gold, run, pool, problems)
         if run not in self._loaded:
@@ -257,7 +252,7 @@ def _warn_of(run: Run, name: str | None = None) -> None:
 
 def say_policy(given: Scoring, duplicates: int) -> None:
     """Where none was named, say which policy is in force with so many duplicates, and which one counts differently."""
-    if duplicates and given.line.first(f"--policy {' '.join(known.POLICY_SWITCHES)}") is None:
+    if duplicates and given.line.first("--policy -right -wrong -ignore") is None:
         is_ignored = "DUPLICATE" in given.edition.ignore
         name, other = ("kb", "sf") if is_ignored else ("sf", "kb")
         outcome, instead = ("ignored", "counts them as wrong") if is_ignored else ("wrong", "ignores them")
@@ -290,7 +285,7 @@ def load_as_prepared(
 def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
     """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
     for run in runs:
-        say(known.report_on_stderr(run.problems))
+        say(report_on_stderr(run.problems))
         if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
             problems.also_report(run.problems)
         run.check()
