@@ -126,7 +126,7 @@ class Option(click.Option):
 
 
 class Parameter(click.Argument):
-    """A word that is no option as usage has it: `[NAME...]` may be left out and repeated; and its help."""
+    """A word that is no option, as usage has it: `[NAME...]` may be left out and repeated, `output...` is written."""
 
     def __init__(self, spelt: str, help: str, choices: Choices = ()) -> None:
         self.shown, self.meaning = spelt.strip("[.]"), help
