@@ -28,8 +28,6 @@ from cs_score.base.sources import (
 from cs_score.coldstart import options
 from cs_score.coldstart.options import NamedPolicy, Options, edition_of
 
-_BLOCK: Final = 1 << 20
-
 
 class InputFile(Record):
     """One input file.
@@ -67,15 +65,11 @@ class InputFile(Record):
 
     def on_disk(self) -> str:
         """A path to read it from, for a reader that takes nothing else; shipped bytes go into a temporary file."""
-        if self.content is None:
-            return self.path or self.name
-        return _on_disk(self.content)
+        return _on_disk(self.content) if self.content is not None else self.path or self.name
 
     def located(self) -> InputFile:
         """The same input for a worker with another working folder that sees the same files."""
-        if self.content is not None:
-            return self
-        return replace(self, path=os.path.abspath(self.name))
+        return self if self.content is not None else replace(self, path=os.path.abspath(self.name))
 
     def loaded(self) -> InputFile:
         """The same input with its bytes. Raises InputError where it cannot be read."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from cs_score.base.records import Record
 from cs_score.batch import execution as dask_cluster
 from tests.batch.cluster import Cluster, local_cluster
 from tests.batch.command import batch_process, contents, invented_runs, leaderboard
@@ -27,31 +24,6 @@ RUNS = [f"run{number}" for number in range(8)]
 SWITCHES = ("-expand", "CSSF17", "--with-json")
 LINES = 500
 COPIES = 30
-
-
-class Unanswered(Record):
-    """A batch that asked an address where nobody listens, and the seconds until it gave up."""
-
-    address: str
-    done: subprocess.CompletedProcess[bytes]
-    seconds: float
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unanswered(world: Path) -> Iterator[Future[Unanswered]]:
-    """Begun before the other tests: it does nothing but wait."""
-
-    def ask() -> Unanswered:
-        with socket.socket() as deaf:  # it is bound and never listens
-            deaf.bind(("127.0.0.1", 0))
-            address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
-            start = time.monotonic()
-            words = ("--dask", address, "-o", "none", "queries.xml", "pool.tab", "runs")
-            done = batch_process(world, *SWITCHES, *words)
-            return Unanswered(address, done, time.monotonic() - start)
-
-    with ThreadPoolExecutor(1) as thread:
-        yield thread.submit(ask)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +63,7 @@ def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypat
         done = score_in(
             world, ["batch", *SWITCHES, "--dask", address, "-o", "never", "queries.xml", "pool.tab", "runs"]
         )
-        assert done.status == 1
+        assert (done.status, done.stdout, done.stderr.count(b"\n")) == (1, b"", 1)
         return done.stderr.decode()
 
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.2)
@@ -110,14 +82,6 @@ def test_shipped_inputs_give_the_bytes_of_a_local_batch(cluster: Cluster, world:
     assert done.returncode == 1, done.stderr
     assert b"7 scored; 1 failed" in done.stderr
     assert contents(world / "out") == contents(world / "local")
-
-
-def test_an_address_that_does_not_answer_is_one_line_within_half_a_minute(unanswered: Future[Unanswered]) -> None:
-    asked = unanswered.result()
-    assert asked.seconds < 30
-    assert (asked.done.returncode, asked.done.stdout) == (1, b"")
-    assert asked.done.stderr.count(b"\n") == 1
-    assert f"no Dask scheduler answers at {asked.address}".encode() in asked.done.stderr
 
 
 def test_a_worker_that_is_killed_costs_nothing(cluster: Cluster, world: Path, tmp_path: Path) -> None:
