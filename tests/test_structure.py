@@ -55,9 +55,9 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8537, 33),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2283, 8),  # plan: 1500, 9
+    "batch": Budget(2272, 8),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1519, 5),  # plan: 800, 6
+    "verification": Budget(1514, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1952, 7),  # plan: 1300, 10
     # results as people use them

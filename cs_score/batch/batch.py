@@ -1,8 +1,7 @@
 """Many runs against one gold standard: gold is prepared once, and each run is scored as if it were alone.
 
-`plan` asks a task what there is to score, without knowing where it is computed (`coldstart`, `evidence`); `execution`
-scores runs here, in a pool of processes or on a Dask cluster; `store` keeps the output folder in order; outcomes become
-a `leaderboard` and an `overview`, whose records stand in `documents`. Here all of it comes together.
+`plan` and `coldstart` say what there is to score, `execution` where; `store` keeps the output folder in order, and
+`tables` has what is over all runs.
 """
 
 from __future__ import annotations
@@ -39,12 +38,11 @@ from cs_score.batch.tables import (
 class BatchOptions(Record):
     """What a batch may choose beside the scoring.
 
-    `out` is the output folder, `measure` ranks the leaderboard (None: the usual one of the task), `resume` keeps runs
-    that are scored already. Runs are scored in `jobs` processes (None: one for each processor) or on the Dask cluster
-    at `dask`; with `ships` its workers receive the bytes of all inputs and return those of all outputs. `problems`
-    names a file for all problems with their details, which the plan then has to ask for; `index` makes the page of the
-    whole batch, where the plan makes the pages of runs. Progress is shown on the stream `progress`. `mix_editions`
-    allows one leaderboard for runs that follow several editions.
+    `out` is the output folder, `measure` ranks the leaderboard (None: the usual one), `resume` keeps runs that are
+    scored already. Runs are scored in `jobs` processes (None: one for each processor) or on the Dask cluster at `dask`,
+    whose workers with `ships` receive the bytes of all inputs. `problems` names a file for all problems with details;
+    `index` makes the page of the whole batch. Progress is shown on the stream `progress`. `mix_editions` allows one
+    leaderboard for runs that follow several editions.
     """
 
     out: str

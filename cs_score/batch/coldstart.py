@@ -149,13 +149,13 @@ class _Scoring:
     """A run over gold that is prepared; what was made of its file, and met there, before it is scored."""
 
     def __init__(self, prepared: PreparedColdStart, run: RunFile) -> None:
-        self._of, self._plan, self._gold, self._run = prepared, prepared.plan, prepared.gold, run
+        self._prepared, self._plan, self._gold, self._run = prepared, prepared.plan, prepared.gold, run
         self._made: list[PreparedRun] = []
 
     def under(self, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
         """The run under policies with these limits on justifications."""
         gold, plan = self._gold, self._plan
-        log = self._of.log_of_queries  # a single call has read nothing else when it prepares a run
+        log = self._prepared.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
             prepared = prepared_files(
                 [self._run.file.open()], gold.table, limits, validate=plan.validates, new_log=type(log), made=self._made
@@ -202,9 +202,9 @@ class _Scoring:
         runs = []
         for each, of_run in zip(result.runs, of_runs):
             # Statistics of all measures are needed for resampling only.
-            found = run_findings(each, self._of.sought, list(summary_scores(each)) if of_run else [unit])
+            found = run_findings(each, self._prepared.sought, list(summary_scores(each)) if of_run else [unit])
             runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
-        origin = self._of.origin(self._run, result.origin.inputs[-1], policy.name)
+        origin = self._prepared.origin(self._run, result.origin.inputs[-1], policy.name)
         outcome = replace(
             self._outcome(policy, log, result.problems),
             signature=str(origin.signature),

@@ -1,7 +1,4 @@
-"""What a batch asks of a task: a plan that can travel to a worker, and gold as the worker prepares it from that.
-
-The tasks of evidence answer here, Cold Start in `coldstart`.
-"""
+"""What a batch asks of a task, and the tasks of evidence: a plan that can travel, and gold as a worker prepares it."""
 
 from __future__ import annotations
 

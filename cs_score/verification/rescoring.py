@@ -28,8 +28,7 @@ from cs_score.batch.runs import RunFile
 from cs_score.batch.store import digest_of, written_files
 from cs_score.batch.tables import PROBLEMS, document_of, files_of, make_leaderboard, overview_of, problem_lines
 from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
-from cs_score.coldstart.documents import chosen_scores
-from cs_score.coldstart.documents import document_of as cold_start_document
+from cs_score.coldstart import documents as cold_start
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, NamedPolicy, Options
@@ -82,8 +81,8 @@ def scored_again(recorded: Recorded, places: Places) -> object:
         result = _cold_start(head.origin.options, found, file)
         of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
         if head.measures:
-            return chosen_scores(cold_start_document(result, of_runs, ()), head.measures, head.measure)
-        return cold_start_document(result, of_runs)
+            return cold_start.chosen_scores(cold_start.document_of(result, of_runs, ()), head.measures, head.measure)
+        return cold_start.document_of(result, of_runs)
 
 
 def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:

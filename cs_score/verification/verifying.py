@@ -114,7 +114,7 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     if os.path.isfile(of_score := os.path.join(path, "out.json")):
         path = of_score
     is_folder = os.path.isdir(path)
-    records = list(map(_read_named, _of_batch(path))) if is_folder else [read_recorded(path)]
+    records = _records_of(path) if is_folder else [read_recorded(path)]
     places = Places(files, path if is_folder else os.path.dirname(path))
     runs = BatchRuns(places)
     batch = _whole_batch(records, runs)
@@ -124,34 +124,31 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
         yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
     if not is_folder or batch is None or not batch.was_scored:
         return
-    for table in _there(path, TABLES):
-        file = os.path.join(path, table)
+    for file in filter(os.path.isfile, (os.path.join(path, table) for table in TABLES)):
         with open_source(file, stdin_as_dash=False, decompress=False) as source:
             recorded = source.read_bytes().decode("utf-8", "surrogateescape")
-        computed = batch.table_again(table, recorded, lambda value: _renamed(value, places.renamed))
+        computed = batch.table_again(os.path.basename(file), recorded, lambda value: _renamed(value, places.renamed))
         if _versions(batch.recorded.value) - {VERSION}:
             recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
         yield Verdict(file, tuple(table_differences(recorded, computed)), computed.count("\n"), unit="line")
 
 
-def _of_batch(folder: str) -> list[str]:
+def _records_of(folder: str) -> list[Recorded]:
     """The records of the runs of a batch, and those over all runs.
 
     Raises InputError where there are none, and for tables without the signatures of what they were made from.
     """
     patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
     found = sorted(path for pattern in patterns for path in glob.glob(pattern))
-    over_all = _there(folder, (LEADERBOARD, OVERVIEW))
-    if not found and not over_all:
+    there = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
+    if not found and not {LEADERBOARD, OVERVIEW} & {*there}:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
     for needed, tables in ((LEADERBOARD, (OVERVIEW, *TABLES)), (OVERVIEW, OF_OVERVIEW)):
-        if needed not in over_all and (without := _there(folder, tables)):
-            raise InputError(f"no {needed} in it, without which {', '.join(without)} cannot be verified", file=folder)
-    return [*found, *(os.path.join(folder, name) for name in over_all)]
-
-
-def _there(folder: str, names: Sequence[str]) -> list[str]:
-    return [name for name in names if os.path.isfile(os.path.join(folder, name))]
+        without = ", ".join(name for name in there if name in tables)
+        if without and needed not in there:
+            raise InputError(f"no {needed} in it, without which {without} cannot be verified", file=folder)
+    found += [os.path.join(folder, name) for name in there if name in OF_BATCH]
+    return list(map(_read_named, found))
 
 
 def _read_named(path: str) -> Recorded:

@@ -118,18 +118,8 @@ def test_runs_do_not_see_each_other(case: Case, tmp_path: Path) -> None:
     found = scoring_words(case)
     assert found is not None
     copy_inputs(case, tmp_path)
-    words = [
-        "batch",
-        *found[0],
-        "--jobs",
-        "1",
-        "--policy",
-        "kb",
-        "--also-policy",
-        "sf",
-        "--also-policy",
-        "open:ignore=DUPLICATE",
-    ]
+    policies = ("--policy", "kb", "--also-policy", "sf", "--also-policy", "open:ignore=DUPLICATE")
+    words = ["batch", *found[0], "--jobs", "1", *policies]
     files = [*found[1], "pool.tab"]
     cs_score_in(tmp_path, [*words, "-o", "alone", *files, "run.tab"])
     if not (tmp_path / "alone" / "leaderboard.tsv").exists():

@@ -24,6 +24,7 @@ from cs_score.verification.verifying import Verdict, verify
 from tests.cli.forms import fill
 from tests.coldstart.command import score_in
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
+from tests.verification.test_verify import changed
 
 RUNS: Final = ("good.tab", "two.tab", "bad.tab", "wrong.tab", "none.tab")
 
@@ -115,14 +116,14 @@ def test_a_table_that_was_changed_differs_in_the_line(name: str, folder: Path) -
         assert found["leaderboard.json"].is_reproduced
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_line_more_or_less_differs(table: str, folder: Path) -> None:
-    path = Path("plain", table)
-    lines = path.read_text().splitlines(keepends=True)
-    for changed in (lines[:-1], [*lines, lines[-1]], [], [*lines[:-1], lines[-1].rstrip("\n")]):
-        path.write_text("".join(changed))
+def test_a_line_more_or_less_differs(folder: Path) -> None:
+    original = {table: Path("plain", table).read_text().splitlines(keepends=True) for table in TABLES}
+    for end in (slice(-1), slice(0), None):
+        for table, lines in original.items():
+            Path("plain", table).write_text("".join(lines[end] if end else [*lines, lines[-1]]))
         found = by_name("plain")
-        assert [difference.name for difference in found.pop(table).differences] == ["the number of lines"]
+        for table in TABLES:
+            assert [difference.name for difference in found.pop(table).differences] == ["the number of lines"]
         assert all(verdict.is_reproduced for verdict in found.values())
 
 
@@ -152,10 +153,7 @@ def test_runs_of_equal_rank_stand_as_in_the_batch(name: str, folder: Path) -> No
 
 
 def test_rows_of_equal_rank_that_changed_places_differ(folder: Path) -> None:
-    path = Path("plain/leaderboard.json")
-    value = json.loads(path.read_bytes())
-    value["rows"][1:3] = reversed(value["rows"][1:3])
-    path.write_text(json.dumps(value))
+    changed("plain/leaderboard.json", lambda value: value["rows"].insert(1, value["rows"].pop(2)))
     found = by_name("plain")
     assert {name for name in found if not found[name].is_reproduced} == {"leaderboard.json"}
 
@@ -238,8 +236,7 @@ def test_another_version_is_noted_and_excuses_nothing(name: str, folder: Path) -
         text = path.read_text().replace(f"cs-score:{VERSION}", "cs-score:0.1.9")
         path.write_text(text.replace(f'"version": "{VERSION}"', '"version": "0.1.9"'))
     for path in Path(name).rglob("signature.json"):
-        record = json.loads(path.read_bytes())
-        path.write_text(json.dumps({**record, "digest": digest_of(record)}))
+        changed(str(path), lambda record: record.update(digest=digest_of(record)))
     found = by_name(name)
     assert {each: verdict.differences for each, verdict in found.items() if verdict.differences} == {}
     assert all(
