@@ -46,9 +46,9 @@ def analyze(
 
     `top` is the number of mistakes to list, None for all. Of Cold Start runs alone: `policy` is the one in force, `kb`,
     `sf` or a Policy, None for that of the result; `also_policy`, by name or with their Policy, are others to give the
-    scores under, beside the published ones; `by` are groups that are crossed
-    (`slot,language`); `run` chooses one of several runs; with `bootstrap` scores and groups have bootstrap
-    intervals, with `seed`, `confidence` (a percentage) and `interval` (`percentile` or `bca`).
+    scores under, beside the published ones; `by` are groups that are crossed (`slot,language`); `run` chooses one of
+    several runs; with `bootstrap` scores and groups have bootstrap intervals, with `seed`, `confidence` (a percentage)
+    and `interval` (`percentile` or `bca`).
 
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
     that score.

@@ -51,14 +51,14 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    _handle_signals_with(lambda second, frame: _leave_after(_PATIENCE, number))
+    _handle_signals_with(lambda second, frame: _handle_after(_PATIENCE, _leave, number))
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
 
 
-def _leave_after(seconds: float, number: int) -> None:
-    signal.signal(signal.SIGALRM, lambda alarm, frame: _leave(number, frame))
+def _handle_after(seconds: float, handler: _Handler, number: int) -> None:
+    signal.signal(signal.SIGALRM, lambda alarm, frame: handler(number, frame))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
@@ -68,9 +68,7 @@ def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(dropped)
         return
     code = getattr(dropped.exc_value, "code", None)
-    number = code - 128 if isinstance(code, int) else signal.SIGINT
-    signal.signal(signal.SIGALRM, lambda alarm, frame: _stop(number, frame))
-    signal.setitimer(signal.ITIMER_REAL, _SOON)
+    _handle_after(_SOON, _stop, code - 128 if isinstance(code, int) else signal.SIGINT)
 
 
 @contextmanager

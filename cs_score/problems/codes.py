@@ -51,8 +51,9 @@ class _Message(NamedTuple):
 def _reported(
     severity: Severity, message: str | _Message, meaning: str, example: str, remedy: str, action: str
 ) -> ProblemKind:
-    template, text, column = message if isinstance(message, _Message) else _Message(message)
-    return ProblemKind(severity, template, meaning, example, remedy, action, text, column)
+    if isinstance(message, str):
+        message = _Message(message, 0 if "%s" in message else None)
+    return ProblemKind(severity, message.template, meaning, example, remedy, action, message.text, message.column)
 
 
 _KEPT: Final = "Counts as an error: nothing is written by the validators, and the scorer ends with status 255."
@@ -131,7 +132,7 @@ _KINDS: Final = {
         "Add NAME, DOCID, BEG and END to each entry point, ENTTYPE and SLOT0 to each query.",
     ),
     "NO_QUERIES_LOADED": _warning(
-        _Message("No queries found", text=None),
+        "No queries found",
         "The query files hold no query.",
         "an empty file, or queries without slots",
         "Check whether the right query file was given.",
@@ -299,21 +300,21 @@ _KINDS: Final = {
         action=f"{_KEPT} The text is read as it is.",
     ),
     "TOO_MANY_CHARS": _warning(
-        _Message("Provenance contains too many characters; only the first %d will be used", text=None),
+        "Provenance contains too many characters; only the first %d will be used",
         "A span is longer than 200 characters.",
         "ENG_1:1-400",
         "Justify with a shorter span.",
         action="Its end is moved so that 200 characters are left.",
     ),
     "TOO_MANY_PROVENANCE_TRIPLES": _warning(
-        _Message("Too many provenance triples (%d) provided; only the first %d will be used", text=None),
+        "Too many provenance triples (%d) provided; only the first %d will be used",
         "A provenance has more than four spans, which the edition 3.0 allows.",
         "five spans in RELATION_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
         action="The surplus is cut off.",
     ),
     "TOO_MANY_PROVENANCE_TRIPLES_E": _error(
-        _Message("Unexpected number of provenance triples: provided=(%d) expected=(%d)", text=None),
+        "Unexpected number of provenance triples: provided=(%d) expected=(%d)",
         "A provenance has more spans than allowed: four for the relation, two for the value.",
         "three spans in VALUE_PROVENANCE_TRIPLES",
         "Keep the spans that matter.",
@@ -330,7 +331,7 @@ _KINDS: Final = {
         "An id is a prefix, an underscore and ten hexadecimal digits, then _ and twelve for each hop.",
     ),
     "WRONG_NUM_ENTRIES": _error(
-        _Message("Wrong number of entries on line (expected %d, got %d)", text=None),
+        "Wrong number of entries on line (expected %d, got %d)",
         "A line has not as many columns as the first line of its file. Empty columns at the end do not count.",
         "eight columns in a nine-column run",
         "Separate all columns by single tabs.",
@@ -495,7 +496,7 @@ _KINDS: Final = {
         "Assert the mention, or correct the offsets.",
     ),
     "MISSING_RUNID": _error(
-        _Message("The first line of the file does not contain a legal runid", text=None),
+        "The first line of the file does not contain a legal runid",
         "The first line is no run id: it is empty, begins with a colon or has white space inside.",
         ":Entity_1 type PER as the first line",
         "Put a run id of one word in the first line.",
@@ -666,7 +667,7 @@ _KINDS: Final = {
         "NIL for none.",
     ),
     "TOO_MANY_TOTAL_CHARS": _error(
-        _Message("All provenance strings contain a total of more than %d characters", text=None),
+        "All provenance strings contain a total of more than %d characters",
         "The spans of an additional justification have more than 800 characters together.",
         "five spans of 200 characters",
         "Justify with less.",
