@@ -25,16 +25,7 @@ from tests.coldstart.recorded import Case, copy_inputs
 
 EXACT: Final = 1e-12
 SCORING: Final = (
-    "-discipline",
-    "-expand",
-    "-ignore",
-    "-justifications",
-    "-queries",
-    "-right",
-    "-wrong",
-    "-runids",
-    "--follow",
-    "--mention-types",
+    "-discipline -expand -ignore -justifications -queries -right -wrong -runids --follow --mention-types".split()
 )
 
 

@@ -119,9 +119,7 @@ def analyze(
         faults = list(chain.from_iterable(mistakes))
         table = counted_table(scored, chosen, mistakes)
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
-        explanations: Explanations | UnsetType = UNSET
-        if with_explanations:
-            explanations = explain_everything(Case(scored, str(chosen)), listed, with_others=top is None)
+        case, is_whole = Case(scored, str(chosen)), top is None
         return Analysis(
             task=COLD_START_MODE,
             measure=str(chosen),
@@ -147,7 +145,7 @@ def analyze(
             intervals=UNSET if intervals is None else intervals,
             reference_range=UNSET if ranges == {} else ranges,
             problems=problems_of(scored),
-            explanations=explanations,
+            explanations=explain_everything(case, listed, with_others=is_whole) if with_explanations else UNSET,
         )
 
 

@@ -15,19 +15,11 @@ from typing import Final, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.records import Record
+from cs_score.coldstart import tab_files
 from cs_score.coldstart.gold import Run
 from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import NODE_TYPES, find_predicate
-from cs_score.coldstart.tab_files import (
-    FileKind,
-    Schema,
-    UnreadLine,
-    detect_schema,
-    is_blank_or_comment,
-    read_confidence,
-    split_columns,
-)
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (rule follow-on-queries)."""
@@ -42,14 +34,14 @@ class RunFile(Record):
     """
 
     name: str
-    schema: Schema
-    lines: Sequence[ReadLine | UnreadLine]
+    schema: tab_files.Schema
+    lines: Sequence[ReadLine | tab_files.UnreadLine]
     ends: Sequence[int]
 
     @property
     def first(self) -> int:
         """The number of the line that decides the layout (rule lines)."""
-        return next((line.number for line in self.lines if not is_blank_or_comment(line.text)), 0)
+        return next((line.number for line in self.lines if not tab_files.is_blank_or_comment(line.text)), 0)
 
     @property
     def last(self) -> int:
@@ -61,10 +53,10 @@ class RunFile(Record):
         """
         has_blank = False
         for text in chain((line.text for line in self.lines if line.number not in gone), added):
-            if is_blank_or_comment(text):
+            if tab_files.is_blank_or_comment(text):
                 has_blank = True
                 continue
-            schema = detect_schema(split_columns(text))
+            schema = tab_files.detect_schema(tab_files.split_columns(text))
             if schema is self.schema:
                 return None
             found = "no layout" if schema is None else f"another layout ({schema.name})"
@@ -98,8 +90,8 @@ def files_of(run: Run) -> RunFiles:
         if first is not line:
             twins.setdefault((name, number), [first]).append(line)
     ends[name].append(len(run.links.responses))
-    others: dict[str, list[SkippedLine | UnreadLine]] = defaultdict(list)
-    for other in chain[SkippedLine | UnreadLine](run.links.skipped, run.links.unread):
+    others: dict[str, list[SkippedLine | tab_files.UnreadLine]] = defaultdict(list)
+    for other in chain[SkippedLine | tab_files.UnreadLine](run.links.skipped, run.links.unread):
         others[other.file].append(other)
     copies: dict[tuple[str, str], list[int]] = defaultdict(list)
     for unread in run.links.unread:
@@ -109,7 +101,7 @@ def files_of(run: Run) -> RunFiles:
             name, schema, sorted([*lines[name].values(), *others[name]], key=attrgetter("number")), ends[name]
         )
         for name, schema in run.layouts.items()
-        if schema.kind is FileKind.RUN
+        if schema.kind is tab_files.FileKind.RUN
     }
     return RunFiles(files, {name: rank for rank, name in enumerate(run.layouts)}, twins, copies)
 
@@ -161,14 +153,14 @@ class Dependents:
     """
 
     def __init__(self, run: Run) -> None:
-        def of_kind(lines: Iterable[SkippedLine], kind: FileKind) -> list[SkippedLine]:
+        def of_kind(lines: Iterable[SkippedLine], kind: tab_files.FileKind) -> list[SkippedLine]:
             return [line for line in lines if run.layouts[line.file].kind is kind]
 
         self.files = files_of(run)
-        lines: list[ReadLine] = [*run.links.responses, *of_kind(run.links.skipped, FileKind.RUN)]
+        lines: list[ReadLine] = [*run.links.responses, *of_kind(run.links.skipped, tab_files.FileKind.RUN)]
         of_pool = run.gold.links
         pool: list[Assessment | SkippedLine] = [*of_pool.assessments]
-        pool = sorted([*pool, *of_kind(of_pool.skipped, FileKind.ASSESSMENTS)], key=self._position)
+        pool = sorted([*pool, *of_kind(of_pool.skipped, tab_files.FileKind.ASSESSMENTS)], key=self._position)
         self.asking: dict[str, list[ReadLine]] = {}
         """The lines that answer each follow-on query, by its short id."""
         for line in lines:
@@ -244,7 +236,7 @@ class Finding:
         self.file: RunFile = self.dependents.files.files[lines[-1].file]
         """The file that lines are appended to."""
         least = min(lines, key=attrgetter("confidence"))
-        self._confidence = read_confidence(least.text.split("\t")[7])
+        self._confidence = tab_files.read_confidence(least.text.split("\t")[7])
         self.has_nodes = self.file.schema.position("NODEID") is not None
         self._node_stem = ":Found"
         while any(self._node_stem in line.text for line in lines):
@@ -304,12 +296,12 @@ class Finding:
 
     def _is_given(self, target: str, gone: Container[Place], given: Container[str]) -> bool:
         return target in given or any(
-            (line.file, line.number) not in gone and split_columns(line.text)[2] == self._run_id
+            (line.file, line.number) not in gone and tab_files.split_columns(line.text)[2] == self._run_id
             for line in self.dependents.giving.get(target, ())
         )
 
     def _line(self, answer: Assessment, at: int) -> Response:
-        pool_columns = dict(zip(self._run.layouts[answer.file].columns, split_columns(answer.text)))
+        pool_columns = dict(zip(self._run.layouts[answer.file].columns, tab_files.split_columns(answer.text)))
         slot = answer.query.slots[0]
         predicate = find_predicate(slot)
         columns = [

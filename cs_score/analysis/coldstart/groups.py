@@ -19,16 +19,7 @@ from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.outcomes import UNKNOWN, place
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
-from cs_score.coldstart.judging import (
-    UNASSESSED,
-    Counts,
-    Labels,
-    Tally,
-    category_in,
-    counts_of,
-    is_wrong_bin,
-    sum_counts,
-)
+from cs_score.coldstart import judging
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
@@ -55,7 +46,7 @@ class CountedRow(Record):
     """A row of the table: a query or class, and the unit that it was scored in."""
 
     query: Query
-    tally: Tally
+    tally: judging.Tally
     unit: UnitResult
 
     @property
@@ -72,7 +63,7 @@ class CountedRow(Record):
 class Cell(Record):
     """What is counted of the lines and classes that share the groups of all dimensions; and the mistakes among them."""
 
-    counts: Counts
+    counts: judging.Counts
     mistakes: int
 
 
@@ -107,7 +98,7 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
     for fault in chain.from_iterable(mistakes):
         if fault.kind == "class":
             missed[fault.row].append(fault)
-    lines: Counter[tuple[Key, Labels]] = Counter()
+    lines: Counter[tuple[Key, judging.Labels]] = Counter()
     to_find: Counter[Key] = Counter()
     wrong: Counter[Key] = Counter()
     for row in rows:
@@ -116,11 +107,11 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
         found: dict[str, Key] = {}
         for line, labels, assessment in lines_of(row):
             value_type = sys.intern(line.text.split("\t", 6)[5].lower())
-            key: Key = (*of_row, value_type, *_groups_of(assessment, line), category_in(labels), unit)
+            key: Key = (*of_row, value_type, *_groups_of(assessment, line), judging.category_in(labels), unit)
             lines[key, labels] += 1
             if RIGHT not in labels or assessment is None or not assessment.is_accepted:
                 continue
-            if not is_wrong_bin(assessment.value_class, row.query.full_id):
+            if not judging.is_wrong_bin(assessment.value_class, row.query.full_id):
                 found.setdefault(assessment.value_class, key)
         not_found = [
             (*of_row, UNKNOWN, *_groups_of(fault.line, fault.line), MISSED, unit) for fault in missed[row.tally.name]
@@ -131,9 +122,9 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
         to_find.update(keys)
         if ground_truth > len(keys):
             to_find[*of_row, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, unit] += ground_truth - len(keys)
-    counts: dict[Key, Counts] = {}
+    counts: dict[Key, judging.Counts] = {}
     for (key, labels), times in lines.items():
-        counts[key] = sum_counts((counts.get(key, _NOTHING), counts_of(labels, times)))
+        counts[key] = judging.sum_counts((counts.get(key, _NOTHING), judging.counts_of(labels, times)))
         wrong[key] += times * (WRONG in labels)
     for key, times in to_find.items():
         counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
@@ -143,7 +134,7 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
     return CountedTable(name, rows, {key: shared.setdefault(cell, cell) for key, cell in cells.items()})
 
 
-def lines_of(row: CountedRow) -> Iterator[tuple[Response, Labels, Assessment | None]]:
+def lines_of(row: CountedRow) -> Iterator[tuple[Response, judging.Labels, Assessment | None]]:
     """The lines of a row with their labels and the assessments that they met."""
     labels, matched = row.unit.labels, row.unit.matched
     for line in row.tally.responses:
@@ -154,7 +145,7 @@ def _groups_of(assessment: Assessment | Response | None, line: Response | Assess
     """The language of a line's document, and the judgment and mention type of its assessment."""
     language = language_code(line.docid) or UNKNOWN
     if not isinstance(assessment, Assessment):
-        return language, UNASSESSED, UNKNOWN
+        return language, judging.UNASSESSED, UNKNOWN
     return language, assessment.judgment, assessment.value_mention or UNKNOWN
 
 
@@ -168,10 +159,10 @@ def grouped(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, C
 
 
 def _together(cells: Sequence[Cell]) -> Cell:
-    return Cell(sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
+    return Cell(judging.sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
 
 
-_NOTHING: Final = Counts()
+_NOTHING: Final = judging.Counts()
 
 BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""
@@ -261,7 +252,7 @@ _AT_ONCE: Final = 64
 def _intervals(
     cells: Mapping[Key, Cell], dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
 ) -> Iterator[tuple[Key, dict[str, Interval]]]:
-    of_unit: dict[Key, dict[str, Counts]] = {}
+    of_unit: dict[Key, dict[str, judging.Counts]] = {}
     for (*values, unit), cell in grouped(cells, (*dimensions, DIMENSIONS[-1])).items():
         of_unit.setdefault(tuple(values), {})[unit] = cell.counts
     names = list(of_unit)
@@ -361,7 +352,7 @@ def _near_misses(scored: Scored, rows: Sequence[CountedRow]) -> list[NearMisses]
         at_place = [Counter((level, place) for level, _, place in answers) for answers in known]
         of_value = [Counter((level, value) for level, value, _ in answers) for answers in known]
         for line, labels in ((line, labels) for row in members for line, labels, _ in lines_of(row)):
-            category = category_in(labels)
+            category = judging.category_in(labels)
             if RIGHT in labels or category == CORRECT:
                 continue
             level, (_, value, place) = line.query.level, line.answer

@@ -295,8 +295,7 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
 
 def moved(policy: Policy, category: str, source: Side, target: Side) -> Policy:
     """The policy with a category on another side than before."""
-    sides = {side: policy.items(side) for side in SIDES}
-    sides[source] = tuple(item for item in sides[source] if item != category)
+    sides = {side: tuple(each for each in policy.items(side) if each != category or side != source) for side in SIDES}
     if category not in sides[target]:
         sides[target] = (*sides[target], category)
     return Policy(**{side.lower(): items for side, items in sides.items()})
@@ -334,8 +333,7 @@ def budget(
             value, reason = score(change)
             so_far = correction_of([*KINDS][:at], effects, policy, faults)
             cumulated = (value, reason) if so_far == change else score(so_far)
-        is_missed = category == MISSED
-        lost = [fault for fault in faults if is_missed and fault.unreachable is not None]
+        is_missed, lost = category == MISSED, [fault for fault in faults if fault.unreachable is not None]
         left = to_find - sum(fault.row in names for fault in lost)
         rows.append(
             BudgetRow(

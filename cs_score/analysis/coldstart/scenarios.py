@@ -1,14 +1,10 @@
-"""What a run would score if everything that nobody assessed were wrong, or right.
+"""What a run would score if everything that nobody assessed were wrong, or right; and under other policies.
 
-Each scenario is a call of the scorer. The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic
-one has lines appended to the pool (`added_pool`), by which each unassessed answer is correct: it takes the first class
-below that of its parent that nothing right stands in yet, else a class of its own. Answers are taken hop by hop, each
-hop under the labels that those above it have brought about, the most confident first: an answer whose parent is not
-right by then is not assessed and stays wrong.
-
-They are scenarios: other assessments of the same answers can score less than the one and more than the other.
-
-Beside them the scores under other policies, from one loading of the files (rule queries).
+Each scenario is a call of the scorer with other assessments of the same answers, which could score less or more still.
+The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic one has lines appended to the pool
+(`added_pool`), by which each unassessed answer is correct: hop by hop, the most confident first, it takes the first
+class below that of its parent that nothing right stands in yet, else one of its own. An answer whose parent is not
+right by then stays wrong.
 """
 
 from __future__ import annotations
