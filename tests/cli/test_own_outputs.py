@@ -1,11 +1,10 @@
-"""Files of the options that the reference lacks: how they are called, what they replace; calls that once lost files."""
+"""Files of the options that the reference lacks: how they are called, what they replace."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +17,6 @@ from tests.coldstart.command import score_in
 
 DEMO: Final = Path(__file__).parents[2]
 L, R, P = "queries/ldc-queries.xml", "submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    for name in ("queries", "submissions", "assessments"):
-        shutil.copytree(DEMO / name, tmp_path / name)
-    return tmp_path
 
 
 OWN_OPTIONS: Final = [(name, str(slot)) for name, slot in OUTPUTS if dict(FORMS[name].slots())[slot].kind is OWN]
@@ -82,34 +74,6 @@ def test_a_result_of_an_earlier_call_does_not_stand_beside_a_failure(folder: Pat
     assert not (folder / "ours.sf").exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
-        (f"-expand WRONG --json notes.txt {L} {R} {P}", 255, "--json takes a file; did you mean --json result.json?"),
-        (f"-expand ISLE26 --problems {P} {L} {R}", 255, "--problems takes a file"),
-        (f"-expand ISLE26 -output_file o -error_file o.sf {L} {R} {P}", 255, "choose another -error_file"),
-        ("claims --gold g.tsv --predictions p.jsonl --per-item g.tsv", 2, "choose another --per-item"),
-        ("generate-queries q.xml notes.txt none", 255, "File none does not exist"),
-        ("batch scifact --gold E/leaderboard.json -o E p.jsonl", 2, "E/leaderboard.json is an input"),
-        (f"batch --jobs 1 -o E {L} {P} E/run/out.tsv E/run.tab", 2, "E/run/out.tsv is an input; choose another"),
-        (f"batch --jobs 1 -o E --problems E/run/out.json {L} {P} E/run.tab", 2, "choose another --problems"),
-    ],
-)  # fmt: skip
-def test_calls_that_lost_files(line: str, status: int, said: str, demo: Path, filled: Path) -> None:
-    of_gold = {"g.jsonl": "gold.jsonl", "g.tsv": "gold.jsonl", "p.jsonl": "predictions.jsonl"}
-    others = {"d": "docs", "ids": "ids", "q.xml": "q.xml", "run.tab": "run.tab", "notes.txt": "notes"}
-    for name, of in (of_gold | others).items():
-        shutil.copy(filled / of, demo / name)
-    (demo / "E" / "run").mkdir(parents=True)
-    shutil.copy(demo / R, demo / "E" / "run" / "out.tsv")
-    shutil.copy(demo / R, demo / "E" / "run.tab")
-    shutil.copy(demo / "g.jsonl", demo / "E" / "leaderboard.json")
-    before = digests(demo)
-    outcome = score_in(demo, line.split())
-    assert (outcome.status, digests(demo)) == (status, before)
-    assert said in outcome.stderr.decode().splitlines()[-1]
-
-
 def test_the_problems_of_a_batch_may_lie_in_its_new_folder(folder: Path) -> None:
     words = ["batch", "--jobs", "1", "-o", "new", "--problems", "new/p.json", "q.xml", "qrel", "run.tab"]
     assert score_in(folder, words).status == 0
@@ -149,12 +113,12 @@ def test_an_input_led_to_standard_input_is_one_too(folder: Path) -> None:
     assert (done.returncode, b"gold.tsv is an input" in done.stderr) == (2, True)
 
 
-def test_a_comparison_knows_query_files_as_the_scorer_does(demo: Path) -> None:
-    (demo / "q.xml.gz").write_bytes(gzip.compress((demo / L).read_bytes()))
-    runs = [R, "submissions/gull-sf.tab.txt", P]
+def test_a_comparison_knows_query_files_as_the_scorer_does(tmp_path: Path) -> None:
+    (tmp_path / "q.xml.gz").write_bytes(gzip.compress((DEMO / L).read_bytes()))
+    files = [str(DEMO / name) for name in (L, R, "submissions/gull-sf.tab.txt", P)]
     words = ["compare", "coldstart", "-expand", "ISLE26", "--bootstrap", "20"]
-    packed = score_in(demo, [*words, "q.xml.gz", *runs])
-    assert (packed.status, packed.stdout) == (0, score_in(demo, [*words, L, *runs]).stdout)
+    packed = score_in(tmp_path, [*words, "q.xml.gz", *files[1:]])
+    assert (packed.status, packed.stdout) == (0, score_in(tmp_path, [*words, *files]).stdout)
 
 
 def test_equal_results_of_an_earlier_call_may_have_become_one_file(folder: Path) -> None:
