@@ -22,8 +22,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.coldstart.options import SIDES, Justifications, Policy
 from cs_score.coldstart.result import RunResult
-from tests.analysis.rewriting import EXACT, Call, call_of
-from tests.analysis.variants import Variant, variants
+from tests.analysis.rewriting import EXACT, Call, Variant, call_of, variants
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import Answer, World, worlds
 

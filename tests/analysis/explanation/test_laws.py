@@ -19,8 +19,7 @@ from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.result import RunResult, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
 from cs_score.coldstart.several import OneRun
-from tests.analysis.rewriting import Call, call_of
-from tests.analysis.variants import Variant, variants
+from tests.analysis.rewriting import Call, Variant, call_of, variants
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
 from tests.coldstart.worlds import World, worlds
