@@ -158,7 +158,7 @@ def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple
         wanted = document_numbers(cited)
         document_numbers(documents)
     with reading.located(files[1], {"claim": gold.id}):
-        found = document_numbers(predicted_documents(predicted, needed=has_sets(documents)))
+        found = document_numbers(predicted_documents(predicted, documents))
     tp = fp = fn = 0
     for verdict in judge(gold, predicted, files):
         tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
@@ -170,7 +170,7 @@ def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple
 def judge(gold: Claim, predicted: Claim, files: tuple[str, str]) -> list[SetVerdict]:
     """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order; as `count`."""
     documents = gold_documents(gold)
-    given = predicted_documents(predicted, needed=has_sets(documents))
+    given = predicted_documents(predicted, documents)
     in_gold, in_predictions = [reading.located(file, {"claim": gold.id}) for file in files]
     verdicts = []
     for document, sets in documents.items():
@@ -237,14 +237,9 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
     return reading.as_object(gold.evidence or {}, "'evidence'")
 
 
-def has_sets(documents: Mapping[str, object]) -> bool:
-    """Whether any document of gold has an evidence set: only then are predictions looked at."""
-    return any(documents.values())
-
-
-def predicted_documents(predicted: Claim, *, needed: bool) -> Mapping[str, object]:
-    """Predicted evidence by document id as text; null is as good as absent unless gold has sets (`needed`)."""
-    if predicted.evidence is UNSET or (predicted.evidence is None and not needed):
+def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
+    """Predicted evidence by document id as text; null is as good as absent unless a document of gold has sets."""
+    if predicted.evidence is UNSET or (predicted.evidence is None and not any(gold.values())):
         return {}
     return reading.as_object(predicted.evidence, "'evidence'")
 
@@ -286,7 +281,7 @@ def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]
     if predicted is None:
         yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
     else:
-        given = predicted_documents(predicted, needed=has_sets(wanted))
+        given = predicted_documents(predicted, wanted)
         yield f"  predicted  documents {reading.listed(given)}"
         of_gold, found = document_numbers(cited), document_numbers(given)
         outcomes = {"right (tp)": of_gold & found, "wrong (fp)": found - of_gold, "missed (fn)": of_gold - found}

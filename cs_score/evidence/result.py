@@ -78,7 +78,7 @@ class Mode(Record, dict=True):
 
     def formula_of(self, measures: Sequence[str]) -> SumsFormula:
         """The formula of some of the measures; it can be sent to another process."""
-        return partial(scores_at, self.formula, tuple(map(self.measures.index, measures)))
+        return partial(_scores_at, self.formula, tuple(map(self.measures.index, measures)))
 
     def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
         """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
@@ -162,10 +162,9 @@ def scores_of(mode: Mode, table: UnitTable) -> dict[str, float]:
     return dict(zip(mode.measures, mode.formula(table.sums(), divide)))
 
 
-def scores_at(
+def _scores_at(
     formula: Formula, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]
 ) -> list[Number]:
-    """Some of a formula's measures, by their positions; as a `partial` of the first two it is a formula itself."""
     scores = formula(sums, divide)
     return [scores[position] for position in positions]
 

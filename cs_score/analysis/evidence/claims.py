@@ -48,7 +48,7 @@ class ClaimsExaminer(AbstractsExaminer):
         }
 
     def evidence(self, prediction: object) -> Mapping[str, Any]:
-        return {} if prediction is None else predicted_documents(claim_of(prediction), needed=False)
+        return {} if prediction is None else predicted_documents(claim_of(prediction), {})
 
     def entries(self, value: Any) -> list[Entry]:
         return list(filter(_is_entry, value)) if isinstance(value, list) else []

@@ -54,14 +54,14 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         given = ((ANSWER, self.result.answers), (FACTS, self.result.facts))
         return {key: values[question] for key, values in given if question in values} or None
 
-    def row(self, position: int, prediction: object) -> Row:
+    def row(self, position: int, prediction: Any) -> Row:
         question = self.result.questions[position]
-        given = _given(prediction)
+        given = prediction or {}
         answers, facts = ({question.id: given[key]} if key in given else {} for key in (ANSWER, FACTS))
         return count(question, answers, facts, self.result.names)
 
-    def parts(self, position: int, prediction: object) -> Iterator[Part]:
-        question, given = self.result.questions[position], _given(prediction)
+    def parts(self, position: int, prediction: Any) -> Iterator[Part]:
+        question, given = self.result.questions[position], prediction or {}
         can_be_predicted = isinstance(question.id, str)  # keys of JSON are text
 
         def part(what: str, value: Any, right: bool, judgment: str | None, fault: Fault) -> Part:
@@ -79,8 +79,8 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
             if key not in wanted:
                 yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
 
-    def corrected(self, position: int, prediction: object, faults: Iterable[Fault]) -> object:
-        given = dict(_given(prediction))
+    def corrected(self, position: int, prediction: Any, faults: Iterable[Fault]) -> object:
+        given = dict(prediction or {})
         missed: list[object] = []
         extra: list[Any] = []
         for fault in faults:
@@ -109,10 +109,6 @@ class HotpotQAExaminer(Examiner[HotpotQAResult]):
         gold, predicted = _gold_answer(question), self.result.answers.get(question.id)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
         yield Confusion("answer", NONE if gold is None else _kind(gold), shown)
-
-
-def _given(prediction: object) -> Mapping[str, Any]:
-    return prediction if isinstance(prediction, dict) else {}
 
 
 def _once(facts: object) -> dict[FactKey, list[object]]:

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.evidence.result import scores_at
 from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
 from cs_score.statistics.arithmetic import (
     TIE_TOLERANCE,
@@ -90,8 +89,7 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
         measures = [parse(name) for name in names]
         return Measured(tuple(names), sums_of(measures), formula_of(measures))
     of_mode = cast(EvidenceTask, task_named(mode)).mode
-    places = tuple(map(of_mode.measures.index, names))
-    return Measured(tuple(names), of_mode.columns, partial(scores_at, of_mode.formula, places))
+    return Measured(tuple(names), of_mode.columns, of_mode.formula_of(names))
 
 
 def united_units(of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
