@@ -188,8 +188,10 @@ class Examiner(Record, Generic[Examined]):
 
     def by_kind(self, faults: Iterable[Fault]) -> list[Fault]:
         """Faults in the order of the kinds, those of a kind by the number of what they are in, if it has one."""
-        rank = {kind: place for place, kind in enumerate(self.kinds)}
-        return sorted(faults, key=lambda each: (rank[each.kind], each.part if isinstance(each.part, int) else 0))
+        found = list(faults)
+        if len(found) > 1:
+            found.sort(key=lambda each: (self.kinds.index(each.kind), each.part if isinstance(each.part, int) else 0))
+        return found
 
     def groups(self, position: int) -> Mapping[str, str]:
         """The group of the unit in each dimension; those of a run are those of any other, for gold alone decides."""
