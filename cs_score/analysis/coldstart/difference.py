@@ -27,7 +27,7 @@ from cs_score.analysis.outcomes import (
     sides_of,
 )
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, field, replace
+from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.runtime import Late
 from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import pre_policy_category
@@ -295,17 +295,19 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
     one, other = a.run.gold.options, b.run.gold.options
     if a.again is None or one.edition == other.edition:
         return []
-    names = [each for each in Edition.__struct_fields__ if each not in ("name", "scored", "wrong", "ignore")]
-    values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
+    values = {
+        name: (getattr(one.edition, name), getattr(other.edition, name))
+        for name in Edition.__struct_fields__
+        if name not in ("name", "scored", "wrong", "ignore")
+    }
     values[POLICY] = a.policy.texts(), b.policy.texts()
-    given = {name: getattr(one, name) for name in Options.__struct_fields__}
     rules: list[Rule] = []
     for name, (first, second) in values.items():
         if first == second:
             continue
         changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
         try:
-            rows = _row_differences(a, a.again(_Mixed(**{**given, **changes})))
+            rows = _row_differences(a, a.again(_Mixed(**{**asdict(one), **changes})))
             rules.append(Rule(rule=name, a=first, b=second, rows=rows))
         except InputError as stop:
             rules.append(Rule(rule=name, a=first, b=second, reason=str(stop)))

@@ -51,7 +51,6 @@ class Rescoring:
         self.finding = Finding(run, scored.run_id)
         self.dependents = self.finding.dependents
         self.files = self.dependents.files
-        self._first = {name: file.first for name, file in self.files.files.items()}
         # The runs that are scored before this one, and this one: average precision pools their nodes.
         self._run_ids = run.run_ids[: run.run_ids.index(scored.run_id) + 1]
         files_of_unit: dict[str, set[str]] = defaultdict(set)
@@ -73,11 +72,11 @@ class Rescoring:
     def _refusal(self, change: Change) -> str | None:
         """Why the changed files could not be scored, as far as that can be known without scoring; None otherwise."""
         run, gone = self._run, change.responses
-        for name, first in self._first.items() if change.places else ():
-            if (name, first) in change.places:
+        for name, file in self.files.files.items() if change.places else ():
+            if (name, file.first) in change.places:
                 numbers = {number for of_file, number in change.places if of_file == name}
                 added = change.texts if name == self.finding.file.name else ()
-                if (reason := self.files.files[name].why_unreadable(numbers, added)) is not None:
+                if (reason := file.why_unreadable(numbers, added)) is not None:
                     return reason
         reason = self.dependents.why_stranded(change.places)
         if change.added:
