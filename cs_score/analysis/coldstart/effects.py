@@ -172,7 +172,6 @@ class Rescoring:
             (
                 line.index + size * bisect_right(ends, line.index),
                 line.number - bisect_left(gone.get(line.file, ()), line.number),
-                _node_id_of(line),
                 line,
             )
             for line in lines
@@ -184,21 +183,21 @@ class Rescoring:
         last = file.last + 1 - len(gone.get(file.name, ()))
         for new in added:
             for loaded, end in enumerate(file.ends if new.text not in texts else ()):
-                found.append((end + size * loaded + new.index, last + new.number, _node_id_of(new), new))
+                found.append((end + size * loaded + new.index, last + new.number, new))
         linked, nodes = [], links.given
-        for index, number, node_id, line in sorted(found, key=operator.itemgetter(0)) if added else found:
-            query, node = line.query, None
-            if node_id is not None:
+        for index, number, line in sorted(found, key=operator.itemgetter(0)) if added else found:
+            query, node = line.query, line.node
+            if (query.level == 1 or node is None) and (node_id := _node_id_of(line)) is not None:
                 # At the second hop: the node of the first run line that gives the answer asked about, empty without.
                 node = (query.full_id if query.level != 1 else nodes.get(query.short_id) or "") + node_id
             if len(query.slots) > 1 and nodes.get(line.target) is None:
                 nodes[line.target] = node or ""
-            linked.append(
-                Response(
+            if (index, number, node) != (line.index, line.number, line.node):
+                line = Response(
                     index, number, line.text, query, line.run_id, line.confidence, node, line.follow_on, line.file,
                     line.docid, line.kept,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+            linked.append(line)
         return linked
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
@@ -297,6 +296,7 @@ class Effects:
             is_counted = name in _OF_ROW[True]
             self._columns.append(((table, is_counted, level), _OF_ROW[is_counted].index(name)))
         self._levels = dict.fromkeys([(SF, True, ALL_LEVELS), *(level for level, _ in self._columns)])
+        self._tables = {(table, is_counted) for (table, is_counted, _), _ in self._columns}
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points = {
@@ -366,7 +366,7 @@ class Effects:
         sums: dict[Level, tuple[float, ...]] = {}
 
         def add(table: str, is_counted: bool, rows: Iterable[ScoreRow]) -> None:
-            for row in rows:
+            for row in rows if (table, is_counted) in self._tables else ():
                 values: tuple[float, ...] = (*row.scores, row.ground_truth > 0)
                 if row.counts is not None:
                     values = (*values, row.counts.right, row.counts.answered, row.counts.ground_truth)
@@ -385,9 +385,11 @@ class Effects:
             entry_points: list[tuple[str, Sequence[ScoreRow]]] = [
                 (name, rows_of[name]) for name in self._entry_points.get(unit.id, ()) if rows_of.get(name)
             ]
-            if is_counted and entry_points:
+            if entry_points and is_counted and (LDC_MAX, True) in self._tables:
                 add(LDC_MAX, is_counted, representing(entry_points)[1])
             add(LDC_MEAN, is_counted, ldc_means([(unit.id, entry_points)]))
+        if any(counted.values()):
+            sums.setdefault((SF, True, ALL_LEVELS), ())
         values = [sums[level][place] if level in sums else 0.0 for level, place in self._columns]
         return [*values, *(level in sums for level in self._levels)]
 
