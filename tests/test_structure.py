@@ -43,7 +43,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(711, 3),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6516, 20),  # plan: 5200, 28
+    "coldstart": Budget(6520, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2029, 8),  # plan: 1600, 12
     # the interface and the table of five
@@ -63,7 +63,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2212, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4338, 13),  # plan: 1900, 11
+    "cli": Budget(4341, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -26,6 +26,7 @@ from cs_score.cli.options import read_measures, read_resampling, report_on_stder
 from cs_score.cli.output import STDERR, STDOUT, Destination, say, warn, write_text
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_runs
@@ -366,8 +367,10 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
         if result is None:
-            gold = with_pool(gold, assessments, problems)
-            result = score_apart(gold, runs, problems, call.alone)
+            check_discipline(gold.options.discipline)
+            if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
+                gold, assessments = with_pool(gold, assessments, problems), []
+            result = score_apart(gold, runs, problems, call.alone, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 

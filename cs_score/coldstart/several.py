@@ -103,9 +103,13 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
         return [_score_alone(gold, run, gold.problems.branch(), load) for run in runs]
 
 
-def score_apart(gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone) -> Result:
-    """One result of runs that are scored each by itself; `problems` is a branch of those of gold. Raises InputError."""
-    results = [_score_alone(gold, run, problems, load) for run in runs]
+def score_apart(
+    gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, pool: Sequence[Input] = ()
+) -> Result:
+    """One result of runs that are scored each by itself; `problems` is a branch of those of gold, `pool` assessments
+    that gold has not. Raises InputError.
+    """
+    results = [_score_alone(gold, run, problems, load, pool) for run in runs]
     if len(results) == 1:
         return results[0]
     first, options = results[0], results[0].options
@@ -127,9 +131,9 @@ def score_apart(gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: 
     )
 
 
-def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load) -> Result:
+def _score_alone(gold: Gold, one: OneRun, problems: ProblemLog, load: Load, pool: Sequence[Input] = ()) -> Result:
     try:
-        run = load(gold, one, (), problems)
+        run = load(gold, one, pool, problems)
         result = score_runs(run, gold.options.policy, problems)
         if not result.runs:
             raise ScoringStopped(InputError("no line that could be scored"), result)
