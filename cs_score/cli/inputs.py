@@ -105,8 +105,8 @@ class Runs(Scoring):
         gold, files = run.over(gold), [*pool, run.file]
         problems = gold.problems.branch() if problems is None else problems
         known = [file for file in files if file in self.knowledge_bases]
-        if known or self.validates:
-            return load_as_prepared(gold, files, known, problems, validates=self.validates)
+        if known or gold.validates:
+            return load_as_prepared(gold, files, known, problems)
         return load_run(gold, files, problems=problems)
 
     def one(self) -> Scored:
@@ -220,7 +220,7 @@ class Runs(Scoring):
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
         runs, pool = self.found()
-        return open_gold(self.queries, options), pool, runs
+        return open_gold(self.queries, options, validates=self.validates), pool, runs
 
     def load(self, gold: Gold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None) -> Run:
         """The run by itself; what is to be known of it is said once. Raises InputError."""
@@ -260,10 +260,8 @@ def say_policy(given: Scoring, duplicates: int) -> None:
         remark(f"{found}; --policy {other} {instead}")
 
 
-def load_as_prepared(
-    gold: Gold, files: Sequence[Input], knowledge_bases: Iterable[Input], problems: ProblemLog, *, validates: bool
-) -> Run:
-    """Load files as the scorer does, knowledge bases resolved and, with `validates`, every run validated first.
+def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterable[Input], problems: ProblemLog) -> Run:
+    """Load files as the scorer does, knowledge bases resolved and, where gold wants it, every run validated first.
 
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
@@ -275,7 +273,7 @@ def load_as_prepared(
 
         prepared = resolve_knowledge_bases(files, gold.table, type(problems), [*knowledge_bases])
         _account(prepared.runs, problems)
-    if validates:
+    if gold.validates:
         validated = validate_runs(prepared.files, gold.table, gold.options.justifications, type(problems))
         _account(validated.runs, problems)
         prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])

@@ -233,8 +233,8 @@ def _scored_together(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         result = _in_parts(call, gold, call.files, unfinished)
         if result is None:
             try:
-                if call.validates or knowledge_bases:
-                    run = load_as_prepared(gold, call.files, knowledge_bases, problems, validates=call.validates)
+                if gold.validates or knowledge_bases:
+                    run = load_as_prepared(gold, call.files, knowledge_bases, problems)
                 else:
                     run = load_run(gold, call.files, problems=problems)
                 if run.run_ids:
@@ -251,7 +251,7 @@ def _in_parts(call: Call, gold: Gold, files: Sequence[Input], unfinished: contex
 
     The text of its debug file lies in a folder that goes with `unfinished`.
     """
-    needs_all = call.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
+    needs_all = gold.validates or call.knowledge_bases or call.json_file is not None or "--problems" in call.line
     parts = 1 if needs_all else call.parts_of(files)
     if parts == 1:
         return None

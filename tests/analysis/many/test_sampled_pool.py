@@ -58,6 +58,14 @@ def test_estimates_of_a_run(inputs: Inputs) -> None:
     assert 0 <= run["precision"]["low"] < run["precision"]["estimate"] < run["precision"]["high"] <= 1
 
 
+def test_the_signature_says_whether_the_run_was_validated(tmp_path: Path) -> None:
+    words = ("score", *SAMPLES, TIDE, "--inclusion", "assessments/inclusion-2016.tsv")
+    folder = copy_samples(tmp_path)
+    given, validated = (found_in(folder, *words, *more)["signatures"] for more in ([], ["--validate"]))
+    expected = {run: text.replace("|gold:", "|validate=true|gold:") for run, text in given.items()}
+    assert validated == expected != given
+
+
 @pytest.mark.parametrize("file", [TIDE, GULL])
 def test_everything_assessed_gives_the_score(file: str, tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
