@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1657, 12),  # plan: 1000, 9
+    "base": Budget(1651, 12),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1194, 4),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -43,7 +43,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(711, 3),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6520, 20),  # plan: 5200, 28
+    "coldstart": Budget(6537, 20),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2029, 8),  # plan: 1600, 12
     # the interface and the table of five
@@ -55,15 +55,15 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8509, 33),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2272, 8),  # plan: 1500, 9
+    "batch": Budget(2255, 8),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1514, 5),  # plan: 800, 6
+    "verification": Budget(1441, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1952, 7),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2212, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4339, 13),  # plan: 1900, 11
+    "cli": Budget(4336, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

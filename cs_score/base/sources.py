@@ -12,7 +12,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import IO, Any, Final, TypeAlias, cast
 
 from cs_score.base.errors import InputError
@@ -122,19 +122,6 @@ class Source:
         return InputDigest(self.name, self._hashing.sha256.hexdigest(), role)
 
 
-def digests_of_files(names: Mapping[str, str | None]) -> list[InputDigest]:
-    """Digests of those names that are files, by role; a choice that may be a file or a list is signed only as a file.
-
-    Raises InputError where such a file cannot be read.
-    """
-    digests: list[InputDigest] = []
-    for role, name in names.items():
-        if name is not None and os.path.isfile(name):
-            with open_source(name, decompress=False) as source:
-                digests.append(source.digest(role))
-    return digests
-
-
 def reason_of(error: Exception) -> str:
     """The operating system's words for an error, without number and path; the error's own words otherwise."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
@@ -208,6 +195,13 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
     # A file opened with gzip.open bears the name of the compressed file and reads as what is inside.
     beginning = _DECOMPRESSORS.get(os.path.splitext(name)[1], ("", b""))[1]
     return Source(name, io.BytesIO(data), decompress=decompress and data.startswith(beginning))
+
+
+@contextlib.contextmanager
+def lines_of(given: Input) -> Iterator[Iterator[str]]:
+    """The lines of a file as it is stored, each with its line feed. Raises InputError, and UnicodeDecodeError."""
+    with open_source(given, decompress=False) as source:
+        yield io.TextIOWrapper(source.binary, "utf-8", newline="\n")
 
 
 def rereadable(given: Input) -> Input:

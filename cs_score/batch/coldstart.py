@@ -90,10 +90,10 @@ class PreparedColdStart(Prepared):
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
         located = {QUERY_LIST: plan.query_list, SAMPLES: plan.samples}
-        paths = {role: given.on_disk() for role, given in located.items() if given is not None}
+        held = {role: given.open() for role, given in located.items() if given is not None}
         self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
         queries = [given.open() for given in plan.queries]
-        gold = open_gold(queries, plan.options, self.log_of_queries, paths=paths, validates=plan.validates)
+        gold = open_gold(queries, plan.options, self.log_of_queries, held=held, validates=plan.validates)
         self.gold = gold = with_pool(gold, [given.open() for given in plan.pool])
         self.digests = gold.digests
         log = gold.problems

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import glob
 import os
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -63,10 +60,6 @@ class InputFile(Record):
             return self.name
         return InMemory(self.name, self._read(self.path))
 
-    def on_disk(self) -> str:
-        """A path to read it from, for a reader that takes nothing else; shipped bytes go into a temporary file."""
-        return _on_disk(self.content) if self.content is not None else self.path or self.name
-
     def located(self) -> InputFile:
         """The same input for a worker with another working folder that sees the same files."""
         return self if self.content is not None else replace(self, path=os.path.abspath(self.name))
@@ -88,16 +81,6 @@ class InputFile(Record):
         """The digest of its content. Raises InputError where it cannot be read."""
         with open_source(self.open()) as source:
             return source.digest(role)
-
-
-@functools.cache
-def _on_disk(content: bytes) -> str:
-    """A temporary file that lives as long as the process."""
-    descriptor, path = tempfile.mkstemp(prefix="cs-score-")
-    with open(descriptor, "wb") as file:
-        file.write(content)
-    atexit.register(os.unlink, path)
-    return path
 
 
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.

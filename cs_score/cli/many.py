@@ -20,7 +20,7 @@ from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Runs, named_by
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
-from cs_score.cli.scoring import RunsScored, estimate_from_sample, print_found, scored_by
+from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.several import score_each
 from cs_score.measures.registry import headline
@@ -333,10 +333,7 @@ def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
     gate, path, checks = _gate_of(line), line.get("--baseline"), line.get("--sequential")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
-        if isinstance(scored, RunsScored):
-            run = checking.of_cold_start(scored.result)
-        else:
-            run = checking.of_evidence(scored.result)
+        run = checking.of_result(scored.result)
     baseline = None if path is None else checking.of_record(path, run.name)
     if checks is not None and gate.significance is not None:
         checks = f"{path}.checks.json" if checks == "-" else checks

@@ -6,6 +6,7 @@ travels to workers. Units are LDC queries with their entry points, or queries wh
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
-from cs_score.base.sources import Input, InputDigest, digests_of_files
+from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
 from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
@@ -55,7 +56,7 @@ class Gold(Record, eq=False):
     known: KnownAnswers | None = None
     ldc_ids: Mapping[str, str] = field(default_factory=dict)
     alone: str | None = None
-    samples_file: str | None = None
+    samples_file: Input | None = None
     validates: bool = False
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
@@ -129,23 +130,27 @@ def open_gold(
     options: Options,
     problems: ProblemLog | None = None,
     *,
-    paths: Mapping[str, str | None] | None = None,
+    held: Mapping[str, Input] | None = None,
     validates: bool = False,
 ) -> Gold:
-    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. `paths`:
-    where the files of options lie, by role, if not where the options say. A caller that passes its own `problems` keeps
-    it when this raises InputError.
+    """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. `held`: by
+    role the files that options name, if they are not to be read from there. A caller that passes its own `problems`
+    keeps it when this raises InputError.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings
     loaded = load_queries(queries, options.expand, problems, edition=options.edition)
-    named = {QUERY_LIST: options.queries, SAMPLES: options.samples}
-    located = {role: (paths or {}).get(role) or name for role, name in named.items()}
-    selection = select_queries(located[QUERY_LIST], loaded.table, problems)
-    files = (replace(each, name=named[each.role] or each.name) for each in digests_of_files(located))
+    held, named = held or {}, {QUERY_LIST: options.queries, SAMPLES: options.samples}
+    selection = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
+    files = {role: held.get(role, name) for role, name in named.items()}
+    digests = [*loaded.digests]
+    for role, given in files.items():  # a choice that may be a file or a list is signed only as a file
+        if given is not None and (isinstance(given, InMemory) or os.path.isfile(name_of(given))):
+            with open_source(given, decompress=False) as source:
+                digests.append(source.digest(role))
     return Gold(
         options, loaded.table, selection.hop_limits, Links(loaded.table), problems, tuple(loaded.remarks),
-        (*loaded.digests, *files), {}, ldc_ids=selection.ldc_ids, samples_file=located[SAMPLES], validates=validates,
+        tuple(digests), {}, ldc_ids=selection.ldc_ids, samples_file=files[SAMPLES], validates=validates,
     )  # fmt: skip
 
 

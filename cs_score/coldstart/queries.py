@@ -21,7 +21,17 @@ from typing import Final, NamedTuple
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
-from cs_score.base.sources import SPACE, Input, InputDigest, decoded, is_pipe, name_of, open_source, plain_name
+from cs_score.base.sources import (
+    SPACE,
+    Input,
+    InputDigest,
+    decoded,
+    is_pipe,
+    lines_of,
+    name_of,
+    open_source,
+    plain_name,
+)
 from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.options import listed
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
@@ -473,18 +483,19 @@ class Selection(NamedTuple):
     ldc_ids: dict[str, str]
 
 
-def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) -> Selection:
-    """The queries to score: all, those that the file `choice` lists, or those of a colon-separated list of ids. Raises
-    InputError for ids that cannot be parsed and for impossible hop limits.
+def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None) -> Selection:
+    """The queries to score: all, those that the file `choice` lists (`held`: its content, if it is not to be read from
+    there), or those of a colon-separated list of ids. Raises InputError for ids that cannot be parsed and for
+    impossible hop limits.
     """
     if choice is None:
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
-    if is_pipe(choice):
+    if held is None and is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
-    is_file = os.path.isfile(choice)
+    is_file = held is not None or os.path.isfile(choice)
     selected: dict[str, int] = {}
     ldc_ids: dict[str, str] = {}
-    rows = _rows_of(choice) if is_file else [("", text, None) for text in listed(choice)]
+    rows = _rows_of(held or choice) if is_file else [("", text, None) for text in listed(choice)]
     for number, (ldc_id, text, limit) in enumerate(rows, 1):
         place = f"line {number}" if is_file else None
         parts = parse_query_id(text)
@@ -519,11 +530,12 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog) 
     return Selection(selected, ldc_ids)
 
 
-def _rows_of(name: str) -> list[tuple[str, str, float | None]]:
+def _rows_of(given: Input) -> list[tuple[str, str, float | None]]:
     """LDC id, query id and hop limit of each line. Raises InputError where two limits of an LDC query differ."""
+    name = name_of(given)
     try:
-        with open(name, encoding="utf-8", newline="\n") as file:
-            rows = [(*_SPACES.split(line), "", "", "") for line in file]
+        with lines_of(given) as lines:
+            rows = [(*_SPACES.split(line), "", "", "") for line in lines]
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
     found: list[tuple[str, str, float | None]] = []

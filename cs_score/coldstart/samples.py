@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from typing import Final
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import SPACE
+from cs_score.base.sources import SPACE, Input, lines_of, name_of
 from cs_score.coldstart.queries import QuerySet, parse_query_id
 from cs_score.measures import registry
 from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
@@ -72,17 +73,20 @@ class SampleFile(Record):
             )
 
 
-def read_samples(name: str) -> SampleFile:
+def read_samples(given: Input) -> SampleFile:
     """Read a file of samples; one that does not exist has none; of several with one number the last counts. Raises
     InputError for an id that cannot be parsed and for a file that cannot be read.
     """
+    name = name_of(given)
+    if isinstance(given, str) and not os.path.exists(given):
+        return SampleFile()
     samples: dict[str, Sample] = {}
     blank: list[int] = []
     repeated: list[int] = []
     known: dict[str, Draw] = {}  # the same few draws stand in every sample
     try:
-        with open(name, encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
+        with lines_of(given) as lines:
+            for number, line in enumerate(lines, 1):
                 columns = _SPACE.split(line.removesuffix("\n"))
                 while len(columns) > 1 and not columns[-1]:
                     columns.pop()
@@ -97,12 +101,8 @@ def read_samples(name: str) -> SampleFile:
                 leading = _LEADING_NUMBER.match(label)
                 draws = tuple(map(known.__getitem__, groups))
                 samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
-    except FileNotFoundError:
-        return SampleFile()
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
-    except OSError as error:
-        raise InputError(f"Could not open {name}: {error.strerror}") from None
     ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -18,7 +18,9 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
 from cs_score.coldstart.documents import Scores as ColdStartScores
+from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
+from cs_score.evidence.result import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
@@ -26,11 +28,7 @@ from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.planning import Checks, t_limit
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.verification.recorded import MOST_RESAMPLES, read_scores
-
-if TYPE_CHECKING:
-    from cs_score.coldstart.result import Result as ColdStartResult
-    from cs_score.evidence.result import Result as EvidenceResult
+from cs_score.verification.recorded import MOST_RESAMPLES, scores_in
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
 
@@ -69,29 +67,25 @@ class Measured(Record):
     units: Units | None
 
 
-def of_cold_start(result: ColdStartResult) -> Measured:
-    """The one run of a result. Raises InputError for another number of runs."""
-    if len(result.runs) != 1:
-        names = ", ".join(run.run_id for run in result.runs)
-        raise InputError(
-            f"{len(result.runs)} runs ({names or 'none'}) where one is checked", remedy="choose it with --run ID"
-        )
-    (run,) = result.runs
-    return _measured(run.run_id, result.origin, run.scores, unit_table(run, run.measures), unit_name(result))
-
-
-def of_evidence(result: EvidenceResult) -> Measured:
-    """The result of an evidence mode."""
-    return _measured(result.origin.task, result.origin, result.scores, result.table, result.mode.unit)
-
-
-def _measured(name: str, origin: Origin, scores: Mapping[str, float], table: UnitTable, unit: str) -> Measured:
-    return Measured(name, origin, scores, Units(table.ids, table.columns, table.rows, unit))
+def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
+    """What was scored. Raises InputError for another number of runs than one."""
+    if isinstance(result, ColdStartResult):
+        if len(result.runs) != 1:
+            names = ", ".join(run.run_id for run in result.runs)
+            problem = f"{len(result.runs)} runs ({names or 'none'}) where one is checked"
+            raise InputError(problem, remedy="choose it with --run ID")
+        (run,) = result.runs
+        table = unit_table(run, run.measures)
+        units = Units(table.ids, table.columns, table.rows, unit_name(result))
+        return Measured(run.run_id, result.origin, run.scores, units)
+    table = result.table
+    units = Units(table.ids, table.columns, table.rows, result.mode.unit)
+    return Measured(result.origin.task, result.origin, result.scores, units)
 
 
 def of_record(path: str, run_id: str) -> Measured:
     """What an earlier call has recorded; of several runs the one called so. Raises InputError for anything else."""
-    scores = read_scores(path)
+    scores = scores_in(read_document(path, stdin_as_dash=False), path)
     if not isinstance(scores, ColdStartScores):
         return Measured(path, scores.origin, scores.scores, scores.units or None)
     found = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
@@ -218,14 +212,13 @@ class Gate(Record):
     ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
         """The test of each measure's difference, and notes on all of them; none where nothing is tested.
 
-        There are as many resamples as the strictest of the levels needs, up to a million. Raises InputError where the
-        baseline has no statistics of its units, or others, and for earlier checks of another kind.
+        There are as many resamples as the strictest level of repeated checks needs, up to a million. Raises InputError
+        where the baseline has no statistics of its units, or others, and for earlier checks of another kind.
         """
         settings = self.significance
         if settings is None or not measures:
             return {}, ()
-        numbers = self._numbers(measures, run.origin, baseline.origin)
-        levels = [level for _, level in numbers.values()]
+        asked = self._asked(measures, run.origin, baseline.origin, settings.level)
         if baseline.units is None or run.units is None:
             raise InputError(
                 "it has no statistics of its units, by which a drop could be tested",
@@ -237,7 +230,7 @@ class Gate(Record):
             name: UnitTable(of.ids, measure.columns, measure.rows(of, units_of(of.ids)))
             for name, of in {"the run": run.units, "the baseline": baseline.units}.items()
         }
-        strictest = min(levels, default=1.0)
+        strictest = min((level for number, level in asked.values() if number), default=1.0)
         resamples = max(settings.resamples, min(math.ceil(1 / strictest), MOST_RESAMPLES))
         drawn = replace(settings, unit=run.units.unit, resamples=resamples)
         try:
@@ -245,42 +238,45 @@ class Gate(Record):
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
         notes = compared.notes
-        smallest = compared.measures[0].family.smallest_p(compared.units)
-        if smallest > strictest:
+        if (smallest := compared.measures[0].family.smallest_p(compared.units)) > strictest:
             text = (
-                f"check {max(number for number, _ in numbers.values())} against this test set has a level of "
+                f"check {max(number for number, _ in asked.values())} against this test set has a level of "
                 f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
             )
             notes = (*notes, Note("LEVEL_USED_UP", text))
-        pairs = {each.measure: each.pairs[0] for each in compared.measures}
-        if not numbers:
-            among = f", one of {len(pairs)} tests" if len(pairs) > 1 else ""
-            return {measure: _Test(pair.p, settings.level, among) for measure, pair in pairs.items()}, notes
         tests = {}
-        for name, pair in pairs.items():
-            number, level = numbers[name]
-            among, reach, units = f", check {number} at level {level:.2g}", math.nan, len(run.units.ids)
-            if pair.standard_deviation is not None:
+        for each in compared.measures:
+            (number, level), (pair,), units = asked[each.measure], each.pairs, len(run.units.ids)
+            among, reach = f", one of {len(asked)} tests" if len(asked) > 1 else "", math.nan
+            if number:
+                among = f", check {number} at level {level:.2g}"
+            if number and pair.standard_deviation is not None:
                 reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
-            tests[name] = _Test(pair.p, level, among, number, reach)
+            tests[each.measure] = _Test(pair.p, level, among, number, reach)
         return tests, notes
 
-    def _numbers(self, measures: Sequence[str], run: Origin, baseline: Origin) -> dict[str, tuple[int, float]]:
-        """The number and level of each of repeated checks. Raises InputError where earlier ones do not go with them."""
-        earlier, gold, found = self.earlier, run.signature.gold, dict[str, tuple[int, float]]()
-        if earlier is None or self.significance is None:
-            return found
+    def _asked(
+        self, measures: Sequence[str], run: Origin, baseline: Origin, level: float
+    ) -> dict[str, tuple[int, float]]:
+        """The number of each check and its level: 0 and the level given unless earlier checks are known.
+
+        Raises InputError where these do not go with them.
+        """
+        earlier, gold = self.earlier, run.signature.gold
+        if earlier is None:
+            return dict.fromkeys(measures, (0, level))
         if (earlier.task, earlier.gold) != (run.task, gold):
             raise InputError(
                 f"the earlier checks are of another test set ({earlier.task}, gold:{earlier.gold}; now "
                 f"{run.task}, gold:{gold})",
                 remedy="name another file of checks",
             )
-        if earlier.alpha != self.significance.level:
+        if earlier.alpha != level:
             raise InputError(
-                f"the earlier checks share a level of {earlier.alpha:g}, not {self.significance.level:g}",
+                f"the earlier checks share a level of {earlier.alpha:g}, not {level:g}",
                 remedy="give their --confidence, or name another file of checks",
             )
+        found = {}
         for measure in measures:  # those before it, of this call too, have used up theirs
             check = (str(run.signature.run), str(baseline.signature.run), measure)
             found[measure] = earlier.next(*check)
@@ -299,14 +295,15 @@ class Gate(Record):
 class _Test(NamedTuple):
     """The p-value of a difference, the level it is held to, and among which tests.
 
-    Of repeated checks `number` is which one this is, `reach` how far the limits of the difference lie from it.
+    Of repeated checks `number` is which one this is, else 0; `reach` is how far the limits of the difference lie from
+    it, nan where there are none.
     """
 
     p: float
     level: float
     among: str
-    number: int | UnsetType = UNSET
-    reach: float = math.nan
+    number: int
+    reach: float
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -325,19 +322,10 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
 
 
 def _minimum(measure: str, score: float, limit: Decimal) -> Check:
-    return Check(
-        name=f"{measure} at least {limit}",
-        kind="min",
-        measure=measure,
-        limit=float(limit),
-        score=score,
-        baseline=None,
-        difference=None,
-        drop=None,
-        p=None,
-        passed=_exact(score) >= limit - ROUNDING,
-        message=f"{measure} is {_shown(score, limit)}; at least {limit} is asked",
-    )
+    passed = _exact(score) >= limit - ROUNDING
+    message = f"{measure} is {_shown(score, limit)}; at least {limit} is asked"
+    name = f"{measure} at least {limit}"
+    return Check(name, "min", measure, float(limit), score, None, None, None, None, passed, message)
 
 
 def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test | None) -> Check:
@@ -348,23 +336,15 @@ def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test
     message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
     if test is not None:
         message += f" (p = {test.p:.4f}{test.among}{', not significant' if is_excused else ''})"
+    p, passed, difference = None if test is None else test.p, not is_beyond or is_excused, float(-drop)
     check = Check(
-        name=f"{measure} at most {limit} below the baseline",
-        kind="max-drop",
-        measure=measure,
-        limit=float(limit),
-        score=score,
-        baseline=before,
-        difference=float(-drop),
-        drop=float(drop),
-        p=None if test is None else test.p,
-        passed=not is_beyond or is_excused,
-        message=f"{message}; at most {limit} below is allowed",
-    )
+        f"{measure} at most {limit} below the baseline", "max-drop", measure, float(limit), score, before, difference,
+        float(drop), p, passed, f"{message}; at most {limit} below is allowed",
+    )  # fmt: skip
     if test is not None and test.number:
         check = replace(check, number=test.number, level=test.level)
         if not math.isnan(test.reach):
-            check = replace(check, low=float(-drop) - test.reach, high=float(-drop) + test.reach)
+            check = replace(check, low=difference - test.reach, high=difference + test.reach)
     return check
 
 

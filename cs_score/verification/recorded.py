@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, cast, get_type_hints
+from itertools import chain
+from typing import Any, Final, TypeAlias, cast
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line
-from cs_score.base.documents import Document, Json, check_kind, converted, member_place, read_document, record_in
+from cs_score.base.documents import Json, check_kind, converted, member_place, read_document, record_in
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.batch.runs import InputFile
-from cs_score.batch.store import SIGNATURE
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.options import Options, Policy
@@ -30,17 +30,6 @@ MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
 
 
-LEADERBOARD: Final = "leaderboard.json"
-OVERVIEW: Final = "batch.json"
-
-OF_BATCH: Final[Mapping[str, tuple[type[Document], str]]] = {
-    LEADERBOARD: (Leaderboard, "the leaderboard of a batch"),
-    OVERVIEW: (Overview, "the analyses over all runs of a batch"),
-    SIGNATURE: (Outcome, "a run of a batch"),
-}
-"""What files of a batch record, by their names."""
-
-
 class Head(Record):
     """What is read of recorded scores: every other value is only held against the one that is computed."""
 
@@ -49,33 +38,24 @@ class Head(Record):
     measure: str | UnsetType = UNSET
     measures: tuple[str, ...] | UnsetType = UNSET
     units: Json | UnsetType = UNSET
+    remarks: tuple[str, ...] = ()
+
+
+OfBatch: TypeAlias = Leaderboard | Overview | Outcome
+
+_OF_BATCH: Final[Mapping[str, type[Any]]] = {"leaderboard": Leaderboard, "batch": Overview, "batch-run": Outcome}
 
 
 class Recorded(Record):
-    """A file that records a result: scores, or a document of a batch.
+    """A file that records a result: what it holds, and as a record what it was made from.
 
-    The `document` is the whole `value`, save for scores of evidence modes, which may stand at the `place` `signature`
-    beside the official ones.
+    Scores of evidence tasks may stand at the `place` `signature`, beside the official ones.
     """
 
-    kind: type[Document]
-    value: Mapping[str, Json]
     file: str
-    document: Mapping[str, Json]
+    value: Mapping[str, Json]
+    made: Head | OfBatch
     place: str = ""
-
-    @property
-    def is_of_batch(self) -> bool:
-        return self.kind not in (ColdStartScores, EvidenceScores)
-
-    def head(self) -> Head:
-        """What scores were computed from. Raises InputError."""
-        head = converted(self.document, Head, self.file, self.place)
-        check_task(head.origin.task, self.file, self.inside("origin.task"))
-        if head.task != head.origin.task:
-            problem = f"is {head.task}, its origin {head.origin.task}"
-            raise InputError(problem, file=self.file, place=self.inside("task"))
-        return head
 
     def inside(self, name: str) -> str:
         """The place of a member of the document."""
@@ -83,24 +63,26 @@ class Recorded(Record):
 
 
 def read_recorded(path: str) -> Recorded:
-    """What a file records. Raises InputError for what is no result of cs-score, and for another version.
-
-    Only the kind and the version are looked at; the rest when it is used.
-    """
+    """What a file records. Raises InputError for what is no result of cs-score, and for another version."""
     value = read_document(path, stdin_as_dash=False)
     place, document = _scores_within(value)
-    kinds: dict[str, type[Document]] = {str(kind.__struct_config__.tag): kind for kind, _ in OF_BATCH.values()}
-    kinds["score"] = ColdStartScores if document.get("task") == COLD_START_MODE else EvidenceScores
-    kind = kinds.get(str(document.get("kind")))
-    if kind is None or (place and document["kind"] != "score"):
+    kind = str(document.get("kind"))
+    if kind == "score":
+        check_kind(document, _kind_of_scores(document), path, place)
+        head = converted(document, Head, path, place)
+        check_task(head.origin.task, path, member_place(place, "origin.task"))
+        if head.task != head.origin.task:
+            problem = f"is {head.task}, its origin {head.origin.task}"
+            raise InputError(problem, file=path, place=member_place(place, "task"))
+        return Recorded(path, value, head, place)
+    if place or kind not in _OF_BATCH:
         raise InputError(
             "no result that can be verified",
             file=path,
             remedy="verify takes the JSON of score and of evidence tasks, and that of a batch: leaderboard.json, "
             "batch.json, signature.json",
         )
-    check_kind(document, kind, path, place)
-    return Recorded(kind, value, path, document, place)
+    return Recorded(path, value, record_in(value, _OF_BATCH[kind], path))
 
 
 def _scores_within(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
@@ -109,47 +91,41 @@ def _scores_within(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
     return ("signature", nested) if "kind" not in value and isinstance(nested, dict) else ("", value)
 
 
-def read_scores(path: str) -> ColdStartScores | EvidenceScores:
-    """The whole result that a file holds. Raises InputError for anything else."""
-    return scores_in(read_document(path, stdin_as_dash=False), path)
+def _kind_of_scores(document: Mapping[str, Json]) -> type[ColdStartScores | EvidenceScores]:
+    return ColdStartScores if document.get("task") == COLD_START_MODE else EvidenceScores
 
 
 def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
     """The whole result that an object is, all of it checked. Raises InputError for anything else."""
     place, document = _scores_within(value)
-    task = str(document.get("task"))
-    if document.get("kind") != "score" or task not in TASKS:
+
+    def refused(problem: str, member: str) -> InputError:
+        return InputError(problem, file=file, place=member_place(place, member))
+
+    if document.get("kind") != "score" or document.get("task") not in (*TASKS,):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
-    if task == COLD_START_MODE:
-        scores = record_in(document, ColdStartScores, file, place)
-        if scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS):
-            raise InputError(
-                "chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it"
-            )
-        _check_head(scores, file, place)
-        for run in scores.runs:
-            for measure in run.scores:
-                try:
-                    parse(measure)
-                except UsageError as error:
-                    raise InputError(str(error), file=file, place=f"runs[{run.run_id}].scores") from None
-        return scores
-    found = record_in(document, EvidenceScores, file, place)
-    _check_head(found, file, place)
-    mode = cast(EvidenceTask, task_named(task)).mode
-    if found.units and found.units.columns != mode.columns:
-        raise InputError(f"are not those of {task}", file=file, place=member_place(place, "units.columns"))
-    if tuple(found.scores) != mode.measures:
-        raise InputError(f"are not the measures of {task}", file=file, place=member_place(place, "scores"))
-    return found
-
-
-def _check_head(scores: ColdStartScores | EvidenceScores, file: str, place: str) -> None:
-    """Raises InputError where task or signature are not those of the origin."""
+    scores = record_in(document, _kind_of_scores(document), file, place)
+    if isinstance(scores, ColdStartScores) and (
+        scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS)
+    ):
+        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
     if scores.origin.task != scores.task:
-        raise InputError(f"is {scores.origin.task}", file=file, place=member_place(place, "origin.task"))
+        raise refused(f"is {scores.origin.task}", "origin.task")
     if scores.signature != str(scores.origin.signature):
-        raise InputError("is not that of its origin", file=file, place=member_place(place, "signature"))
+        raise refused("is not that of its origin", "signature")
+    if isinstance(scores, ColdStartScores):
+        for run in scores.runs:
+            try:
+                _ = [parse(measure) for measure in run.scores]
+            except UsageError as error:
+                raise refused(str(error), f"runs[{run.run_id}].scores") from None
+        return scores
+    mode = cast(EvidenceTask, task_named(scores.task)).mode
+    if scores.units and scores.units.columns != mode.columns:
+        raise refused(f"are not those of {scores.task}", "units.columns")
+    if tuple(scores.scores) != mode.measures:
+        raise refused(f"are not the measures of {scores.task}", "scores")
+    return scores
 
 
 def check_task(task: str, file: str, place: str) -> None:
@@ -195,13 +171,13 @@ def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
     """The arguments of an evidence task's `score`, from the options of its origin. Raises InputError."""
-    types = get_type_hints(cast(EvidenceTask, task_named(task)).mode.options, include_extras=True)
-    known = {name: type_ for name, type_ in types.items() if name in options}
-    return {name: converted(options[name], type_, file, f"{place}.{name}") for name, type_ in known.items()}
+    return asdict(converted(options, cast(EvidenceTask, task_named(task)).mode.options, file, place))
 
+
+# ---- The inputs of a result, wherever they lie now
 
 _AS_STORED: Final = frozenset({QUERY_LIST, SAMPLES})
-"""Roles in which a file is read from the disk as it is stored, since an option names it."""
+"""Roles in which a file is read as it is stored, since an option names it."""
 
 
 class NotFoundError(CsScoreError):
@@ -218,27 +194,17 @@ class FoundInput(Record):
     recorded: InputDigest
     path: str
 
-    @property
-    def is_as_stored(self) -> bool:
-        return self.recorded.role in _AS_STORED
-
     def held(self) -> InputFile:
-        """The input under the name that it had: its content, unpacked, or where it lies now, if that is read from disk.
-
-        Raises InputError where it cannot be read.
-        """
-        name = self.recorded.name
-        if self.is_as_stored:
-            return InputFile(name, path=None if self.path == name else self.path)
-        with open_source(self.path, stdin_as_dash=False) as source:
-            return InputFile(name, content=source.read_bytes())
+        """The content, under the name that the input had. Raises InputError where it cannot be read."""
+        is_packed = self.recorded.role not in _AS_STORED
+        with open_source(self.path, stdin_as_dash=False, decompress=is_packed) as source:
+            return InputFile(self.recorded.name, content=source.read_bytes())
 
 
 class Places:
     """Where inputs may be: `given` are files and folders, `beside` is the folder of the file that records a result.
 
-    Each file is read once, and no more of them than are needed: those that are called as an input first. `renamed` has
-    the names of the files that options named, by their paths now, by which they are called.
+    Each file is read once, and no more of them than are needed: those that are called as an input first.
     """
 
     def __init__(self, given: Sequence[str], beside: str) -> None:
@@ -249,7 +215,6 @@ class Places:
         self._beside = beside
         self._digests: dict[tuple[str, bool], str | None] = {}
         self._by_digest: dict[bool, dict[str | None, str]] = {}
-        self.renamed: dict[str, str] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
         """A file for each input. Raises NotFoundError, which names all that have none."""
@@ -257,16 +222,13 @@ class Places:
         lines: list[str] = []
         for wanted in inputs:
             there = [path for path in (wanted.name, os.path.join(self._beside, wanted.name)) if _is_file(path)]
-            known = (*self._named.get(os.path.basename(wanted.name), ()), *there)
+            known = chain(self._named.get(os.path.basename(wanted.name), ()), there)
             fitting = next((path for path in known if self._digest(wanted, path) == wanted.sha256), None)
-            if fitting is None:
-                fitting = self._by_content(wanted).get(wanted.sha256)
+            fitting = fitting or self._by_content(wanted).get(wanted.sha256)
             if fitting is None:
                 lines.append(self._complaint(wanted, there))
-                continue
-            found.append(FoundInput(wanted, fitting))
-            if found[-1].is_as_stored and fitting != wanted.name:
-                self.renamed[fitting] = wanted.name
+            else:
+                found.append(FoundInput(wanted, fitting))
         if lines:
             raise NotFoundError(lines)
         return found
@@ -279,6 +241,7 @@ class Places:
         return self._by_digest[as_stored]
 
     def _digest(self, wanted: InputDigest, path: str) -> str | None:
+        """The digest of a file as inputs of this role have it; None where it cannot be read."""
         as_stored = wanted.role in _AS_STORED
         if (path, as_stored) not in self._digests:
             try:
@@ -304,8 +267,7 @@ def _files(given: Sequence[str]) -> Iterator[str]:
         if os.path.isdir(word):
             for folder, folders, names in os.walk(word):
                 folders.sort()
-                paths = (os.path.join(folder, name) for name in sorted(names))
-                yield from (path for path in paths if _is_file(path))
+                yield from filter(_is_file, (os.path.join(folder, name) for name in sorted(names)))
         elif _is_file(word):
             yield word
         else:

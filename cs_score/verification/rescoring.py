@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
@@ -14,17 +14,16 @@ from msgspec import UNSET
 
 from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.many.overview import Overview
-from cs_score.base.documents import Json, record_in
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, RUN, SAMPLES
 from cs_score.base.sources import Input
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.documents import FAILED, Leaderboard, Outcome, ProblemPlace, Row, RunOrigin
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Row, RunOrigin
 from cs_score.batch.documents import Overview as OverviewDocument
 from cs_score.batch.plan import EvidencePlan, Plan, Prepared, is_page
-from cs_score.batch.runs import RunFile
+from cs_score.batch.runs import InputFile, RunFile
 from cs_score.batch.store import digest_of, written_files
 from cs_score.batch.tables import PROBLEMS, document_of, files_of, make_leaderboard, overview_of, problem_lines
 from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
@@ -48,6 +47,7 @@ from cs_score.problems.log import ProblemLog
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import (
     FoundInput,
+    Head,
     Places,
     Recorded,
     check_task,
@@ -61,28 +61,25 @@ if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals
 
 
-def scored_again(recorded: Recorded, places: Places) -> object:
+def scored_again(recorded: Recorded, head: Head, places: Places) -> object:
     """What recorded scores would be now, as a record. Raises InputError, NotFoundError for inputs, ScoringStopped."""
-    head, file = recorded.head(), recorded.file
-    place = recorded.inside("origin.options")
+    file, place, options = recorded.file, recorded.inside("origin.options"), head.origin.options
     found = places.find(head.origin.inputs)
-    resampling = resampling_of(head.origin.options.get("bootstrap"), file, f"{place}.bootstrap")
+    resampling = resampling_of(options.get("bootstrap"), file, f"{place}.bootstrap")
     with paused_collector():
-        if head.task != COLD_START_MODE:
-            score = cast(EvidenceTask, task_named(head.task)).score
-            gold, predictions = (
-                _the_one(found, role, file, recorded.inside("origin.inputs")).held().open() for role in (GOLD, RUN)
-            )
-            arguments = evidence_arguments(head.task, head.origin.options, file, place)
-            scored: EvidenceResult = score(gold, predictions, **arguments)
-            intervals = None if resampling is None else evidence_intervals(scored, resampling)
-            write = result_object if recorded.place else evidence_document
-            return write(scored, intervals, with_units=head.units is not UNSET)
-        result = _cold_start(head.origin.options, found, file)
-        of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
-        if head.measures:
+        if head.task == COLD_START_MODE:
+            result = _cold_start(options, found, file)
+            of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
+            if not head.measures:
+                return cold_start.document_of(result, of_runs)
             return cold_start.chosen_scores(cold_start.document_of(result, of_runs, ()), head.measures, head.measure)
-        return cold_start.document_of(result, of_runs)
+        files = (_the_one(found, role, file, recorded.inside("origin.inputs")) for role in (GOLD, RUN))
+        gold, predictions = (each.held().open() for each in files)
+        task = cast(EvidenceTask, task_named(head.task))
+        scored: EvidenceResult = task.score(gold, predictions, **evidence_arguments(head.task, options, file, place))
+        intervals = None if resampling is None else evidence_intervals(scored, resampling)
+        write = result_object if recorded.place else evidence_document
+        return write(scored, intervals, with_units=head.units is not UNSET)
 
 
 def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
@@ -93,11 +90,10 @@ def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "or
     return of_role[0]
 
 
-def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: str) -> Result:
+def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file: str) -> Result:
     """The result of a call of the scorer with these options and inputs, in their order."""
     asked, validated = cold_start_options(options, file, "origin.options"), options.get("validate") is True
-    paths = {each.recorded.role: each.path for each in found}
-    _check_named(asked, paths, file)
+    held = {role: given.open() for role, given in _named(asked, found, file).items()}
 
     def of(*roles: str) -> list[Input]:
         return [each.held().open() for each in found if each.recorded.role in roles]
@@ -111,21 +107,26 @@ def _cold_start(options: Mapping[str, Json], found: Sequence[FoundInput], file: 
     def loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
         return loaded(run.over(gold), [*pool, run.file], problems)
 
-    if APART not in options:
-        gold = open_gold(of(QUERIES), asked, paths=paths, validates=validated)
+    is_apart = APART in options
+    gold = open_gold(of(QUERIES), replace(asked, runids=None) if is_apart else asked, held=held, validates=validated)
+    if not is_apart:
         return score_runs(loaded(gold, of(POOL, RUN)), asked.policy)
-    gold = open_gold(of(QUERIES), replace(asked, runids=None), paths=paths, validates=validated)
     gold, files = with_pool(gold, of(POOL)), of(RUN)
     runs = runs_of(files, [file for file in files if _is_knowledge_base(file)], asked.runids)
     return score_apart(gold, runs, gold.problems.branch(), loaded_alone)
 
 
-def _check_named(options: Options, roles: Collection[str], file: str) -> None:
-    """Raises InputError where options name a file, or anything else on the disk, that is none of the inputs."""
+def _named(options: Options, found: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
+    """The inputs that options name, by role.
+
+    Raises InputError where options name a file, or anything else on the disk, that is none of the inputs.
+    """
+    held = {each.recorded.role: each.held() for each in found if each.recorded.role in (QUERY_LIST, SAMPLES)}
     for name, option, role in (("queries", options.queries, QUERY_LIST), ("samples", options.samples, SAMPLES)):
-        if option is not None and role not in roles and os.path.lexists(option.replace("\0", "")):
+        if option is not None and role not in held and os.path.lexists(option.replace("\0", "")):
             problem = f"names a file that is no input of the role {role}, so that it is not opened"
             raise InputError(problem, file=file, place=f"origin.options.{name}")
+    return held
 
 
 def _is_knowledge_base(file: Input) -> bool:
@@ -151,7 +152,7 @@ class BatchRuns:
         """What becomes now of a run that `file` records, and what it is scored with; a record of its own says what its
         files are. Raises InputError where nothing says what the run was made from, NotFoundError.
         """
-        made = _made(run, file)
+        made = origin_in(run, file)
         key = _key(run.run, run.policy, made)
         if key in self._scored:
             return self._scored[key]
@@ -160,8 +161,7 @@ class BatchRuns:
             of_run = _the_one(found, RUN, file)
             shared = [each for each in found if each is not of_run]
             records = isinstance(run, Outcome) and run.occurrences is not None
-            of_gold = replace(made, inputs=tuple(each.recorded for each in shared))
-            gold = _key(str(records), run.policy, of_gold)
+            gold = _key(str(records), run.policy, replace(made, inputs=tuple(each.recorded for each in shared)))
             if gold not in self._prepared:
                 self._prepared[gold] = _plan(made, run.policy, shared, file, records=records).prepare()
             (scored,) = self._prepared[gold].score(RunFile(run.run, of_run.held()), [run.policy])
@@ -172,7 +172,7 @@ class BatchRuns:
         return self._scored[key]
 
 
-def _made(run: Row | Outcome, file: str) -> RunOrigin:
+def origin_in(run: Row | Outcome, file: str) -> RunOrigin:
     """What a run was made from. Raises InputError where nothing says it."""
     if not run.origin:
         raise InputError(f"has no origin of the run {run.run}", file=file)
@@ -192,12 +192,10 @@ def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str,
         gold = _the_one(shared, GOLD, file).held()
         return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
     asked = cold_start_options(made.options, file, "origin.options")
-    given = [(each.recorded.role, each.held()) for each in shared]
-    named = {role: found for role, found in given if role in (QUERY_LIST, SAMPLES)}
-    _check_named(asked, named, file)
+    named = _named(asked, shared, file)
     return ColdStartPlan(
-        queries=tuple(found for role, found in given if role == QUERIES),
-        pool=tuple(found for role, found in given if role == POOL),
+        queries=tuple(each.held() for each in shared if each.recorded.role == QUERIES),
+        pool=tuple(each.held() for each in shared if each.recorded.role == POOL),
         options=asked,
         policies=(NamedPolicy(policy, asked.policy, asked.justifications, asked.policy.texts()),),
         layout=Layout(made.fields, made.tabs),
@@ -210,9 +208,8 @@ def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str,
     )
 
 
-def run_again(recorded: Recorded, runs: BatchRuns) -> Outcome:
+def run_again(recorded: Recorded, one: Outcome, runs: BatchRuns) -> Outcome:
     """What the record of one run would say now. Raises InputError, NotFoundError."""
-    one = record_in(recorded.value, Outcome, recorded.file)
     outcome, _ = runs.score(one, recorded.file)
     sizes = {written.name: written.size for written in one.files}
     files = [
@@ -232,9 +229,6 @@ OF_OVERVIEW: Final = tuple(OVERVIEW_TABLES)
 TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *OF_OVERVIEW, PROBLEMS)
 """The tables over all runs that are no JSON."""
 
-Rename = Callable[[Json], Json]
-"""A JSON value with files called as the record calls them."""
-
 
 class WholeBatch:
     """A leaderboard, and the `batch.json` beside it, where there is one, computed again from all that they record.
@@ -243,14 +237,17 @@ class WholeBatch:
     scored.
     """
 
-    def __init__(self, board: Recorded, overview: Recorded | None, runs: BatchRuns) -> None:
-        self.recorded = board
-        self.board = record_in(board.value, Leaderboard, board.file)
-        self._overview = None if overview is None else record_in(overview.value, OverviewDocument, overview.file)
-        self._runs = runs
-        self._editions = {row.run: row.edition for row in self.board.rows if row.edition}
-        of_batch = {each.run for each in self._overview.runs} if self._overview and self._editions else None
-        scored = (row for row in self.board.rows if row.state != FAILED)
+    def __init__(self, recorded: Recorded, overview: OverviewDocument | None, runs: BatchRuns) -> None:
+        self.recorded, self.board, self._overview, self._runs = (
+            recorded,
+            cast(Leaderboard, recorded.made),
+            overview,
+            runs,
+        )
+        board = self.board
+        self._editions = {row.run: row.edition for row in board.rows if row.edition}
+        of_batch = {each.run for each in overview.runs} if overview and self._editions else None
+        scored = (row for row in board.rows if row.state != FAILED)
         self._scored = next((row for row in scored if of_batch is None or row.run in of_batch), None)
 
     @property
@@ -264,21 +261,24 @@ class WholeBatch:
             return {"runs": []}
         return document_of(self._found, self.board_again, pages=self._overview.pages)
 
-    def table_again(self, name: str, recorded: str, renamed: Rename) -> str:
+    def table_again(self, name: str, recorded: str) -> str:
         """What one of TABLES would say now. Problems of runs that failed are taken from `recorded`."""
         if name == PROBLEMS:
-            return self._problems(recorded, renamed)
+            return self._problems(recorded)
         return b"".join(files_of(self.board_again, self._found)[name]).decode()
 
     @cached_property
     def _in_order(self) -> list[Outcome]:
         """The outcomes run by run and policy by policy."""
         found: dict[tuple[str, str], Outcome] = {}
-        file, task = self.recorded.file, None if self._scored is None else _made(self._scored, self.recorded.file).task
+        file, task = (
+            self.recorded.file,
+            None if self._scored is None else origin_in(self._scored, self.recorded.file).task,
+        )
         for at, row in enumerate(self.board.rows):
             if (row.run, row.policy) in found:
                 continue
-            if task is not None and row.state != FAILED and _made(row, file).task != task:
+            if task is not None and row.state != FAILED and origin_in(row, file).task != task:
                 raise InputError(f"is not {task}", file=file, place=f"rows[{at}].origin.task")
             if task not in (None, COLD_START_MODE) and row.policy:
                 problem = f"is {row.policy!r}, where {task} has no policies"
@@ -311,29 +311,26 @@ class WholeBatch:
         _, gold = self._runs.score(self._scored, self.recorded.file)
         return overview_of(of_batch, self.board_again, gold.evaluation)
 
-    def _problems(self, recorded: str, renamed: Rename) -> str:
+    def _problems(self, recorded: str) -> str:
         """The table of problems, in the order of runs in which it is recorded."""
-        known: dict[str, list[str]] = {}
-        for line in recorded.split("\n")[1:-1]:
-            known.setdefault(_owner(line), []).append(f"{line}\n")
-        own: dict[str, list[str]] = {}
+        known = _by_run(recorded.split("\n")[1:-1])
+        own = {owner: list[str]() for owner in known}
         for outcome in self._in_order:
-            problems = tuple(ProblemPlace(*renamed(list(place))) for place in outcome.problems)
-            outcome = replace(outcome, problems=problems, remarks=tuple(renamed(list(outcome.remarks))))
-            lines = [line.decode() for line in problem_lines([outcome])[1:]]
-            if lines:
-                owner = _owner(lines[0])
+            for owner, lines in _by_run(
+                line.decode().removesuffix("\n") for line in problem_lines([outcome])[1:]
+            ).items():
                 # What its leaderboard lacks of a run that failed stands before the rest.
                 before = known.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
                 own[owner] = [*before, *lines]
-        return "".join(
-            [problem_lines([])[0].decode(), *(line for owner in {**known, **own} for line in own.get(owner, ()))]
-        )
+        return "".join([problem_lines([])[0].decode(), *(f"{line}\n" for lines in own.values() for line in lines)])
 
 
-def _owner(line: str) -> str:
-    """The run and the policy of a line of the table of problems."""
-    return "\t".join(line.split("\t", 2)[:2])
+def _by_run(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Lines of the table of problems by run and policy, which are their first cells."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        found.setdefault("\t".join(line.split("\t", 2)[:2]), []).append(line)
+    return found
 
 
 def _order(rows: Sequence[Row], known: Sequence[str]) -> list[str]:

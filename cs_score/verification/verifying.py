@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from cs_score.base.documents import Document, Json, converted, document_in, json_text, member_place, record_in
+from cs_score.base.documents import Document, Json, document_in, json_text, member_place
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import open_source
@@ -19,14 +19,24 @@ from cs_score.batch.store import SIGNATURE, UnfitError, check_file
 from cs_score.coldstart.linking import is_on_folder
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
-from cs_score.verification.recorded import LEADERBOARD, OF_BATCH, OVERVIEW, Places, Recorded, read_recorded
+from cs_score.verification.recorded import Head, Places, Recorded, read_recorded
 from cs_score.verification.rescoring import OF_OVERVIEW, TABLES, BatchRuns, WholeBatch, run_again, scored_again
 
-_VERSION: Final = re.compile(r"(?<=[|}]cs-score:)[0-9A-Za-z.+-]+")
-"""That of a signature, also as LaTeX has it."""
+LEADERBOARD: Final = "leaderboard.json"
+OVERVIEW: Final = "batch.json"
 
-_OF_ORIGIN: Final = re.compile(r'"version": "([^"]*)"')
-"""That of an origin: nothing else in these files is called so, and quotes within a text are escaped."""
+_OF_BATCH: Final[Mapping[str, tuple[type[Document], str]]] = {
+    LEADERBOARD: (Leaderboard, "the leaderboard of a batch"),
+    OVERVIEW: (Overview, "the analyses over all runs of a batch"),
+    SIGNATURE: (Outcome, "a run of a batch"),
+}
+"""What files of a batch record, by their names."""
+
+_OF_ORIGIN: Final = re.compile(r'(?<="version": ")[^"]*')
+"""The version of an origin: nothing else in these files is called so, and quotes within a text are escaped."""
+
+_VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_OF_ORIGIN.pattern}")
+"""That of an origin, and that of a signature, also as LaTeX has it."""
 
 _NAMES: Final = ("run_id", "query", "row", "system", "run", "code", "role")
 """Members that distinguish the entries of an array, where they have one."""
@@ -97,7 +107,7 @@ def verification(path: str, files: Sequence[str] = ()) -> Verification:
     """All that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
     verdicts = tuple(verify(path, files))
     return Verification(
-        task=str(read_recorded(verdicts[0].file).document["task"]),
+        task=read_recorded(verdicts[0].file).made.task,
         result=path,
         reproduced=all(verdict.is_reproduced for verdict in verdicts),
         files=verdicts,
@@ -127,9 +137,9 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     for file in filter(os.path.isfile, (os.path.join(path, table) for table in TABLES)):
         with open_source(file, stdin_as_dash=False, decompress=False) as source:
             recorded = source.read_bytes().decode("utf-8", "surrogateescape")
-        computed = batch.table_again(os.path.basename(file), recorded, lambda value: _renamed(value, places.renamed))
-        if _versions(batch.recorded.value) - {VERSION}:
-            recorded, computed = _VERSION.sub("", recorded), _VERSION.sub("", computed)
+        if _other_versions(batch.recorded.value):
+            recorded = _VERSION.sub(VERSION, recorded)
+        computed = batch.table_again(os.path.basename(file), recorded)
         yield Verdict(file, tuple(table_differences(recorded, computed)), computed.count("\n"), unit="line")
 
 
@@ -147,85 +157,65 @@ def _records_of(folder: str) -> list[Recorded]:
         without = ", ".join(name for name in there if name in tables)
         if without and needed not in there:
             raise InputError(f"no {needed} in it, without which {without} cannot be verified", file=folder)
-    found += [os.path.join(folder, name) for name in there if name in OF_BATCH]
-    return list(map(_read_named, found))
+    return list(map(_read_named, (*found, *(os.path.join(folder, name) for name in there if name in _OF_BATCH))))
 
 
 def _read_named(path: str) -> Recorded:
     """A file of a batch. Raises InputError where it does not record what its name says."""
-    record, (kind, meaning) = read_recorded(path), OF_BATCH[os.path.basename(path)]
-    if record.kind is not kind:
+    record, (kind, meaning) = read_recorded(path), _OF_BATCH[os.path.basename(path)]
+    if not isinstance(record.made, kind):
         raise InputError(f"not {meaning}", file=path)
     return record
 
 
 def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | None:
     """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
-    of_kind = {record.kind: record for record in records}
-    overview, board = of_kind.get(Overview), of_kind.get(Leaderboard)
-    if overview is not None and board is None:
-        beside = os.path.join(os.path.dirname(overview.file), LEADERBOARD)
+    boards = [record for record in records if isinstance(record.made, Leaderboard)]
+    overviews = [(record.file, record.made) for record in records if isinstance(record.made, Overview)]
+    if overviews and not boards:
+        beside = os.path.join(os.path.dirname(overviews[0][0]), LEADERBOARD)
         if not os.path.isfile(beside):
             problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
-            raise InputError(problem, file=overview.file)
-        board = _read_named(beside)
-    return None if board is None else WholeBatch(board, overview, runs)
+            raise InputError(problem, file=overviews[0][0])
+        boards = [_read_named(beside)]
+    return WholeBatch(boards[0], overviews[0][1] if overviews else None, runs) if boards else None
 
 
 def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Raises InputError and NotFoundError as `verify` does."""
     recorded: Json = record.value
-    if not record.is_of_batch and "remarks" in recorded:  # folders that held no file are no inputs
-        remarks = converted(recorded["remarks"], tuple[str, ...], record.file, "remarks")
-        recorded = {**recorded, "remarks": [remark for remark in remarks if not is_on_folder(remark)]}
+    dated = recorded  # `batch.json` has no origin: that is the leaderboard's
     found: list[Difference] = []
     notes: list[str] = []
-    versions = _versions(recorded)
     try:
-        if batch is not None and record.kind is not Outcome:
-            is_board = record.kind is Leaderboard
-            computed: object = batch.board_again if is_board else batch.overview_again()
+        if isinstance(record.made, Head):
+            computed: object = scored_again(record, record.made, places)
+            if record.made.remarks:  # folders that held no file are no inputs
+                remarks = [remark for remark in record.made.remarks if not is_on_folder(remark)]
+                recorded = {**recorded, "remarks": remarks}
+        elif isinstance(record.made, Outcome):
+            computed = run_again(record, record.made, runs)
+            found += _changed_files(record.file, record.made)
+        elif batch is not None:
+            is_board, dated = isinstance(record.made, Leaderboard), batch.recorded.value
+            computed = batch.board_again if is_board else batch.overview_again()
             failed = dict.fromkeys(row.run for row in batch.board.rows if row.state == FAILED)
             notes += [f"{name} failed then, and was not scored again" for name in failed]
-            versions = _versions(batch.recorded.value)
             if not is_board and not batch.was_scored:
                 recorded = {"runs": recorded.get("runs")}
                 notes.append("no run was scored then, so that nothing else is compared")
-        elif record.kind is Outcome:
-            computed = run_again(record, runs)
-            found += _changed_files(record)
-        else:
-            computed = scored_again(record, places)
     except ScoringStopped as stop:
         return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
-    # As JSON reads it again, so that both are of the same types.
-    again = _renamed(document_in(json_text(computed), record.file), places.renamed)
-    if others := sorted(versions - {VERSION}):
+    if others := _other_versions(dated):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
-        recorded, again = (
-            json.loads(_OF_ORIGIN.sub('"version": ""', _VERSION.sub("", json.dumps(value))))
-            for value in (recorded, again)
-        )
+        recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
+    again = document_in(json_text(computed), record.file)  # as JSON reads it again, so that both are of the same types
     found += differences(recorded, again)
     return Verdict(record.file, tuple(found), numbers(again), tuple(notes))
 
 
-def _renamed(value: Json, names: Mapping[str, str]) -> Json:
-    """A value with files called as the record calls them, wherever they were found."""
-    if not names:
-        return value
-    text = json.dumps(value)
-    for path, name in names.items():
-        text = text.replace(json.dumps(path)[1:-1], json.dumps(name)[1:-1])
-    return json.loads(text)
-
-
-def _without_versions(value: Json) -> Json:
-    return json.loads(_OF_ORIGIN.sub('"version": ""', _VERSION.sub("", json.dumps(value))))
-
-
-def _versions(value: Json) -> set[str]:
-    return set(_OF_ORIGIN.findall(json.dumps(value)))
+def _other_versions(value: Json) -> list[str]:
+    return sorted({*_OF_ORIGIN.findall(json.dumps(value))} - {VERSION})
 
 
 def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch | None) -> dict[str, list[Difference]]:
@@ -236,11 +226,10 @@ def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch 
     found: dict[str, list[Difference]] = {}
     missing = dict(of_board)
     for record in records:
-        if record.kind is not Outcome:
+        if not isinstance(one := record.made, Outcome):
             continue
         own = found.setdefault(record.file, [])
         place = os.path.relpath(os.path.dirname(record.file), folder)
-        one = record_in(record.value, Outcome, record.file)
         of_policy = os.path.join(one.policy, one.run)
         places = [one.run, of_policy] if batch is None else [of_policy if has_policies else one.run]
         if place not in places:
@@ -257,14 +246,13 @@ def _misplaced_runs(folder: str, records: Sequence[Recorded], batch: WholeBatch 
     return found
 
 
-def _changed_files(recorded: Recorded) -> Iterator[Difference]:
+def _changed_files(file: str, recorded: Outcome) -> Iterator[Difference]:
     """The files of a run that are not as its record says. Raises InputError for what is no name of a file."""
-    folder = os.path.dirname(recorded.file)
-    for at, written in enumerate(record_in(recorded.value, Outcome, recorded.file).files):
+    for at, written in enumerate(recorded.files):
         if os.path.basename(written.name) != written.name:
-            raise InputError("is no name of a file", file=recorded.file, place=f"files[{at}][0]")
+            raise InputError("is no name of a file", file=file, place=f"files[{at}][0]")
         try:
-            check_file(os.path.join(folder, written.name), written)
+            check_file(os.path.join(os.path.dirname(file), written.name), written)
         except UnfitError:
             described = f"{written.size} bytes" + (f", SHA-256 {written.sha256}" if written.sha256 else "")
             yield Difference(f"the file {written.name}", described, "another file")

@@ -20,7 +20,7 @@ from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
-from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_evidence, read_limit
+from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_result, read_limit
 from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
@@ -125,7 +125,7 @@ def answered(name: str, right: Sequence[int], *, units: int = 40) -> Measured:
         [{"_id": str(at), "answer": "a", "supporting_facts": []} for at in range(units)],
         {"answer": {str(at): "a" if at in right else "b" for at in range(units)}, "sp": {}},
     )
-    return replace(of_evidence(score), name=name)
+    return replace(of_result(score), name=name)
 
 
 @pytest.mark.parametrize(
