@@ -71,7 +71,7 @@ def compare_here(folder: str) -> Comparison:
     from cs_score.analysis.comparison import compare, system_names
     from cs_score.coldstart.gold import open_gold, with_pool
     from cs_score.coldstart.options import Options
-    from cs_score.coldstart.several import runs_of, score_each
+    from cs_score.coldstart.scorer import runs_of, score_each
     from cs_score.statistics.options import Resampling
     from cs_score.tasks import task_named
 

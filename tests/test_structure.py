@@ -43,7 +43,7 @@ ROOMS: Final = {
     # layout, renderers, frames
     "tables": Budget(711, 3),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
-    "coldstart": Budget(6537, 20),  # plan: 5200, 28
+    "coldstart": Budget(6424, 18),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
     "evidence": Budget(2029, 8),  # plan: 1600, 12
     # the interface and the table of five
@@ -53,17 +53,17 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2460, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(8509, 33),  # plan: 5000, 22
+    "analysis": Budget(8508, 33),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2255, 8),  # plan: 1500, 9
+    "batch": Budget(2254, 8),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1441, 5),  # plan: 800, 6
+    "verification": Budget(1440, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1952, 7),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2212, 10),  # plan: 900, 6
+    "api": Budget(2209, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4336, 13),  # plan: 1900, 11
+    "cli": Budget(4345, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -15,11 +15,10 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
-from cs_score.coldstart.options import AS_GIVEN, Policy
+from cs_score.coldstart.options import AS_GIVEN, LATEST, Policy
 from cs_score.coldstart.queries import load_queries
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import prepared_files

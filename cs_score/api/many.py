@@ -25,12 +25,11 @@ from cs_score.batch.documents import OK
 from cs_score.batch.runs import InputFile, find_runs, read_policies
 from cs_score.batch.store import planned_batch
 from cs_score.batch.tables import leaderboard_layout, leaderboard_text
-from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.linking import RUN_SUFFIX, members
-from cs_score.coldstart.options import AS_GIVEN, NamedPolicy, Policy
+from cs_score.coldstart.options import AS_GIVEN, LATEST, NamedPolicy, Policy
 from cs_score.coldstart.outputs import Layout
-from cs_score.coldstart.several import runs_of
+from cs_score.coldstart.scorer import runs_of
 from cs_score.measures.registry import find
 from cs_score.report.documents import page_maker
 from cs_score.statistics import planning

@@ -28,9 +28,8 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
-from cs_score.coldstart.editions import LATEST
 from cs_score.coldstart.gold import Run, under_limits
-from cs_score.coldstart.options import AS_GIVEN, Justifications, Options, Policy, as_list
+from cs_score.coldstart.options import AS_GIVEN, LATEST, Justifications, Options, Policy, as_list
 from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result

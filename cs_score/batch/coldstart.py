@@ -29,8 +29,7 @@ from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, runs_of, score_apart
+from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable

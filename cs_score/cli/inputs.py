@@ -20,7 +20,7 @@ from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_po
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.several import OneRun, run_files, runs_of, score_each
+from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, TASKS

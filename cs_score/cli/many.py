@@ -22,7 +22,7 @@ from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, re
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
 from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
-from cs_score.coldstart.several import score_each
+from cs_score.coldstart.scorer import score_each
 from cs_score.measures.registry import headline
 from cs_score.report.charts import Drawing, chart_bytes, lines
 from cs_score.statistics.options import Resampling

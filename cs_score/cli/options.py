@@ -17,8 +17,18 @@ from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
 from cs_score.coldstart import options as coldstart
-from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
-from cs_score.coldstart.options import AS_GIVEN, PRESETS, Justifications, Options, Policy, edition_of, listed
+from cs_score.coldstart.options import (
+    AS_GIVEN,
+    EDITIONS,
+    LATEST,
+    PRESETS,
+    Edition,
+    Justifications,
+    Options,
+    Policy,
+    edition_of,
+    listed,
+)
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
 from cs_score.measures.registry import COLD_START_MODE, names, rankable
 from cs_score.problems.log import Problem

@@ -29,8 +29,7 @@ from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, w
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import score_apart
+from cs_score.coldstart.scorer import score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, task_named

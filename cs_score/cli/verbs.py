@@ -18,8 +18,7 @@ from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
-from cs_score.coldstart.editions import EDITIONS
-from cs_score.coldstart.options import PRESETS
+from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
 from cs_score.report.page import MOST_ROWS, require_templates

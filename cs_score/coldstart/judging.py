@@ -1,7 +1,7 @@
 """Which assessment a response has, the class it stands in, what it counts as; counts of each row.
 
-The root of the tree of classes is the query; its children are the classes of its answers, theirs the classes of the
-second hop. The component `0` collects what belongs to no class.
+The root of the tree of classes is the query; below it are the classes of its answers, below these those of the second
+hop. The component `0` collects what belongs to no class.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, astuple, field, replace
-from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.lines import (
     CORRECT,
     JUDGMENT_OF_CODE,
@@ -24,7 +23,7 @@ from cs_score.coldstart.lines import (
     Response,
     best_first,
 )
-from cs_score.coldstart.options import IGNORE, RIGHT, SIDES, WRONG, Policy, no_discipline
+from cs_score.coldstart.options import IGNORE, LATEST, RIGHT, SIDES, WRONG, Edition, Policy, no_discipline
 from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.measures.registry import divide, f1
 from cs_score.problems.log import ProblemLog
@@ -56,9 +55,7 @@ def compares_values(discipline: str) -> bool:
 
 
 def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> ByValue:
-    """The assessments of one query by value, as the discipline compares it, if it does. Raises InputError as `match`
-    does.
-    """
+    """Assessments of one query by value, where the discipline compares values. Raises InputError as `match` does."""
     compared = _COMPARED[discipline]
     by_value: dict[tuple[int, str, str], Judgement] = {}
     if compared is None:
@@ -154,9 +151,9 @@ Members: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The classes of one query, by name; `root` is its full id. `single`: whether the slot below an inner node takes
-    one value. `above` maps each class to what it stands below, which was met before it. `ground_truth` maps each inner
-    node to the number of classes below it that are to be found (without component `0`).
+    """The classes of one query by name; `root` is its full id. `single`: whether the slot below an inner node takes one
+    value; `above`: what each class stands below, which was met before it; `ground_truth`: the number of classes below
+    each inner node that are to be found (without component `0`).
     """
 
     root: str
@@ -183,17 +180,16 @@ class ClassTree(Struct):
         parent = name.rpartition(":")[0]
         if name.count(":") > DEEPEST:
             raise InputError(f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root}")
-        if parent != self.root and parent not in self.above:
-            if ":" not in parent:
-                raise InputError(
-                    "queryid undefined in QuerySet->get()"
-                    if parse_query_id(parent)
-                    else f'unexpected argument: "{parent}" sent to parse_queryid',
-                    place=f"query {self.root}",
-                    remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
-                    f"{self.root}:n:m; correct VALUE_EC",
-                )
-            self.add(parent)
+        if ":" not in parent and parent != self.root:
+            raise InputError(
+                "queryid undefined in QuerySet->get()"
+                if parse_query_id(parent)
+                else f'unexpected argument: "{parent}" sent to parse_queryid',
+                place=f"query {self.root}",
+                remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
+                f"{self.root}:n:m; correct VALUE_EC",
+            )
+        self.add(parent)
         self.above[name] = parent
         self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
 
@@ -263,7 +259,6 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
     """Put each response into the class of its assessment, or where one without belongs, which the tree gets then."""
     members: dict[str, list[Response]] = {}
-    wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         query, assessment = response.query, matched.get(response.index)
         accepting = response.follow_on.accepting
@@ -271,10 +266,8 @@ def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Mat
             name = assessment.value_class
         elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
             name = accepting.value_class
-        elif query in wrong_bins:
-            name = wrong_bins[query]
         else:
-            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
+            name = f"{links.class_of_query(query)}:0"
         if name not in members:
             tree.add(name)
             members[name] = []
@@ -367,33 +360,31 @@ class Choice(NamedTuple):
     others: tuple[Outcome, ...]
 
 
-MOST_TRIED: Final = 100_000
-"""Responses of a row, times those of them that might be kept, up to which all outcomes are worked out."""
-
-
 def single_value_order(line: Response) -> tuple[float, int, int]:
     """What right responses to a single-valued slot are sorted by; the first stays right."""
     return -line.confidence, line.number, line.index
 
 
+MOST_TRIED: Final = 100_000
+"""Responses of a row, times those of them that might be kept, up to which all outcomes are worked out."""
+
+
 class Counting:
-    """Finds the labels of responses, by index, and counts them, query by query. `choices` are the rows in which hash
-    order decides in the reference; `kept_for` has the response kept for each duplicate, `not_named` the lines that the
-    nominal rule looked at for each that it takes the credit from.
+    """Finds the labels of responses, by index, and counts them, query by query.
+
+    `choices` are the rows in which hash order decides in the reference; `kept_for` has the response kept for each
+    duplicate, `not_named` the lines that the nominal rule looked at for each that it takes the credit from.
     """
 
     def __init__(
         self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels], edition: Edition = LATEST
     ) -> None:
         """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
-        self._edition = edition
+        self.matched, self.labels = matched, labels
         self.choices: list[Choice] = []
         self.kept_for: dict[int, Response] = {}
         self.not_named: dict[int, Sequence[Response]] = {}
-        self.labels = labels
-        self.matched = matched
-        self._policy = policy
-        self._most = most
+        self._policy, self._most, self._edition = policy, most, edition
         self._duplicate_side = policy.duplicate_side or NOWHERE
         self._labels_of = _labels_of_categories(policy)
 
@@ -497,10 +488,8 @@ class Counting:
             if line.node in by_node:
                 by_node[line.node].append(line)
         blocked = {node for node, lines in by_node.items() if not self._is_named(lines)}
-        if not blocked:
-            return
-        ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]}
-        for line in credited:
+        ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]} if blocked else set()
+        for line in credited if blocked else ():
             if line.node in blocked:
                 labels[line.index] = _without_credit(labels[line.index], line.number in ignored)
                 ignored.add(line.number)
@@ -511,9 +500,8 @@ class Counting:
         mention types for one of them, those that it has none for are right no more.
         """
         assessed = [(line, self.matched[line.index]) for line in row.right]
-        if all(assessment.value_mention is None for _, assessment in assessed):
-            return
-        for line, assessment in assessed:
+        has_types = any(assessment.value_mention is not None for _, assessment in assessed)
+        for line, assessment in assessed if has_types else ():
             is_known = assessment.value_mention is not None
             if not is_known or (assessment.value_mention == "NOM" and assessment.class_mention != "NOM"):
                 instead = (IGNORE,) if is_known else ()

@@ -17,7 +17,6 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart import tab_files
-from cs_score.coldstart.editions import EDITIONS, LATEST, Edition
 from cs_score.coldstart.lines import (
     JUDGMENT_OF_CODE,
     Answer,
@@ -30,7 +29,7 @@ from cs_score.coldstart.lines import (
     SkippedLine,
     link_follow_on,
 )
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import (
     DEFAULT_LANGUAGE,
     NODE_TYPES,

@@ -16,10 +16,9 @@ from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
-from cs_score.coldstart.options import Options
+from cs_score.coldstart.options import LATEST, Edition, Options
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap

@@ -2,8 +2,7 @@
 
 The recorded scorer never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, comments
 included, and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser
-that decodes or repairs would give other ids. Beside that it is asked whether the file is well-formed, and what lxml
-says of one that is not becomes a remark; it expands no entity and fetches nothing.
+that decodes or repairs would give other ids. What lxml says of a file that is not well-formed becomes a remark.
 """
 
 from __future__ import annotations
@@ -16,24 +15,15 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from json.encoder import encode_basestring
 from typing import Final, NamedTuple
 
+from cs_score.base import sources
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
-from cs_score.base.sources import (
-    SPACE,
-    Input,
-    InputDigest,
-    decoded,
-    is_pipe,
-    lines_of,
-    name_of,
-    open_source,
-    plain_name,
-)
-from cs_score.coldstart.editions import LATEST, Edition
-from cs_score.coldstart.options import listed
+from cs_score.base.sources import SPACE, Input, InputDigest, decoded
+from cs_score.coldstart.options import LATEST, Edition, listed
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -46,16 +36,10 @@ _NIL_NAMESPACE: Final = bytes(16)
 _SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
 _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
 
-# What a JSON string must escape; every other character is hashed as it is, U+007F and U+2028 included.
-_JSON_ESCAPES: Final = {
-    **{code: f"\\u{code:04x}" for code in range(0x20)},
-    0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\",
-}  # fmt: skip
-
 
 class QueryId(NamedTuple):
     """The parts of a query id: `base` names the query of the first hop, `short` is the last component, the key of the
-    query table; `level` is 0 or 1; `expanded` is true for ids of the ten-digit form.
+    query table; `level` is 0 or 1; `expanded`: the id has the ten-digit form.
     """
 
     prefix: str | None
@@ -66,7 +50,6 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """The parts of `text`, or None if it is no query id."""
     if match := _SLOT_FILLING_ID.fullmatch(text):
         prefix, base, follow_on = match.groups()
         return QueryId(prefix, base, follow_on[-12:] or base, 1 if follow_on else 0, True)
@@ -76,25 +59,13 @@ def parse_query_id(text: str) -> QueryId | None:
     return None
 
 
-def slot_filling_id(docid: str, start: str, end: str, slots: tuple[str, ...]) -> str:
-    """The ten-digit id of the query with this entry point and these slots, texts as in the query file."""
-    name = ":".join((docid, start, end, *slots)).encode("utf-8", "surrogatepass")
-    return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
-
-
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
-    """The twelve-digit id of the query about an answer to a query (rule follow-on-queries), by its canonical
-    provenance. Non-ASCII text is hashed in a double UTF-8 encoding, as the ids published since 2017 were.
+    """The twelve-digit id of the query about an answer with this canonical provenance (rule follow-on-queries). It is
+    hashed of a JSON string, text outside ASCII in a double UTF-8 encoding, as the ids published since 2017 were.
     """
-    text = f"{query_id}:{value}:{provenance}"
-    if not text.isprintable() or '"' in text or "\\" in text:
-        text = text.translate(_JSON_ESCAPES)
-    if text.isascii():
-        name = text.encode("ascii")
-    else:
-        name = text.encode("utf-8", "surrogatepass")
-        if not edition.hashes_text_once:
-            name = name.decode("latin-1").encode("utf-8")
+    name = encode_basestring(f"{query_id}:{value}:{provenance}")[1:-1].encode("utf-8", "surrogatepass")
+    if not (edition.hashes_text_once or name.isascii()):
+        name = name.decode("latin-1").encode("utf-8")
     return _md5(_NIL_NAMESPACE + name).hexdigest()[-12:]
 
 
@@ -143,15 +114,11 @@ class Predicate(Record):
 def inventory() -> dict[tuple[str, str], Predicate]:
     table: dict[tuple[str, str], Predicate] = {}
     with open(os.path.join(os.path.dirname(__file__), "predicates.tsv"), encoding="utf-8") as file:
-        rows = file.read().splitlines()[1:]
-    for line in rows:
-        domain, name, quantity, range_, inverse = line.split("\t")
-        types = frozenset(domain.split(","))
-        range_types = range_.split(",")
-        is_single = quantity == "single"
-        predicate = Predicate(name, types, frozenset(range_types), is_single, inverse or None, range_types[0])
-        for node_type in types:
-            table[node_type, name] = predicate
+        rows = [line.rstrip("\n").split("\t") for line in file][1:]
+    for domain, name, quantity, range_, inverse in rows:
+        types, filled_by = frozenset(domain.split(",")), range_.split(",")
+        predicate = Predicate(name, types, frozenset(filled_by), quantity == "single", inverse or None, filled_by[0])
+        table |= {(node_type, name): predicate for node_type in types}
     return table
 
 
@@ -162,19 +129,12 @@ def find_predicate(slot: str) -> Predicate | None:
     return inventory().get((domain, name))
 
 
-_NO_SLOT_FILLING: Final = frozenset(
-    "likes dislikes is_liked_by is_disliked_by pronominal_mention normalized_mention".split()
-)
-
-
 @functools.cache
 def slots_without_events() -> frozenset[str]:
     """The slots that there were before events and sentiments."""
-    return frozenset(
-        f"{domain}:{name}"
-        for domain, name in inventory()
-        if domain in ENTITY_TYPES and "." not in name and name not in _NO_SLOT_FILLING
-    )
+    later = "likes dislikes is_liked_by is_disliked_by pronominal_mention normalized_mention".split()
+    of_entities = ((domain, name) for domain, name in inventory() if domain in ENTITY_TYPES and name not in later)
+    return frozenset(f"{domain}:{name}" for domain, name in of_entities if "." not in name)
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
@@ -194,12 +154,18 @@ class EntryPoint(Record):
     end: str | None
     offset: str | None = None
 
+    def query_id(self, slots: tuple[str, ...]) -> str:
+        """The ten-digit id of the query with this entry point and these slots, texts as in the query file."""
+        name = ":".join((self.docid or "", self.start or "", self.end or "", *slots)).encode("utf-8", "surrogatepass")
+        return _md5(_NIL_NAMESPACE + name).hexdigest()[-10:]
+
 
 class Query(Record):
-    """A query from a file, or one made from an entry point of such a query. `short_id` is its key in the query table,
-    `base_id` the id of the query it starts from; `slots` are the slot texts by hop, empty also for the `absent_slots`
-    before the last; `expansions` are the short ids of the queries made of its entry points, None where it was not
-    expanded.
+    """A query from a file, or one made from an entry point of such a query.
+
+    `short_id` is its key in the query table, `base_id` the id of the query it starts from; `slots` are the slot texts
+    by hop, empty also for the `absent_slots` before the last; `expansions` the short ids of the queries made of its
+    entry points, None where it was not expanded.
     """
 
     prefix: str | None
@@ -237,11 +203,8 @@ class QuerySet(Record):
 
     def would_expand_to(self, short_id: str) -> bool:
         """Whether a query of that id would be made from an entry point, if queries were expanded, as they are not."""
-        return not self.was_expanded and any(
-            slot_filling_id(point.docid or "", point.start or "", point.end or "", query.slots) == short_id
-            for query in self.by_id.values()
-            for point in query.entry_points
-        )
+        points = ((point, query.slots) for query in self.by_id.values() for point in query.entry_points)
+        return not self.was_expanded and any(point.query_id(slots) == short_id for point, slots in points)
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
@@ -269,19 +232,16 @@ def build_query_set(
         return QuerySet(by_id, {}, False, edition)
     for query in list(by_id.values()):
         report_languages(query, problems, edition=edition)
-        expansions: list[Query] = []
+        report_slots(query, problems, len(query.entry_points), edition)
+        expansions: dict[str, Query] = {}
         for point in query.entry_points:
-            docid = point.docid or ""
-            short_id = slot_filling_id(docid, point.start or "", point.end or "", query.slots)
+            short_id, docid = point.query_id(query.slots), point.docid or ""
             prefix = f"{base}_{language_code(docid, edition) or DEFAULT_CODE}"
-            expansion = Query(
+            expansions[short_id] = Query(
                 prefix, short_id, short_id, query.slots, (point,), query.place, entity_type=query.entity_type
             )
-            expansions.append(expansion)
-            report_slots(expansion, problems, edition=edition)
         # The query itself first: a slot-filling query makes way for its own expansion.
-        by_id[query.short_id] = replace(query, expansions=tuple(expansion.short_id for expansion in expansions))
-        by_id.update((expansion.short_id, expansion) for expansion in expansions)
+        by_id |= {query.short_id: replace(query, expansions=tuple(expansions)), **expansions}
     ldc_of = {expansion: short_id for short_id, query in sorted(by_id.items()) for expansion in query.expansions or ()}
     return QuerySet(by_id, ldc_of, True, edition)
 
@@ -289,7 +249,8 @@ def build_query_set(
 SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="')
+_QUERY: Final = re.compile("(<query .*?)</query>", re.DOTALL)
+_QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="(.*?)">', re.DOTALL)
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
@@ -301,13 +262,13 @@ _DIGITS: Final = re.compile(r"\d+")
 
 def is_query_file(name: str) -> bool:
     """Whether a file that is given beside runs and assessments holds queries: `*.xml`, perhaps compressed."""
-    return plain_name(name).endswith(".xml")
+    return sources.plain_name(name).endswith(".xml")
 
 
 def _fault_of_xml(data: bytes) -> str | None:
-    """What lxml finds wrong with a file that is not well-formed; it takes long to import, so expat looks first.
+    """What lxml finds wrong with a file that is not well-formed; it expands no entity and fetches nothing.
 
-    Expat may judge in another way what the first condition excludes.
+    It takes long to import, so expat looks first; what the first condition excludes it may judge in another way.
     """
     from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -335,26 +296,20 @@ class _QueryReader:
 
     def queries(self, text: str) -> Iterator[Query]:
         """The queries in file order. Raises InputError for an id that cannot be parsed."""
-        end = 0
         line, counted = 1, 0  # the line of the last query that was complained of, and where that query starts
-        while (start := text.find("<query ", end)) >= 0:
-            end = text.find("</query>", start)
-            if end < 0:
-                return
-            body, end = text[start:end], end + len("</query>")
+        # Up to the last end, lest each query without one be searched for it.
+        for found in _QUERY.finditer(text, 0, text.rfind("</query>") + len("</query>")):
+            body = found.group(1)
             head = _QUERY_HEAD.match(body)
-            id_end = body.find('">', head.end()) if head else -1
-            if head is None or id_end < 0:
-                beginning = text[start:end][:25]
-                line, counted = line + text.count("\n", counted, start), start
+            if head is None:
+                beginning = found.group()[:25]
+                line, counted = line + text.count("\n", counted, found.start()), found.start()
                 self._problems.add(
                     "MALFORMED_QUERY",
                     f'Query starting with "{beginning}" in text beginning <<{beginning}>>',
                     place=Place(self._name, line, "In file $filename"),
                 )
-                continue
-            query = self._query(body[head.end() : id_end], body[id_end + 2 :])
-            if query is not None:
+            elif (query := self._query(head.group(1), body[head.end() :])) is not None:
                 yield query
 
     def _query(self, text_id: str, body: str) -> Query | None:
@@ -369,29 +324,19 @@ class _QueryReader:
             )
         body, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._fields(body, place)
-        last_slot = max((hop for hop, tag in enumerate(SLOT_FIELDS) if tag in fields), default=None)
-        query = Query(
-            parts.prefix,
-            parts.short,
-            parts.base,
-            slots=() if last_slot is None else tuple(fields.get(tag, "") for tag in SLOT_FIELDS[: last_slot + 1]),
-            absent_slots=frozenset(hop for hop in range(last_slot or 0) if SLOT_FIELDS[hop] not in fields),
-            entry_points=tuple(entry_points),
-            place=place,
-            entity_type=fields.get("ENTTYPE"),
-            node_id=fields.get("NODEID"),
-            slot=fields.get("SLOT"),
-            has_mention_tags=mention_tags > 0,
-        )
+        hops = max((hop for hop, tag in enumerate(SLOT_FIELDS, 1) if tag in fields), default=0)
+        slots = tuple(fields.get(tag, "") for tag in SLOT_FIELDS[:hops])
+        entity_type, node_id, slot = map(fields.get, ("ENTTYPE", "NODEID", "SLOT"))
+        absent = frozenset(hop for hop, tag in enumerate(SLOT_FIELDS[:hops]) if tag not in fields)
+        ids = parts.prefix, parts.short, parts.base
+        query = Query(*ids, slots, entry_points, place, entity_type, node_id, slot, mention_tags > 0, absent)
         report_languages(query, self._problems, edition=self._edition)
-        if last_slot is None:
-            return None
-        for slot in query.slots:
+        for slot in slots:
             if slot and not has_slot(slot, self._edition):  # a missing one is complained of when it is expanded
                 self._problems.add("UNKNOWN_SLOT_NAME", slot)
-        return query
+        return query if slots else None
 
-    def _fields(self, body: str, place: Place) -> tuple[dict[str, str], list[EntryPoint]]:
+    def _fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
         fields: dict[str, str] = {}
         mentions: list[dict[str, str]] = [{}]
         at = 0
@@ -413,7 +358,7 @@ class _QueryReader:
                 fields[tag] = value
                 if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
                     fields["SLOT"] = value
-        return fields, [self._entry_point(mention, place) for mention in mentions if mention]
+        return fields, tuple(self._entry_point(mention, place) for mention in mentions if mention)
 
     def _entry_point(self, fields: dict[str, str], place: Place) -> EntryPoint:
         entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
@@ -434,7 +379,7 @@ class _QueryReader:
 
 
 class QueryFiles(Record):
-    """The queries of some files: the query table, remarks on the files, and their digests."""
+    """The query table of some files, remarks on them, and their digests."""
 
     table: QuerySet
     remarks: list[str]
@@ -451,13 +396,10 @@ def load_queries(
     """Read query files, expanded where a `base` of the new names is given, with spans checked against `documents` if
     given. Raises InputError for a file that cannot be read or is not UTF-8, and for an id that cannot be parsed.
     """
-    loaded: list[Query] = []
-    names: list[str] = []
-    remarks: list[str] = []
-    digests: list[InputDigest] = []
+    loaded, names, remarks, digests = list[Query](), list[str](), list[str](), list[InputDigest]()
     for given in files:
-        names.append(name_of(given))
-        with open_source(given) as source:
+        names.append(sources.name_of(given))
+        with sources.open_source(given) as source:
             data = source.read_bytes()
             reader = _QueryReader(source.name, problems, documents, edition)
             loaded += reader.queries(decoded(data, source.name))
@@ -475,8 +417,8 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):
-    """The highest hop that is scored of each query to score, and the last LDC id that a file lists it under, by short
-    id.
+    """By short id, the highest hop that is scored of each query to score, and the last LDC id that a file lists it
+    under.
     """
 
     hop_limits: dict[str, int]
@@ -490,11 +432,10 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, 
     """
     if choice is None:
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
-    if held is None and is_pipe(choice):
+    if held is None and sources.is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
     is_file = held is not None or os.path.isfile(choice)
-    selected: dict[str, int] = {}
-    ldc_ids: dict[str, str] = {}
+    selected, ldc_ids = dict[str, int](), dict[str, str]()
     rows = _rows_of(held or choice) if is_file else [("", text, None) for text in listed(choice)]
     for number, (ldc_id, text, limit) in enumerate(rows, 1):
         place = f"line {number}" if is_file else None
@@ -532,14 +473,13 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, 
 
 def _rows_of(given: Input) -> list[tuple[str, str, float | None]]:
     """LDC id, query id and hop limit of each line. Raises InputError where two limits of an LDC query differ."""
-    name = name_of(given)
+    name = sources.name_of(given)
     try:
-        with lines_of(given) as lines:
+        with sources.lines_of(given) as lines:
             rows = [(*_SPACES.split(line), "", "", "") for line in lines]
     except UnicodeDecodeError:
         raise InputError("not UTF-8", file=name) from None
-    found: list[tuple[str, str, float | None]] = []
-    limits_of: dict[str, float] = {}
+    found, limits_of = list[tuple[str, str, float | None]](), dict[str, float]()
     for number, (ldc_id, text, written, *_) in enumerate(rows, 1):
         leading = _LEADING_NUMBER.match(written)
         limit = (float(leading.group()) if leading else 0.0) if written else None

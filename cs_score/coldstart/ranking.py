@@ -13,10 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from cs_score.base.records import Record
-from cs_score.coldstart.editions import LATEST, Edition
 from cs_score.coldstart.judging import MOST_TRIED, REDUNDANT, Choice, Labels, Matched
 from cs_score.coldstart.lines import CORRECT, Assessment, Response, best_first, node_confidence
-from cs_score.coldstart.options import IGNORE, WRONG
+from cs_score.coldstart.options import IGNORE, LATEST, WRONG, Edition
 from cs_score.coldstart.queries import Query, find_predicate
 from cs_score.measures.registry import ALL_HOPS, RANKED, divide
 

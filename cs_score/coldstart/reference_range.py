@@ -17,8 +17,8 @@ from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
-from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import MOST_TRIED
+from cs_score.coldstart.options import Edition
 from cs_score.coldstart.result import (
     ALL_LEVELS,
     EntryPoints,

@@ -1,8 +1,7 @@
 """The result of a Cold Start scoring: rows of scores, their projection to LDC queries, averages, and all of a run.
 
-Rows of precision, recall and F1 are those of queries and classes (SF), projected to LDC queries as the best of their
-entry points (LDC-MAX) and as the mean of these (LDC-MEAN); rows of average precision are those of queries and levels.
-Source: docs/background/scoring.md.
+SF tables have a row for each query and class, or query and level; LDC-MAX has the rows of the best entry point of each
+LDC query, LDC-MEAN the means over its entry points. Source: docs/background/scoring.md.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
-from cs_score.base.signature import Origin
+from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.options import Options
@@ -25,9 +25,6 @@ from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures import registry as measure
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, RANKED, SF, Measure, divide, f1
 from cs_score.problems.log import Problem, ProblemLog
-
-if TYPE_CHECKING:
-    from cs_score.base.signature import Signature
 
 ALL_LEVELS: Final = measure.ALL_HOPS
 MICRO: Final = f"{ALL_LEVELS}-{measure.MICRO}"
@@ -39,8 +36,8 @@ _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 class ScoreRow(NamedTuple):
     """One row of a table: precision, recall and F1 of a query or class, or the measures of its rankings at a level.
 
-    `name` is `ALL-Micro` or `ALL-Macro` for averages; `level` is the hop as text, or `ALL`; `counts` is None where the
-    row is a mean or of rankings; `ground_truth` decides whether it counts in the divisor of a macro average.
+    `name` is `ALL-Micro` or `ALL-Macro` for averages, `level` the hop or `ALL`; `counts` is None for means and
+    rankings; rows with `ground_truth` count in the divisor of a macro average.
     """
 
     name: str
@@ -63,7 +60,6 @@ class ScoreRow(NamedTuple):
 
     @property
     def score(self) -> float:
-        """The first measure of rankings."""
         return self.scores[0]
 
 
@@ -109,13 +105,8 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 
 
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
-    return _by_name_and_level(
-        ScoreRow(one.query, one.level, None, one.scores, one.ground_truth or 0) for one in rankings
-    )
-
-
-def _by_name_and_level(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
-    return sorted(rows, key=lambda row: (row_order(row.name), row.level))
+    rows = (ScoreRow(one.query, one.level, None, one.scores, one.ground_truth or 0) for one in rankings)
+    return in_printing_order(sorted(rows, key=attrgetter("level")))
 
 
 def by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, list[ScoreRow]]:
@@ -130,9 +121,7 @@ def by_level(rows: Iterable[ScoreRow], all_count_for_all: bool) -> dict[str, lis
 
 def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = True) -> Table:
     """Rows in printing order with their averages: one row a level, `ALL` last; micro averages of those with counts."""
-    rows = tuple(ordered)
-    micro: list[ScoreRow] = []
-    macro: list[ScoreRow] = []
+    rows, micro, macro = tuple(ordered), list[ScoreRow](), list[ScoreRow]()
     for level, members in sorted(by_level(rows, all_count_for_all).items()):
         if members[0].counts is not None:
             micro.append(counted_row(MICRO, sum_counts(row.counts for row in members if row.counts), level))
@@ -164,30 +153,28 @@ def counted_f1(rows: Iterable[ScoreRow]) -> float:
     return float(f1(divide(right, answered), divide(right, to_find)))
 
 
-def _by_ldc_query(table: Table, queries: QuerySet) -> Iterator[tuple[str, EntryPoints]]:
+def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
     """Each LDC query that has rows, by full id, with those of its entry points."""
     rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
         rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
+    found: list[tuple[str, EntryPoints]] = []
     for ldc_id in dict.fromkeys(queries.ldc_of.values()):
         query = queries.by_id[ldc_id]
-        entry_points = [
-            (short_id, rows_of[short_id])
-            for short_id in dict.fromkeys(query.expansions or ())
-            if short_id in rows_of and queries.ldc_of[short_id] == ldc_id
-        ]
-        if entry_points:
-            yield query.full_id, entry_points
+        expansions = (each for each in dict.fromkeys(query.expansions or ()) if queries.ldc_of[each] == ldc_id)
+        if entry_points := [(short_id, rows_of[short_id]) for short_id in expansions if short_id in rows_of]:
+            found.append((query.full_id, entry_points))
+    return tuple(found)
 
 
 def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
     """An SF table with LDC-MAX and LDC-MEAN, where LDC queries were expanded (rules ldc-max and ldc-mean)."""
     if not queries.ldc_of:
         return PrecisionRecall(sf, None, None)
-    by_ldc = tuple(_by_ldc_query(sf, queries))
-    best = [row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1])]
-    means = averaged_table(in_printing_order(ldc_means(by_ldc)))
-    return PrecisionRecall(sf, averaged_table(in_printing_order(best)), means, by_ldc)
+    by_ldc = _by_ldc_query(sf, queries)
+    best = (row for full_id, entry_points in by_ldc for row in ldc_max_rows(full_id, representing(entry_points)[1]))
+    ldc_max, ldc_mean = (averaged_table(in_printing_order(rows)) for rows in (best, ldc_means(by_ldc)))
+    return PrecisionRecall(sf, ldc_max, ldc_mean, by_ldc)
 
 
 def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
@@ -206,9 +193,10 @@ def averaged_rankings(
     """The AP report with these SF rows; `run_id` is the run that its rows name."""
     for_all = queries.edition.ranks_all_levels
     sf = averaged_table(ordered, all_count_for_all=for_all)
-    by_ldc, means = tuple(_by_ldc_query(sf, queries)), None
+    by_ldc, means = _by_ldc_query(sf, queries), None
     if queries.ldc_of:
-        means = averaged_table(_by_name_and_level(ldc_means(by_ldc)), all_count_for_all=for_all)
+        of_levels = sorted(ldc_means(by_ldc), key=attrgetter("level"))
+        means = averaged_table(in_printing_order(of_levels), all_count_for_all=for_all)
     return AveragePrecision(run_id, sf, means, tuple(rankings), for_all, by_ldc)
 
 
@@ -249,8 +237,8 @@ def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
 class Alternatives(Record):
     """What else the reference could have found where a slot takes one value and its hash order says which.
 
-    `counts` has what else rows may be, by name, and `rankings` the rows that queries may have in their place, by full
-    id; nothing for one with too many outcomes to be worked out.
+    `counts` has what else rows may be, by name, `rankings` the rows that queries may have in their place, by full id;
+    nothing for one with too many outcomes to be worked out.
     """
 
     counts: Mapping[str, Sequence[Counts]] = field(default_factory=dict)
@@ -258,19 +246,18 @@ class Alternatives(Record):
 
     @classmethod
     def joined(cls, several: Iterable[Alternatives]) -> Alternatives:
-        counts: dict[str, Sequence[Counts]] = {}
-        rankings: dict[str, Sequence[Sequence[ScoreRow]]] = {}
+        counts, rankings = dict[str, Sequence[Counts]](), dict[str, Sequence[Sequence[ScoreRow]]]()
         for each in several:
-            counts.update(each.counts)
-            rankings.update(each.rankings)
+            counts |= each.counts
+            rankings |= each.rankings
         return cls(counts, rankings)
 
 
 class QueryResult(Record):
     """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored.
 
-    `problems` are reported when the query is counted. `uncounted` and `unranked` are why counting or ranking had to
-    stop: what comes after is missing then.
+    `problems` are reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to
+    stop.
     """
 
     query: Query
@@ -285,8 +272,8 @@ class QueryResult(Record):
 class UnitResult(Record):
     """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
 
-    `matched` holds the assessment of each response that has one, `labels` what each counts as, by the response's index.
-    `problems` were found while matching; `unmatched` is why that had to stop. `choices` are those of the labels.
+    By the response's index `matched` holds its assessment, if it has one, and `labels` what it counts as. `problems`
+    were found while matching; `unmatched` is why that had to stop. `choices` are those of the labels.
     """
 
     id: str
@@ -305,9 +292,8 @@ def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
 
 
 class PrecisionRecall(Record):
-    """The tables of one run; the LDC variants are None where no LDC query was expanded.
-
-    `by_ldc` are the rows of `sf` by the full id of the LDC query, and by entry point.
+    """The tables of one run, without LDC variants where no LDC query was expanded; `by_ldc` are the rows of `sf` by the
+    full id of the LDC query, and by entry point.
     """
 
     sf: Table
@@ -368,10 +354,9 @@ class DebugText(Record):
 class RunResult(Record):
     """What was computed for one run.
 
-    `average_precision` is None where scoring stopped before it, `bootstrap` where no samples were given. `unit_of` maps
-    each query scored to the unit that a resample draws, by full id: its LDC query where that is known, else itself.
-    `origin` is that of a run which was scored by itself beside others. A run that was scored in parts has its
-    `debug_text` and, as nothing else needs them, no units and no rankings.
+    `average_precision` is None where scoring stopped before it. `unit_of` maps each query scored to the unit that a
+    resample draws, by full id. `origin` is that of a run which was scored by itself beside others. A run that was
+    scored in parts has its `debug_text`, and no units and rankings.
     """
 
     run_id: str
@@ -408,8 +393,7 @@ class RunResult(Record):
 class Result(Record):
     """A whole scoring: the runs in the order scored, the problems met, and what it was computed from.
 
-    `warnings` are remarks that the report does not have, one line each. `has_ldc_index`: LDC queries were expanded, so
-    that LDC variants exist.
+    `warnings` are remarks that the report does not have. `has_ldc_index`: there are LDC variants.
     """
 
     options: Options

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, WHITE_SPACE, Source, decoded, reason_of
-from cs_score.coldstart.editions import LATEST, Edition
+from cs_score.coldstart.options import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
 
 

@@ -33,8 +33,7 @@ from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, NamedPolicy, Options
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun, runs_of, score_apart
+from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document

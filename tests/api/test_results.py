@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import cs_score as cs
 from cs_score.base.records import replace
-from cs_score.coldstart.editions import EDITIONS
+from cs_score.coldstart.options import EDITIONS
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import Line, query_xml

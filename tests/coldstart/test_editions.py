@@ -8,8 +8,7 @@ import pytest
 
 import cs_score
 from cs_score.base.errors import UsageError
-from cs_score.coldstart.editions import EDITIONS, Edition
-from cs_score.coldstart.options import Options, edition_of
+from cs_score.coldstart.options import EDITIONS, Edition, Options, edition_of
 from cs_score.coldstart.queries import follow_on_id
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs, row

@@ -13,8 +13,7 @@ from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
-from cs_score.coldstart.scorer import score, score_runs
-from cs_score.coldstart.several import runs_of, score_each
+from cs_score.coldstart.scorer import runs_of, score, score_each, score_runs
 from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import Inputs

@@ -17,9 +17,8 @@ import pytest
 import cs_score
 from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart import judging
-from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.lines import Response
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import Edition, Justifications, Options, Policy
 from cs_score.coldstart.reference_range import reference_range
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoreRow, ScoringStopped, averaged_table, counted_f1
 from cs_score.coldstart.scorer import score

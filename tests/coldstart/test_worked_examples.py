@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cs_score.base.records import replace
-from cs_score.coldstart.queries import follow_on_id, slot_filling_id
+from cs_score.coldstart.queries import EntryPoint, follow_on_id
 from cs_score.coldstart.tab_files import read_confidence, read_provenance
 from tests.coldstart.handmade import Inputs, average_precision, labels, ranking, row
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, LISTS, Line, Q, query_xml, sf_query
@@ -29,9 +29,9 @@ def test_hashes_of_follow_on_queries(value: str, provenance: str, digits: str) -
 
 
 def test_hashes_of_slot_filling_queries() -> None:
-    assert slot_filling_id("DOC_A", "5", "9", LISTS) == "979a86d86f"
-    assert slot_filling_id("N_ENG_Q", "5", "9", LISTS) == "00fb79cef8"
-    assert slot_filling_id("N_ENG_Q", "5", "9", (CHILDREN, AGE)) == "0897791932"
+    assert EntryPoint(None, "DOC_A", "5", "9").query_id(LISTS) == "979a86d86f"
+    assert EntryPoint(None, "N_ENG_Q", "5", "9").query_id(LISTS) == "00fb79cef8"
+    assert EntryPoint(None, "N_ENG_Q", "5", "9").query_id((CHILDREN, AGE)) == "0897791932"
 
 
 DECIMAL, SCIENTIFIC, ILLEGAL = "MISSING_DECIMAL_POINT", "IMPROPER_CONFIDENCE_VALUE", "ILLEGAL_CONFIDENCE_VALUE"

@@ -29,9 +29,8 @@ from cs_score.analysis.outcomes import (
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.runtime import Late
-from cs_score.coldstart.editions import Edition
 from cs_score.coldstart.judging import pre_policy_category
-from cs_score.coldstart.options import RIGHT, WRONG, Options
+from cs_score.coldstart.options import RIGHT, WRONG, Edition, Options
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, divide, formula_of, sums_of

@@ -21,7 +21,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
 from cs_score.coldstart.gold import Gold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment
-from cs_score.coldstart.several import OneRun, load_alone
+from cs_score.coldstart.scorer import OneRun, load_alone
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.tables.layout import Column, Layout, Row, headed
 from cs_score.tables.statistics import Printout, rankings_agree

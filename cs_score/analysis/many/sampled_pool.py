@@ -21,7 +21,7 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import Input, open_source
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.several import OneRun
+from cs_score.coldstart.scorer import OneRun
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics.assessments import Estimate, Estimated, Items, estimated, interval_of
 from cs_score.tables.layout import Column, Layout, Row, headed

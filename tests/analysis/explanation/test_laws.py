@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.result import RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score_runs
-from cs_score.coldstart.several import OneRun
+from cs_score.coldstart.scorer import OneRun, score_runs
 from tests.analysis.rewriting import Call, Variant, call_of, variants
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
