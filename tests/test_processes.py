@@ -43,13 +43,6 @@ def test_results_and_exceptions_come_back() -> None:
         assert [future.result() for future in futures[:3]] == [6, 3, 2]
 
 
-def test_each_worker_is_made_ready_once() -> None:
-    calls: list[int] = []
-    with Pool[int, int](1, lambda item: len(calls), lambda: calls.append(0)) as pool:
-        assert _all(pool, [pool.submit(item) for item in range(3)]) == [1, 1, 1]
-    assert not calls
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_worker_that_is_killed_while_it_waits_for_work_costs_nothing(number: signal.Signals) -> None:
     with Pool[int, Any](2, lambda item: os.getpid()) as pool:

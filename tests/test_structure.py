@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1651, 12),  # plan: 1000, 9
+    "base": Budget(1646, 12),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1194, 4),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -55,15 +55,15 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(8508, 33),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2254, 8),  # plan: 1500, 9
+    "batch": Budget(2165, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1440, 5),  # plan: 800, 6
+    "verification": Budget(1439, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1952, 7),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2209, 10),  # plan: 900, 6
+    "api": Budget(2195, 10),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4345, 13),  # plan: 1900, 11
+    "cli": Budget(4318, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

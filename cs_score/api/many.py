@@ -19,15 +19,14 @@ from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.batch.batch import BatchOptions, run_batch
-from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.coldstart import cold_start_plan
 from cs_score.batch.documents import OK
-from cs_score.batch.runs import InputFile, find_runs, read_policies
-from cs_score.batch.store import planned_batch
+from cs_score.batch.execution import run_batch
+from cs_score.batch.plan import BatchOptions, find_runs
 from cs_score.batch.tables import leaderboard_layout, leaderboard_text
 from cs_score.coldstart.gold import open_gold
-from cs_score.coldstart.linking import RUN_SUFFIX, members
-from cs_score.coldstart.options import AS_GIVEN, LATEST, NamedPolicy, Policy
+from cs_score.coldstart.linking import RUN_SUFFIX
+from cs_score.coldstart.options import AS_GIVEN, LATEST, Policy
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.scorer import runs_of
 from cs_score.measures.registry import find
@@ -200,25 +199,18 @@ def batch(
     options = arguments.options_of(
         policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand
     )
-    texts = options.policy.texts()
-    also = read_policies(arguments.policy_words(also_policy), options, texts)
-    name = "" if not also else policy if isinstance(policy, str) else "given"
-    if name in (each.name for each in also):
-        raise UsageError(f"also_policy {name} is the policy in force already")
-    layout = Layout()
     tests = None
     if bootstrap is not None:
         tests = arguments.resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
-    plan = ColdStartPlan(
-        queries=tuple(map(InputFile.of, arguments.files_of(queries, "queries"))),
-        pool=tuple(map(InputFile.of, arguments.files_of(pool, "pool"))),
-        options=options,
-        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *also),
-        layout=layout,
-        switches=tuple(switches_of(options, layout)),
-        folder=os.getcwd(),
-        query_list=InputFile.of_option(options.queries),
-        samples=InputFile.of_option(options.samples),
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        options,
+        options.policy.texts(),
+        policy if isinstance(policy, str) else "given",
+        arguments.policy_words(also_policy),
+        option="also_policy",
+        switches=tuple(switches_of(options, Layout())),
         resampling=tests,
         validates=validate,
         page=page,
@@ -227,14 +219,8 @@ def batch(
     if measure is not None and ranking is None:
         raise UsageError(f"measure: no measure called {measure}; there are {', '.join(plan.measures())}")
     arguments.at_least_one("jobs", jobs)
-    folder = os.fspath(output)
     found, remarks = find_runs([name_of(run) for run in arguments.files_of(runs, "runs")], None, (RUN_SUFFIX,))
-    shared = [file.name for file in (*plan.queries, *plan.pool, plan.query_list, plan.samples) if file is not None]
-    inputs = [name_of(member) for name in shared for member in members(name)]
-    outputs = planned_batch(plan, folder, found, inputs, (), force, with_pages=html)
-    outputs.check()
-    outputs.clear()
-    settings = BatchOptions(folder, ranking, resume, index=page, jobs=jobs)
+    settings = BatchOptions(os.fspath(output), ranking, resume, force, jobs)
     return Leaderboard(run_batch(plan, found, settings, remarks.append).leaderboard, remarks)
 
 

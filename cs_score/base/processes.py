@@ -60,17 +60,16 @@ class _Worker(Struct, Generic[R]):
 
 
 class Pool(Generic[T, R]):
-    """At most `jobs` processes, each of which calls `start()` once and then `work(item)` for one item after the other.
+    """At most `jobs` processes, each of which calls `work(item)` for one item after the other.
 
-    Workers begin when there is something to do; one that died is replaced. Where workers share memory, nothing of
-    `work` and `start` is copied. Use as a context manager: when the block is left, all workers are killed, whatever
-    they do.
+    Workers begin when there is something to do; one that died is replaced. Each has a copy of `work`, which is pickled
+    only where workers share no memory. Use as a context manager: when the block is left, all workers are killed,
+    whatever they do.
     """
 
-    def __init__(self, jobs: int, work: Callable[[T], R], start: Callable[[], None] | None = None) -> None:
+    def __init__(self, jobs: int, work: Callable[[T], R]) -> None:
         self._jobs = jobs
         self._work = work
-        self._start = start
         self._pending: deque[tuple[Future[R], T]] = deque()
         self._workers: dict[Connection, _Worker[R]] = {}
 
@@ -142,7 +141,7 @@ class Pool(Generic[T, R]):
         """Start a worker. Raises OSError."""
         ours, theirs = multiprocessing.Pipe()
         inherited = [*self._workers, ours] if workers_share_memory() else []
-        arguments = (theirs, inherited, self._start, self._work)
+        arguments = (theirs, inherited, self._work)
         process = multiprocessing.Process(target=_serve, args=arguments, daemon=True)
         with theirs, _signals_held():
             try:
@@ -183,9 +182,7 @@ def _signals_held() -> Iterator[None]:
             signal.raise_signal(noted)
 
 
-def _serve(
-    connection: Connection, inherited: list[Connection], start: Callable[[], None] | None, work: Callable[[Any], Any]
-) -> None:
+def _serve(connection: Connection, inherited: list[Connection], work: Callable[[Any], Any]) -> None:
     """What a worker does. `inherited` are the owner's ends of pipes, which close only when nobody has them open."""
     for other in inherited:
         other.close()
@@ -196,8 +193,6 @@ def _serve(
     with contextlib.suppress(RuntimeError):  # no memory for a thread: it ends when it next reads its pipe
         threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the owner is gone, or learns of it by the closed pipe
-        if start is not None:
-            start()
         while True:
             item = connection.recv()
             try:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.analysis.outcomes import as_builtins
-from cs_score.base.errors import InputError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
-from cs_score.batch.plan import Plan, Prepared, RunFiles, Scored, failed, page_name
-from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.plan import RESERVED, InputFile, Plan, Prepared, RunFile, RunFiles, Scored, outcome_of, page_name
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
-from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of
+from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
@@ -35,7 +35,7 @@ from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
 from cs_score.preparation.prevalidation import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
-from cs_score.problems.log import NO_PLACE, Occurrence, Problem, ProblemLog, RecordingLog
+from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
 
@@ -70,14 +70,59 @@ class ColdStartPlan(Plan, kw_only=True):
         return PreparedColdStart(self)
 
     @property
+    def inputs(self) -> Sequence[InputFile]:
+        return [file for file in (*self.queries, *self.pool, self.query_list, self.samples) if file is not None]
+
+    @property
     def has_ldc_queries(self) -> bool:
         return self.options.expand is not None
 
+    @property
     def policy_names(self) -> Sequence[str]:
         return [policy.name for policy in self.policies]
 
-    def edition_of(self, run: RunFile) -> str:
-        return run.follow or self.options.edition.name
+    @property
+    def edition(self) -> str:
+        return self.options.edition.name
+
+
+def cold_start_plan(
+    queries: Iterable[Input],
+    pool: Iterable[Input],
+    options: Options,
+    texts: dict[str, str],
+    policy: str,
+    also: Sequence[str],
+    *,
+    option: str = "--also-policy",
+    **others: Any,
+) -> ColdStartPlan:
+    """The plan of runs under the policy of `options`, typed as `texts`, and those that the words `also` stand for.
+
+    The former is called `policy` where there are others; messages call these by `option`. Raises UsageError for what is
+    no policy or has a name that cannot be, InputError where what can be read only once cannot be read.
+    """
+    named = read_policies(also, options, texts, "--also-policy")
+    name = policy if named else ""
+    for each in named:
+        if each.name in RESERVED:
+            raise UsageError(f"--also-policy {each.name}: that is a file of every batch; choose another name")
+        if each.name == name:
+            raise UsageError(f"{option} {name} is the policy in force already")
+    query_list, samples = (  # these options take a list, too
+        InputFile(value) if value is not None and os.path.isfile(value) else None
+        for value in (options.queries, options.samples)
+    )
+    return ColdStartPlan(
+        queries=tuple(map(InputFile.of, queries)),
+        pool=tuple(map(InputFile.of, pool)),
+        options=options,
+        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *named),
+        folder=os.getcwd(),
+        query_list=query_list,
+        samples=samples,
+        **others,
+    )
 
 
 class PreparedColdStart(Prepared):
@@ -96,7 +141,7 @@ class PreparedColdStart(Prepared):
         self.gold = gold = with_pool(gold, [given.open() for given in plan.pool])
         self.digests = gold.digests
         log = gold.problems
-        self.occurrences: Sequence[Occurrence] = tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
+        self.occurrences = tuple(log.occurrences()) if isinstance(log, RecordingLog) else ()
         self._policies = {policy.name: policy for policy in plan.policies}
         self._unit = resampled_unit(gold.has_clusters)
         self._editions: dict[str, PreparedColdStart] = {}
@@ -153,11 +198,12 @@ class _Scoring:
 
     def under(self, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
         """The run under policies with these limits on justifications."""
-        gold, plan = self._gold, self._plan
+        gold, plan, loaded = self._gold, self._plan, dict[str, Run]()
         log = self._prepared.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
+            files = [self._run.file.open()]
             prepared = prepared_files(
-                [self._run.file.open()], gold.table, limits, validate=plan.validates, new_log=type(log), made=self._made
+                files, gold.table, limits, validate=plan.validates, new_log=type(log), made=self._made
             )
             log = gold.problems.branch()
             runs = self._chosen(prepared.files)
@@ -166,7 +212,6 @@ class _Scoring:
             for policy in policies:
                 yield self._stopped(policy, log, error)
             return
-        loaded: dict[str, Run] = {}
 
         def load(gold: Gold, one: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
             loaded[one.run_id] = load_prepared(one.over(gold), prepared, limits, log)
@@ -182,8 +227,8 @@ class _Scoring:
                     result = score_apart(replace(gold, options=options), runs, log, load)
             except InputError as error:
                 yield self._stopped(policy, log, error)
-                continue
-            yield self._whole(policy, log, result, [alone or loaded[each.run_id] for each in result.runs])
+            else:
+                yield self._whole(policy, log, result, [alone or loaded[each.run_id] for each in result.runs])
 
     def _chosen(self, files: Sequence[Input]) -> list[OneRun]:
         """The runs of a file that -runids choose, in its order. Raises InputError where there are none."""
@@ -195,20 +240,23 @@ class _Scoring:
         return chosen
 
     def _whole(self, policy: NamedPolicy, log: ProblemLog, result: Result, loaded: Sequence[Run]) -> Scored:
-        resampling, unit = self._plan.resampling, unit_measure(self._gold)
+        prepared, resampling = self._prepared, self._plan.resampling
         limits = () if resampling is None else intervals(result, resampling)
         of_runs: Sequence[ScoreIntervals | UnsetType] = limits or [UNSET] * len(result.runs)
         runs = []
         for each, of_run in zip(result.runs, of_runs):
             # Statistics of all measures are needed for resampling only.
-            found = run_findings(each, self._prepared.sought, list(summary_scores(each)) if of_run else [unit])
+            measures = list(summary_scores(each)) if of_run else [unit_measure(self._gold)]
+            found = run_findings(each, prepared.sought, measures)
             runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
-        origin = self._prepared.origin(self._run, result.origin.inputs[-1], policy.name)
-        outcome = replace(
-            self._outcome(policy, log, result.problems),
+        origin = prepared.origin(self._run, result.origin.inputs[-1], policy.name)
+        outcome = self._outcome(
+            policy,
+            log,
+            result.problems,
+            state=WITH_ERRORS if result.error_count else OK,
             signature=str(origin.signature),
             origin=origin,
-            state=WITH_ERRORS if result.error_count else OK,
             runs=tuple(runs),
             remarks=(*(one.account for one in self._made), *result.warnings),
         )
@@ -221,26 +269,28 @@ class _Scoring:
         `log` has the problems that the single call would have met until then.
         """
         problems, partial = list(log), error.partial if isinstance(error, ScoringStopped) else None
-        outcome = replace(
-            self._outcome(policy, log, problems, error), remarks=() if partial is None else tuple(partial.warnings)
-        )
+        remarks = () if partial is None else tuple(partial.warnings)
         report = outputs.stopped_report(problems, error, self._plan.options.edition)
+        outcome = self._outcome(policy, log, problems, error, remarks=remarks)
         return Scored(outcome, self._files(policy, report, partial, was_stopped=True))
 
     def _outcome(
-        self, policy: NamedPolicy, log: ProblemLog, problems: Iterable[Problem], error: InputError | None = None
+        self,
+        policy: NamedPolicy,
+        log: ProblemLog,
+        of_scorer: Iterable[Problem],
+        error: InputError | None = None,
+        **found: Any,
     ) -> Outcome:
-        """A failed run with its problems, those that validation has found before those of the scorer.
+        """What became of the run, with its problems: those that validation has found, then those of the scorer.
 
-        The problems of the run itself are what `log` holds beyond what all runs share, what validation found, and what
-        stopped the run.
+        With details they are what `log` holds beyond what all runs share, what validation found, and the `error`.
         """
-        found = [*(problem for one in self._made for problem in one.problems), *problems]
+        problems = [*chain.from_iterable(one.problems for one in self._made), *of_scorer]
         times = Counter[Severity]()
-        for problem in found:
+        for problem in problems:
             times[problem.severity] += problem.occurrences
-        occurrences = None
-        shared = self._gold.problems
+        occurrences, shared = None, self._gold.problems
         if isinstance(log, RecordingLog) and isinstance(shared, RecordingLog):
             noted = log.branch()
             for one in self._made:
@@ -249,11 +299,11 @@ class _Scoring:
             if error is not None:
                 noted.fatal.append(error)
             occurrences = tuple(noted.noted_since(shared, self._run.file.name))
-        return failed(
+        return outcome_of(
             COLD_START_MODE,
             self._run,
             policy.name,
-            None if error is None else str(error),
+            failure=None if error is None else str(error),
             errors=times[Severity.ERROR],
             warnings=times[Severity.WARNING],
             problems=tuple(
@@ -264,10 +314,11 @@ class _Scoring:
                     "" if place is None or place.file == NO_PLACE else place.file,
                     "" if place is None else str(place.line),
                 )
-                for problem in found
+                for problem in problems
                 for place in problem.places
             ),
             occurrences=occurrences,
+            **found,
         )
 
     def _files(

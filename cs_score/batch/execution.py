@@ -1,38 +1,52 @@
-"""Runs are scored in this process, a pool of processes or a Dask cluster, each of which prepares gold once."""
+"""Many runs against one gold standard: each is scored as if it were alone, in this process, in several or on Dask."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import glob
 import logging
+import os
 import shutil
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from functools import partial
 from typing import Any, Final, TextIO, TypeAlias
 
-from cs_score.base.display import one_line
-from cs_score.base.errors import CsScoreError, InputError, MissingExtraError
-from cs_score.base.processes import Pool, WorkerDiedError, workers_share_memory
-from cs_score.base.records import Record
+from cs_score.base.display import one_line, some
+from cs_score.base.documents import json_text
+from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
+from cs_score.base.outputs import encoded, folder_made, write_whole
+from cs_score.base.processes import Pool, WorkerDiedError, processes_for
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import RUN
 from cs_score.base.version import VERSION
-from cs_score.batch.plan import Plan, Prepared, Scored, failed
-from cs_score.batch.runs import RunFile
-from cs_score.batch.store import write_run
-
-MINUTE: Final = 60.0
-TERMINAL_INTERVAL: Final = 0.1
+from cs_score.batch import store
+from cs_score.batch.documents import FAILED, Leaderboard, Outcome
+from cs_score.batch.plan import INDEX, BatchOptions, InputFile, Plan, Prepared, RunFile, Scored, is_page, outcome_of
+from cs_score.batch.tables import (
+    PROBLEMS,
+    document_of,
+    files_of,
+    make_leaderboard,
+    overview_of,
+    problem_lines,
+    write_problem_report,
+)
 
 CONNECT_SECONDS: Final = 8
 WORKER_SECONDS: Final = 15
 """How long a Dask scheduler is waited for, and then a worker of it."""
 
 _TICK_SECONDS: Final = 0.5
+_MINUTE: Final = 60.0
+_TERMINAL_INTERVAL: Final = 0.1
+
+# ---- One run in a worker
 
 
 class Job(Record):
@@ -42,53 +56,47 @@ class Job(Record):
     run: RunFile
     folders: dict[str, str | None]
 
+    def failed(self, reason: str) -> list[Scored]:
+        """The outcomes of a run that could not be scored."""
+        return [Scored(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folders]
+
+
+class Scorer:
+    """Scores runs. Gold is prepared when it is needed unless it is given; copies elsewhere prepare their own."""
+
+    def __init__(self, plan: Plan, prepared: Prepared | None = None) -> None:
+        self._plan, self._prepared, self._preparing = plan, prepared, threading.Lock()
+
+    def __reduce__(self) -> tuple[type[Scorer], tuple[Plan]]:
+        return Scorer, (self._plan,)
+
+    def __call__(self, job: Job) -> list[Scored]:
+        """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
+        found: list[Scored] = []
+        try:
+            with paused_collector():
+                with self._preparing:
+                    self._prepared = self._prepared or self._plan.prepare()
+                for scored in self._prepared.score(job.run, list(job.folders)):
+                    folder = job.folders[scored.outcome.policy]
+                    if folder is None:
+                        files = [(name, [b"".join(blocks)]) for name, blocks in scored.files]
+                        found.append(Scored(scored.outcome, files))
+                    else:
+                        found.append(Scored(store.write_run(folder, scored.outcome, scored.files)))
+            return found
+        except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
+            return job.failed(str(error))
+        except Exception as error:  # a defect of cs-score fails one run, not the batch
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{place.filename.rpartition('/')[2]} line {place.lineno}"
+            return job.failed(f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
+
+
+# ---- Workers
 
 Scores: TypeAlias = Future[list[Scored]]
 """A run under its policies, with what its files hold where the worker did not write them."""
-
-_batches: Final[dict[str, Plan | Prepared]] = {}
-"""The batches that this process knows; of one whose gold was not needed yet the plan."""
-
-_preparing: Final = threading.Lock()
-
-
-def install(batch: str, known: Plan | Prepared) -> None:
-    """Make a batch known to this process; gold is prepared when needed unless it is given."""
-    _batches[batch] = known
-
-
-def forget(batch: str) -> None:
-    """Release what a batch holds in this process."""
-    _batches.pop(batch, None)
-
-
-def run_job(batch: str, job: Job) -> list[Scored]:
-    """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
-    found: list[Scored] = []
-    try:
-        with paused_collector():
-            with _preparing:
-                known = _batches[batch]
-                if not isinstance(known, Prepared):
-                    known = _batches[batch] = known.prepare()
-            for scored in known.score(job.run, list(job.folders)):
-                folder = job.folders[scored.outcome.policy]
-                if folder is None:
-                    found.append(Scored(scored.outcome, [(name, [b"".join(blocks)]) for name, blocks in scored.files]))
-                else:
-                    found.append(Scored(write_run(folder, scored.outcome, scored.files)))
-        return found
-    except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
-        return failures(job, str(error))
-    except Exception as error:  # a defect of cs-score fails one run, not the batch
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('/')[2]} line {place.lineno}"
-        return failures(job, f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
-
-
-def failures(job: Job, reason: str) -> list[Scored]:
-    """The outcomes of a run that could not be scored."""
-    return [Scored(failed(job.task, job.run, policy, reason)) for policy in job.folders]
 
 
 class Backend(Record):
@@ -126,48 +134,42 @@ def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Itera
                 try:
                     scored = future.result()
                 except CancelledError:
-                    scored = failures(job, "the executor gave the run up: the connection to it was lost")
+                    scored = job.failed("the executor gave the run up: the connection to it was lost")
                 except backend.died as error:
                     if waiting is not suspects and not backend.retries:
                         suspects.append(job)
                         continue
                     name = type(error).__name__
-                    scored = failures(job, f"the worker died at it each time it was tried (out of memory?): {name}")
+                    scored = job.failed(f"the worker died at it each time it was tried (out of memory?): {name}")
                 except Exception as error:
-                    scored = failures(job, f"the executor could not run it: {type(error).__name__}: {error}")
+                    scored = job.failed(f"the executor could not run it: {type(error).__name__}: {error}")
                 progress.finished()
                 yield from scored
 
 
 @contextlib.contextmanager
-def local_backend(batch: str, prepared: Prepared, jobs: int) -> Iterator[Backend]:
-    """`jobs` processes on this machine; one job is this process itself.
-
-    Forked workers find gold prepared in their memory; others receive the plan once and prepare gold themselves.
-    """
+def local_backend(scorer: Scorer, jobs: int) -> Iterator[Backend]:
+    """`jobs` processes on this machine; one job is this process itself."""
     if jobs > 1:
-        known = prepared if workers_share_memory() else prepared.plan
-        with Pool[Job, list[Scored]](jobs, partial(run_job, batch), partial(install, batch, known)) as pool:
+        with Pool[Job, list[Scored]](jobs, scorer) as pool:
             yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
         return
 
     def computed(job: Job) -> Scores:
         future: Scores = Future()
-        future.set_result(run_job(batch, job))
+        future.set_result(scorer(job))
         return future
 
-    install(batch, prepared)
     gc.freeze()  # the collector need not walk what all runs use
     try:
         yield Backend(computed, lambda running, seconds: list(running), width=1)
     finally:
         gc.unfreeze()
-        forget(batch)
 
 
 @contextlib.contextmanager
-def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
-    """The cluster whose scheduler answers at `address`; its workers receive the plan once each.
+def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
+    """The cluster whose scheduler answers at `address`; its workers receive the plan once each, also those that join.
 
     Needs the extra `dask`. Raises InputError where no scheduler answers, where it has no worker, and where a worker
     lacks this version of cs-score; MissingExtraError without the package distributed.
@@ -186,13 +188,19 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
             f"no Dask scheduler answers at {address} ({_reason(error)})",
             remedy="start one (dask scheduler) and check address, port and firewall",
         ) from None
+
+    class HoldScorer(distributed.WorkerPlugin):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.scorer = scorer
+
+    batch = os.urandom(16).hex()
     with client:
         _check_workers(client, address)
-        client.register_plugin(dask_plugin(batch, plan), name=batch)
+        client.register_plugin(HoldScorer(), name=batch)
         executor = client.get_executor(pure=False)
         try:
             yield Backend(
-                lambda job: executor.submit(run_job, batch, job),
+                lambda job: executor.submit(_score_on_dask, batch, job),
                 lambda running, seconds: wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done,
                 width=2 * max(1, sum(client.nthreads().values())),
                 died=(distributed.scheduler.KilledWorker,),
@@ -204,20 +212,12 @@ def dask_backend(batch: str, plan: Plan, address: str) -> Iterator[Backend]:
                 client.unregister_worker_plugin(batch)
 
 
-def dask_plugin(batch: str, plan: Plan) -> Any:
-    """A Dask plugin that installs the plan on each worker, those that join later included."""
-    from distributed import WorkerPlugin
+def _score_on_dask(batch: str, job: Job) -> list[Scored]:
+    from distributed import get_worker
 
-    class InstallPlan(WorkerPlugin):
-        name = batch
-
-        def setup(self, worker: object) -> None:
-            install(batch, plan)
-
-        def teardown(self, worker: object) -> None:
-            forget(batch)
-
-    return InstallPlan()
+    plugin: Any = get_worker().plugins[batch]
+    scored: list[Scored] = plugin.scorer(job)
+    return scored
 
 
 def _check_workers(client: Any, address: str) -> None:
@@ -229,7 +229,7 @@ def _check_workers(client: Any, address: str) -> None:
             f"the Dask scheduler at {address} has no worker", remedy=f"start one: dask worker {address} --nthreads 1"
         ) from None
     try:
-        versions: dict[str, str] = client.run(worker_version)
+        versions: dict[str, str] = client.run(_worker_version)
     except Exception as error:
         raise InputError(
             f"a Dask worker at {address} cannot run cs-score ({_reason(error)})",
@@ -240,8 +240,7 @@ def _check_workers(client: Any, address: str) -> None:
             raise InputError(f"the Dask worker {worker} has cs-score {version}, this is {VERSION}")
 
 
-def worker_version() -> str:
-    """The version of cs-score where this is called."""
+def _worker_version() -> str:
     return VERSION
 
 
@@ -256,14 +255,10 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._total = total
-        self._clock = clock
+        self._stream, self._total, self._clock = stream, total, clock
         self._on_terminal = stream is not None and stream.isatty()
         self._started = self._last = clock()
-        self._done = 0
-        self._current = ""
-        self._is_drawn = False
+        self._done, self._current, self._is_drawn = 0, "", False
 
     def starts(self, run: str) -> None:
         """A run has been handed out."""
@@ -278,14 +273,11 @@ class Progress:
     def tick(self) -> None:
         """Show the progress if enough time has passed."""
         now = self._clock()
-        if now - self._last < (TERMINAL_INTERVAL if self._on_terminal else MINUTE):
+        if now - self._last < (_TERMINAL_INTERVAL if self._on_terminal else _MINUTE):
             return
-        self._last = now
-        if self._on_terminal:
-            self._write(f"\r\x1b[K{self.line(now)[: shutil.get_terminal_size().columns - 1]}")
-            self._is_drawn = True
-        else:
-            self._write(f"cs-score: {self.line(now)}\n")
+        self._last, self._is_drawn = now, self._on_terminal
+        line, width = self.line(now), shutil.get_terminal_size().columns - 1
+        self._write(f"\r\x1b[K{line[:width]}" if self._on_terminal else f"cs-score: {line}\n")
 
     def close(self) -> None:
         """Clear the line of a terminal."""
@@ -300,7 +292,7 @@ class Progress:
         if rate:
             minutes, rest = divmod(round((self._total - self._done) / rate), 60)
             hours, minutes = divmod(minutes, 60)
-            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * MINUTE:.1f} runs/min")
+            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * _MINUTE:.1f} runs/min")
             parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
         return one_line(", ".join((*parts, self._current) if self._current else parts))
 
@@ -309,3 +301,179 @@ class Progress:
             if self._stream is not None:
                 self._stream.write(text)
                 self._stream.flush()
+
+
+# ---- The whole batch
+
+
+class BatchResult(Record):
+    """The outcomes in the order of runs and policies, the leaderboard, and how many runs were kept from before."""
+
+    outcomes: tuple[Outcome, ...]
+    leaderboard: Leaderboard
+    kept: int
+
+    @property
+    def failed(self) -> int:
+        """How many scorings did not come to their end, or met problems that are errors."""
+        return sum(outcome.state == FAILED or outcome.errors > 0 for outcome in self.outcomes)
+
+
+def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
+    """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
+
+    `remark` prints a line. Raises UsageError or OutputError, before anything is changed, for outputs that cannot be,
+    and for runs of several editions that may not be mixed; CsScoreError where nothing can be scored: gold is unusable,
+    the folder is in use, no executor answers.
+    """
+    outputs = store.planned_batch(plan, runs, options)
+    outputs.check()
+    outputs.clear()
+    runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
+    editions = {run.name: run.follow or plan.edition for run in runs}
+    if len(names := dict.fromkeys(editions.values())) == 1:
+        editions = {}
+    elif not options.mix_editions:
+        raise UsageError(
+            f"the runs follow {' and '.join(names)}, whose scores cannot be compared; make a batch of each, or say "
+            "--mix-editions for one leaderboard"
+        )
+    with folder_made(options.out, "-o"), store.locked(options.out) as taken_over:
+        if taken_over is not None:
+            remark(taken_over)
+        store.clear_leftovers(options.out)
+        with paused_collector():
+            prepared = plan.prepare()
+        measure = _measure(options.measure, prepared.measures())
+        batch = _Batch(prepared, options, remark)
+        folders = {(run.name, policy): batch.folder(run.name, policy) for run in runs for policy in plan.policy_names}
+        if others := _other_results(options.out, {*folders.values()}):
+            remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
+        jobs = [job for run in runs if (job := batch.job(run)) is not None]
+        kept = len(batch.found)
+        if jobs:
+            batch.run(jobs)
+        outcomes = tuple(batch.found[key] for key in folders)
+        board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), editions)
+        if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
+            remark(f"no run has a score {measure}, so none has a rank")
+        of_batch = [outcome for outcome in outcomes if editions.get(outcome.run, plan.edition) == plan.edition]
+        overview = overview_of(of_batch, board, prepared.evaluation)
+        document = document_of(overview, board, pages=plan.page is not None)
+        files = files_of(board, overview) | {PROBLEMS: iter(problem_lines(outcomes))}
+        files |= {"leaderboard.json": encoded([json_text(board)]), "batch.json": encoded([json_text(document)])}
+        if plan.page is not None:
+            files[INDEX] = encoded([plan.page(to_builtins(document))])
+        for name, blocks in files.items():
+            write_whole(os.path.join(options.out, name), blocks)
+        if options.problems is not None:
+            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        return BatchResult(outcomes, board, kept)
+
+
+def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
+    """The measure that ranks the runs. Raises UsageError where none of them can have it."""
+    if wanted is None:
+        return next(iter(known))
+    name, at, hop = wanted.partition("@")
+    if name in known and (not at or hop in known[name]):
+        return wanted
+    there = ", ".join(f"{name} (@{', @'.join(hops)})" if hops else name for name, hops in known.items())
+    raise UsageError(f"--measure {wanted}: no run can have this measure here; there are {there}")
+
+
+def _other_results(out: str, folders: Set[str]) -> str:
+    """The runs in the output folder, of a policy or not, that this batch does not score; empty if there are none."""
+    patterns = (os.path.join(glob.escape(out), *depth, store.SIGNATURE) for depth in ("*", ("*", "*")))
+    found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
+    return some(os.path.relpath(folder, out) for folder in found)
+
+
+class _Batch:
+    """The scoring of runs into the output folder; outcomes are `found` by run and policy as they come."""
+
+    def __init__(self, prepared: Prepared, options: BatchOptions, remark: Callable[[str], None]) -> None:
+        self._plan: Plan = prepared.plan
+        self._prepared, self._options, self._remark = prepared, options, remark
+        self.found: dict[tuple[str, str], Outcome] = {}
+
+    def folder(self, run: str, policy: str) -> str:
+        return store.folder_of_run(self._options.out, self._plan, run, policy)
+
+    def job(self, run: RunFile) -> Job | None:
+        """What is left to do for a run; whole outcomes of an earlier batch are found."""
+        options, folders = self._options, dict[str, str | None]()
+        digest = None
+        if options.resume:
+            with contextlib.suppress(InputError):
+                digest = run.file.digest(RUN)
+        for policy in self._plan.policy_names:
+            folder, earlier = self.folder(run.name, policy), None
+            if digest is not None:
+                try:
+                    earlier = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
+                except store.UnfitError as error:
+                    self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
+            if earlier is not None and self._has_all(earlier):
+                self.found[run.name, policy] = earlier
+            else:
+                folders[policy] = None if options.ships else os.path.abspath(folder)
+        return Job(self._plan.task, run, folders) if folders else None
+
+    def _has_all(self, earlier: Outcome) -> bool:
+        """Whether an earlier batch has left details of problems and pages, where they are wanted."""
+        lacks_problems = self._options.problems is not None and earlier.occurrences is None
+        return not lacks_problems and (self._plan.page is None or any(is_page(each.name) for each in earlier.files))
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Score runs."""
+        progress = Progress(self._options.progress, len(jobs))
+        try:
+            with self._backend(len(jobs)) as backend:
+                todo = list(self._travelling(jobs)) if self._options.dask is not None else jobs
+                for scored in run_jobs(todo, backend, progress):
+                    self._take(scored)
+        finally:  # no worker writes any more
+            progress.close()
+            for job in jobs:
+                for policy in job.folders:
+                    store.clear_leftovers(self.folder(job.run.name, policy))
+
+    def _backend(self, runs: int) -> contextlib.AbstractContextManager[Backend]:
+        options, plan = self._options, self._plan
+        if options.dask is not None:
+            return dask_backend(Scorer(plan.travelling(options.ships)), options.dask)
+        return local_backend(Scorer(plan, self._prepared), min(processes_for(options.jobs), runs))
+
+    def _travelling(self, jobs: Sequence[Job]) -> Iterator[Job]:
+        """The runs for workers elsewhere; one that cannot be read has failed here already."""
+        for job in jobs:
+            try:
+                yield replace(job, run=replace(job.run, file=job.run.file.travelling(self._options.ships)))
+            except CsScoreError as error:
+                for scored in job.failed(str(error)):
+                    self._take(scored)
+
+    def _take(self, scored: Scored) -> None:
+        """Put the files of an outcome into the output folder.
+
+        It failed if its worker prepared something else: another file may lie under the same path there.
+        """
+        outcome, reason = scored.outcome, None
+        seen = {(given.name, given.sha256) for given in outcome.origin.inputs} if outcome.origin else set()
+        others = [given.name for given in self._prepared.digests if seen and (given.name, given.sha256) not in seen]
+        folder = self.folder(outcome.run, outcome.policy)
+        try:
+            if others:
+                reason = f"the worker read another {others[0]} than this machine"
+                reason += "; put it on shared storage or ship inputs"
+            elif scored.files:
+                outcome = store.write_run(folder, outcome, scored.files)
+        except OutputError as error:
+            reason = str(error)
+        if reason is not None:
+            run = RunFile(outcome.run, InputFile(outcome.file))
+            outcome = outcome_of(outcome.task, run, outcome.policy, failure=reason)
+        if outcome.state == FAILED and not outcome.files:
+            store.clear(folder)  # files of an earlier batch are out of date
+        self.found[outcome.run, outcome.policy] = outcome

@@ -12,18 +12,19 @@ import os
 import socket
 import stat
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, write_whole
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, whole_file, write_whole
 from cs_score.base.records import Record, convert, replace, to_builtins
+from cs_score.base.sources import name_of
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.batch.plan import Plan, RunFiles, is_page
-from cs_score.batch.runs import BEGINNINGS, FILES, INDEX, LOCK, RunFile
+from cs_score.batch.plan import BEGINNINGS, FILES, INDEX, LOCK, BatchOptions, Plan, RunFile, RunFiles, is_page
+from cs_score.coldstart.linking import members
 from cs_score.coldstart.outputs import OUTPUTS
+from cs_score.problems.reports import OPTION
 
 SIGNATURE: Final = "signature.json"
 
@@ -43,45 +44,38 @@ _LARGEST_RECORD: Final = 1 << 28
 
 def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
     """The folder of a run: below that of its policy where there are several."""
-    return os.path.join(out, policy, run) if len(plan.policy_names()) > 1 else os.path.join(out, run)
+    return os.path.join(out, policy, run) if len(plan.policy_names) > 1 else os.path.join(out, run)
 
 
-def planned_batch(
-    plan: Plan,
-    out: str,
-    runs: Sequence[RunFile],
-    shared: Iterable[str],
-    problems: Sequence[PlannedOutput],
-    forced: bool,
-    *,
-    with_pages: bool = False,
-) -> OutputPlan:
-    """What a batch into the folder `out` reads and writes; `shared` are the inputs of all runs.
-
-    Raises UsageError where a link lies in the place of a folder: what it leads to is no part of the batch.
+def planned_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions) -> OutputPlan:
+    """What a batch reads and writes. Raises UsageError for an impossible file of problems, and where a link lies in the
+    place of a folder: what it leads to is no part of the batch.
     """
+    out, of_problems = options.out, tuple(OPTION.outputs(options.problems))
     paths = [*(os.path.join(out, name) for name in FILES), *_files_in(out, _is_leftover)]
-    policies = plan.policy_names()
+    policies = plan.policy_names
     for folder in (folder_of_run(out, plan, run.name, policy) for run in runs for policy in policies):
         for place in (folder,) if len(policies) == 1 else (os.path.dirname(folder), folder):
             if os.path.islink(place):
                 raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
         paths += _files_in(folder, _is_of_run)
-        for other in problems:  # it may have a name in the folder that a run uses as well
+        for other in of_problems:  # it may have a name in the folder that a run uses as well
             where, name = os.path.split(os.path.realpath(other.path))
             if _is_of_run(name) and where == os.path.realpath(folder) and not os.path.exists(other.path):
                 paths.append(os.path.join(folder, name))
     outputs = []
     for path in dict.fromkeys(paths):
-        name = os.path.basename(path)
-        planned = PlannedOutput("-o", path, Existing.REPLACED)
-        if name in BEGINNINGS:
-            planned = PlannedOutput("-o", path, Existing.KNOWN, BEGINNINGS[name])
-        if name != INDEX or with_pages:
+        beginning = BEGINNINGS.get(name := os.path.basename(path))
+        planned = PlannedOutput("-o", path, Existing.KNOWN if beginning else Existing.REPLACED, beginning)
+        if name != INDEX or plan.page is not None:
             outputs.append(planned)
         elif planned.is_recognised():  # an earlier batch's, with other scores
-            outputs.append(PlannedOutput("-o", path, Existing.CLEARED))
-    return OutputPlan((*shared, *(run.file.name for run in runs)), (*outputs, *problems), forced, folder=out)
+            outputs.append(replace(planned, existing=Existing.CLEARED))
+    shared = [name_of(member) for given in plan.inputs for member in members(given.name)]
+    listed = [] if options.runs_from is None else [options.runs_from]
+    return OutputPlan(
+        [*shared, *listed, *(run.file.name for run in runs)], (*outputs, *of_problems), options.force, folder=out
+    )
 
 
 # ---- The lock
@@ -111,13 +105,10 @@ def locked(folder: str) -> Iterator[str | None]:
     removed cannot be judged from here, since not every shared storage passes locks on. Raises UsageError where another
     batch holds the folder, OutputError where no file can be made in it.
     """
-    path, remark = os.path.join(folder, LOCK), None
-    ours = _Owner(os.getpid(), socket.gethostname())
+    path, ours = os.path.join(folder, LOCK), _Owner(os.getpid(), socket.gethostname())
     with contextlib.closing(_acquire(path)) as file:
-        if (owner := _owner(file)) is not None:
-            if owner.host != ours.host:
-                raise _refused(path, owner)
-            remark = f"process {owner.pid}, which had locked {folder}, is gone; its lock is taken over"
+        if (owner := _owner(file)) is not None and owner.host != ours.host:
+            raise _refused(path, owner)
         try:
             file.truncate(0)
             os.pwrite(file.fileno(), json.dumps(to_builtins(ours)).encode(), 0)
@@ -125,23 +116,24 @@ def locked(folder: str) -> Iterator[str | None]:
             os.unlink(path)
             raise cannot_write(path, error) from None
         try:
-            yield remark
+            yield (
+                None
+                if owner is None
+                else f"process {owner.pid}, which had locked {folder}, is gone; its lock is taken over"
+            )
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
 
 def _acquire(path: str) -> io.FileIO:
-    """The lock file, made where there is none, and locked.
-
-    It will be written over, so a file that has another name, too, is no lock file. Raises as `locked`.
-    """
+    """The lock file, made where there is none, and locked. Raises as `locked`."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
             with contextlib.suppress(FileNotFoundError):
                 found = os.lstat(path)
-                if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # it will be written over
                     raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             file = io.FileIO(os.open(path, flags, 0o666), "r+")
@@ -203,29 +195,16 @@ def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFi
     """Write files into a folder; what a record says of them, also without a folder."""
     written = []
     for name, blocks in files:
-        counted = _Counted(blocks)
-        if folder is None:
-            deque(counted, 0)
-        else:
-            write_whole(os.path.join(folder, name), counted)
+        size, sha256 = 0, hashlib.sha256()
+        with contextlib.nullcontext() if folder is None else whole_file(os.path.join(folder, name)) as file:
+            for block in blocks:
+                size += len(block)
+                sha256.update(block)
+                if file is not None:
+                    file.write(block)
         # `.params` holds the time of the call.
-        written.append(WrittenFile(name, counted.size, "" if name.endswith(".params") else counted.sha256.hexdigest()))
+        written.append(WrittenFile(name, size, "" if name.endswith(".params") else sha256.hexdigest()))
     return tuple(written)
-
-
-class _Counted:
-    """Blocks that are counted and hashed as they pass."""
-
-    def __init__(self, blocks: Iterable[bytes]) -> None:
-        self._blocks = blocks
-        self.size = 0
-        self.sha256 = hashlib.sha256()
-
-    def __iter__(self) -> Iterator[bytes]:
-        for block in self._blocks:
-            self.size += len(block)
-            self.sha256.update(block)
-            yield block
 
 
 class UnfitError(Exception):

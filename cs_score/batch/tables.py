@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -22,8 +24,7 @@ from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Family, Note, sentences
 from cs_score.tables.layout import Column, Format, Layout, Table, columns, latex, markdown, text, tsv
 
-_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
-"""Columns that readable tables leave out: they are for machines, or too wide."""
+# ---- The leaderboard
 
 
 def make_leaderboard(
@@ -67,22 +68,40 @@ def make_leaderboard(
             families[policy] = family
         for at, (row, _) in enumerate(ranked):
             test = tests.get(at, TestedRow())
-            columns: dict[str, Any] = {"edition": editions[row.run]} if editions else {}
+            own: dict[str, Any] = {"edition": editions[row.run]} if editions else {}
             if family is not None and family.baseline:
-                columns["p_baseline"] = test.p_baseline
+                own["p_baseline"] = test.p_baseline
             elif resampling is not None:
-                columns |= {"tier": test.tier, "p_above": test.p_above}
-            rows.append(replace(row, **columns))
+                own |= {"tier": test.tier, "p_above": test.p_above}
+            rows.append(replace(row, **own))
     shown = dict.fromkeys([measure, *headline])
+    known = dict.fromkeys(itertools.chain(shown, *(row.scores for row in rows)))
     return Leaderboard(
-        task=task,
-        measure=measure,
-        measures=tuple(dict.fromkeys([*shown, *(name for row in rows for name in row.scores)])),
-        headline=tuple(shown),
-        families=families,
-        notes=tuple(notes),
-        rows=tuple(rows),
-    )
+        task=task, measure=measure, measures=tuple(known), headline=tuple(shown), families=families,
+        notes=tuple(notes), rows=tuple(rows),
+    )  # fmt: skip
+
+
+_SHARED: Final = {*Row.__struct_fields__} & {*Outcome.__struct_fields__} - {"signature"}
+"""What a row has of its outcome."""
+
+
+def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunScores]]:
+    """A row for each run id with what it comes from, in the order of their scores; equal scores share a rank."""
+    systems = [(outcome, run) for outcome in outcomes for run in outcome.runs or (RunScores("", {}),)]
+    systems.sort(key=lambda system: -system[1].scores.get(measure, -math.inf))
+    scores = [run.scores.get(measure) for _, run in systems]
+    rows = []
+    for score, (outcome, run) in zip(scores, systems):
+        signature = ""
+        if outcome.origin:
+            of_all = outcome.origin.signature
+            signature = str((of_all if len(outcome.runs) == 1 else of_all.of_run(run.run_id)).of(measure))
+        shared = {name: getattr(outcome, name) for name in _SHARED}
+        own: dict[str, Any] = {"run_id": run.run_id, "scores": run.scores, "intervals": run.intervals}
+        rank = None if score is None else scores.index(score) + 1
+        rows.append((Row(**shared, **own, rank=rank, signature=signature), run))
+    return rows
 
 
 def labels_of(systems: Sequence[tuple[str, str]]) -> list[str]:
@@ -91,53 +110,24 @@ def labels_of(systems: Sequence[tuple[str, str]]) -> list[str]:
     """
     often = Counter(run for run, _ in systems)
     names = [run if often[run] == 1 else f"{run} ({run_id})" for run, run_id in systems]
-    taken = set(names)
-    seen: Counter[str] = Counter()
-    labels = []
+    labels: dict[str, None] = {}
     for name in names:
-        seen[name] += 1
-        label = name
-        while seen[name] > 1 and label in taken:
-            label = f"{name} ({seen[name]})"
-            seen[name] += 1
-        taken.add(label)
-        labels.append(label)
-    return labels
+        numbered = (f"{name} ({number})" for number in itertools.count(2))
+        free = name if name not in labels else next(each for each in numbered if each not in {*labels, *names})
+        labels[free] = None
+    return list(labels)
 
 
-def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunScores]]:
-    """A row for each run id with what it comes from, in the order of their scores."""
-    rows: list[tuple[Row, RunScores]] = []
-    for outcome in outcomes:
-        shared = {name: getattr(outcome, name) for name in Outcome.__struct_fields__ if name in _SHARED}
-        for each in outcome.runs or (RunScores("", {}),):
-            signature = ""
-            if outcome.origin:
-                of_all = outcome.origin.signature
-                signature = str((of_all if len(outcome.runs) == 1 else of_all.of_run(each.run_id)).of(measure))
-            own = {"run_id": each.run_id, "scores": each.scores, "intervals": each.intervals, "signature": signature}
-            rows.append((Row(**shared | own), each))
-    scored = sorted((each for each in rows if measure in each[1].scores), key=lambda each: -each[1].scores[measure])
-    ranks: dict[float, int] = {}
-    for rank, (_, run) in enumerate(scored, 1):
-        ranks.setdefault(run.scores[measure], rank)
-    ranked = [(replace(row, rank=ranks[run.scores[measure]]), run) for row, run in scored]
-    return ranked + [each for each in rows if measure not in each[1].scores]
-
-
-_SHARED: Final = {*Row.__struct_fields__} - {"intervals", "signature"}
-"""What a row has of its outcome."""
+_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+"""Columns that readable tables leave out: they are for machines, or too wide."""
 
 
 def leaderboard_layout(board: Leaderboard) -> Layout:
     """The table of a leaderboard: people are shown the score that ranks with its limits, and the headline measures."""
     before = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
     before += [Column("edition", "Edition")] if board.has_editions else []
-    scores = [
-        Column(f"{measure}{part}", heading or measure)
-        for measure in board.measures
-        for part, heading in (("", ""), (":low", "Low"), (":high", "High"))[: 3 if board.has_intervals else 1]
-    ]
+    sides = (("", ""), (":low", "Low"), (":high", "High")) if board.has_intervals else (("", ""),)
+    scores = [Column(measure + side, heading or measure) for measure in board.measures for side, heading in sides]
     tests: list[Column] = []
     if any(family.baseline for family in board.families.values()):
         tests = [Column("p_baseline", "p (baseline)", Format.P)]
@@ -147,12 +137,11 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
     hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
     if all(row.run_id in ("", row.run) for row in board.rows):
         hidden.add("run_id")
-    limits = [f"{board.measure}{part}" for part in (":low", ":high") if board.has_intervals]
-    shown = [column.key for column in before if column.key not in hidden] + [board.measure, *limits]
-    shown += [*board.headline[1:], *(column.key for column in after if column.key not in hidden)]
-    columns = (*before, *scores, *after, Column("failure", "Failure"))
-    title = f"Leaderboard by {board.measure}:"
-    return Layout("leaderboard", title, columns, _cells, shown=tuple(shown), longest=60)
+    of_board = [board.measure + side for side, _ in sides]
+    keys = (*(each.key for each in before), *of_board, *board.headline[1:], *(each.key for each in after))
+    shown = tuple(key for key in keys if key not in hidden)
+    whole = (*before, *scores, *after, Column("failure", "Failure"))
+    return Layout("leaderboard", f"Leaderboard by {board.measure}:", whole, _cells, shown=shown, longest=60)
 
 
 def _cells(board: Leaderboard) -> Iterator[dict[str, Any]]:
@@ -166,56 +155,8 @@ def _cells(board: Leaderboard) -> Iterator[dict[str, Any]]:
         yield {**own, **row.scores, **limits}
 
 
-def leaderboard_markdown(board: Leaderboard) -> str:
-    """A table, and below it how the intervals were found, why runs have no score, and signatures."""
-    below = [f"- {escape_markdown(line)}" for line in (*interval_lines(board), *failure_lines(board))]
-    below += [f"- `{signature}`" for signature in signatures(board)]
-    table = markdown(leaderboard_layout(board).table(board))
-    return "\n".join([*table, *(["", *below] if below else [])]) + "\n"
-
-
-def leaderboard_latex(board: Leaderboard) -> str:
-    """A `tabular` for the package booktabs, and below it how the intervals were found, and signatures."""
-    below = [line for part in (*interval_lines(board), *signatures(board)) for line in ("", escape_latex(part))]
-    return "\n".join([r"% \usepackage{booktabs}", *latex(leaderboard_layout(board).table(board)), *below]) + "\n"
-
-
-def leaderboard_text(board: Leaderboard, most: int) -> str:
-    """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
-    layout = leaderboard_layout(board)
-    hidden = {*board.headline[1:], "errors", "warnings"}
-    columns = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
-    narrow = replace(layout, columns=columns, shown=tuple(key for key in layout.shown if key not in hidden))
-    lines = [*text(narrow.table(board), most, SCREEN)][1:]
-    failures = failure_lines(board)
-    below = [
-        *family_lines(board.families, board.measure),
-        *sentences(board.notes),
-        *(one_line(line, 300) for line in failures[:most]),
-    ]
-    lines += [part for line in below for part in wrapped(line)]
-    if len(failures) > most:
-        lines.append(f"... and {len(failures) - most} more that failed")
-    return "\n".join([*lines, *(f"signature  {signature}" for signature in signatures(board))])
-
-
-WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
-    "tsv": lambda board: b"".join(tsv(leaderboard_layout(board).table(board))).decode(),
-    "json": json_text,
-    "md": leaderboard_markdown,
-    "tex": leaderboard_latex,
-}
-"""The files of a leaderboard by their endings."""
-
-
-def signatures(board: Leaderboard) -> list[str]:
-    """What the scores of all rows have in common, as a citable line for each policy."""
-    wholes = (row.origin.signature.of(board.measure).of_all_runs() for row in board.rows if row.origin)
-    return list(dict.fromkeys(map(str, wholes)))
-
-
-def interval_lines(board: Leaderboard) -> list[str]:
-    """How the intervals of the rows were found, and what must be known of them."""
+def _notes(board: Leaderboard) -> list[str]:
+    """How the intervals of the rows were found, what must be known of them, and of the tests."""
     lines: list[str] = []
     for found in (row.intervals for row in board.rows if row.intervals):
         settings = found.resampling
@@ -231,13 +172,58 @@ def interval_lines(board: Leaderboard) -> list[str]:
     return [*dict.fromkeys(lines), *family_lines(board.families, board.measure), *sentences(board.notes)]
 
 
-def failure_lines(board: Leaderboard) -> list[str]:
+def _failures(board: Leaderboard) -> list[str]:
     """A sentence for each run that was not scored to its end."""
     return [
         f"{row.run}{f' ({row.policy})' if board.has_policies else ''}: {row.failure}"
         for row in board.rows
         if row.failure is not None
     ]
+
+
+def signatures(board: Leaderboard) -> list[str]:
+    """What the scores of all rows have in common, as a citable line for each policy."""
+    wholes = (row.origin.signature.of(board.measure).of_all_runs() for row in board.rows if row.origin)
+    return list(dict.fromkeys(map(str, wholes)))
+
+
+def _markdown(board: Leaderboard) -> str:
+    below = [f"- {escape_markdown(line)}" for line in (*_notes(board), *_failures(board))]
+    below += [f"- `{signature}`" for signature in signatures(board)]
+    table = markdown(leaderboard_layout(board).table(board))
+    return "\n".join([*table, *(["", *below] if below else [])]) + "\n"
+
+
+def _latex(board: Leaderboard) -> str:
+    below = [line for part in (*_notes(board), *signatures(board)) for line in ("", escape_latex(part))]
+    return "\n".join([r"% \usepackage{booktabs}", *latex(leaderboard_layout(board).table(board)), *below]) + "\n"
+
+
+WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
+    "tsv": lambda board: b"".join(tsv(leaderboard_layout(board).table(board))).decode(),
+    "json": json_text,
+    "md": _markdown,
+    "tex": _latex,
+}
+"""The files of a leaderboard by their endings."""
+
+
+def leaderboard_text(board: Leaderboard, most: int) -> str:
+    """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
+    layout = leaderboard_layout(board)
+    hidden = {*board.headline[1:], "errors", "warnings"}
+    named = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
+    narrow = replace(layout, columns=named, shown=tuple(key for key in layout.shown if key not in hidden))
+    failures = _failures(board)
+    below = [*family_lines(board.families, board.measure), *sentences(board.notes)]
+    below += [one_line(line, 300) for line in failures[:most]]
+    lines = [*[*text(narrow.table(board), most, SCREEN)][1:], *(part for line in below for part in wrapped(line))]
+    if len(failures) > most:
+        lines.append(f"... and {len(failures) - most} more that failed")
+    return "\n".join([*lines, *(f"signature  {signature}" for signature in signatures(board))])
+
+
+# ---- What runs show together
 
 
 def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
@@ -259,13 +245,39 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     return many.overview(evaluation, systems, policies, scored, board.headline, resampling)
 
 
-_ANSWERS: Final = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
+def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
+    """All of it as one document, which pages and charts are made from; `pages`: runs have pages."""
+    evaluation, resampling = found.evaluation, found.resampling
+
+    def ranked(row: Row) -> documents.RankedRow:
+        limits = Limits(*row.limits(board.measure)) if row.intervals and board.measure in row.scores else None
+        tests = (row.tier or None, row.p_above or None, row.p_baseline)
+        score = row.scores.get(board.measure)
+        return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests)
+
+    return documents.Overview(
+        task=evaluation.mode,
+        measure=board.measure,
+        unit=evaluation.unit,
+        unit_measure=evaluation.measure,
+        policies=tuple(each.policy for each in found.policies),
+        bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
+        families=board.families,
+        notes=board.notes,
+        pages=pages,
+        runs=tuple(documents.System(*system) for system in found.systems),
+        leaderboard=tuple(map(ranked, board.rows)),
+        queries=tuple(unit for each in found.policies for unit in each.units),
+        answers=tuple(part for each in found.policies for part in each.answers),
+        agreement=tuple(each.agreement for each in found.policies),
+        stability=found.stability,
+    )
 
 
 def _answers(found: many.Overview) -> Table:
     """A row for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
     labels = labels_of(found.systems)
-    layout = Layout("answers", "", columns(*_ANSWERS, *map(spreadsheet_cell, labels)), lambda rows: rows)
+    keys = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
     things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
     rows = []
     for each in found.policies:
@@ -273,6 +285,7 @@ def _answers(found: many.Overview) -> Table:
         for thing, times, *marks in zip(things, each.often, *of_runs):
             only = labels[marks.index(many.FOUND)] if times == 1 else ""
             rows.append((each.policy, *thing, times, only, *map(str.strip, marks)))
+    layout = Layout("answers", "", columns(*keys, *map(spreadsheet_cell, labels)), lambda rows: rows)
     return Table(layout, rows, len(rows))
 
 
@@ -282,13 +295,12 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
         policy = {"policy": each.policy}
         for right, wrong in zip(each.right, each.wrong):
             (run, run_id), (other, other_id) = found.systems[right.a], found.systems[right.b]
-            pair = {"what": "pair", "run": run, "run_id": run_id, "other_run": other, "other_run_id": other_id}
-            overlaps = {
-                f"{side}_{name}": getattr(overlap, name)
-                for side, overlap in (("right", right), ("wrong", wrong))
-                for name in ("shared", "either", "jaccard")
-            }
-            yield policy | pair | overlaps | {"part": right.part}
+            yield policy | {
+                "what": "pair", "run": run, "run_id": run_id, "other_run": other, "other_run_id": other_id,
+                "right_shared": right.shared, "right_either": right.either, "right_jaccard": right.jaccard,
+                "wrong_shared": wrong.shared, "wrong_either": wrong.either, "wrong_jaccard": wrong.jaccard,
+                "part": right.part,
+            }  # fmt: skip
         for one in each.agreement.systems:
             yield policy | {"what": "systems"} | asdict(one)
         for measure, score in each.agreement.union.scores.items():
@@ -312,30 +324,19 @@ def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-_AGREEMENT: Final = Layout(
-    "agreement",
-    "",
-    columns(
-        *("policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either"),
-        *("right_jaccard", "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed"),
-        *("measure", "score"),
-    ),
-    _agreement,
+_OF_AGREEMENT: Final = columns(
+    *("policy", "what", "run", "run_id", "other_run", "other_run_id", "right_shared", "right_either"),
+    *("right_jaccard", "wrong_shared", "wrong_either", "wrong_jaccard", "part", "systems", "recall", "agreed"),
+    *("measure", "score"),
 )
-_STABILITY: Final = Layout(
-    "stability",
-    "",
-    columns(
-        *("what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
-        *("first", "first_changes"),
-    ),
-    _stability,
+_OF_STABILITY: Final = columns(
+    *("what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
+    *("first", "first_changes"),
 )
-
 TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
     "answers.tsv": _answers,
-    "agreement.tsv": _AGREEMENT.table,
-    "stability.tsv": _STABILITY.table,
+    "agreement.tsv": Layout("agreement", "", _OF_AGREEMENT, _agreement).table,
+    "stability.tsv": Layout("stability", "", _OF_STABILITY, _stability).table,
 }
 """The tables by the names of their files."""
 
@@ -347,33 +348,7 @@ def files_of(board: Leaderboard, found: many.Overview) -> dict[str, Iterator[byt
     return files | {name: tsv(table(found)) for name, table in TABLES.items()}
 
 
-def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
-    """All of it as one document, which pages and charts are made from; `pages`: runs have pages."""
-    evaluation, resampling = found.evaluation, found.resampling
-    return documents.Overview(
-        task=evaluation.mode,
-        measure=board.measure,
-        unit=evaluation.unit,
-        unit_measure=evaluation.measure,
-        policies=tuple(each.policy for each in found.policies),
-        bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
-        families=board.families,
-        notes=board.notes,
-        pages=pages,
-        runs=tuple(documents.System(*system) for system in found.systems),
-        leaderboard=tuple(_ranked_row(row, board.measure) for row in board.rows),
-        queries=tuple(unit for each in found.policies for unit in each.units),
-        answers=tuple(part for each in found.policies for part in each.answers),
-        agreement=tuple(each.agreement for each in found.policies),
-        stability=found.stability,
-    )
-
-
-def _ranked_row(row: Row, measure: str) -> documents.RankedRow:
-    limits = Limits(*row.limits(measure)) if row.intervals and measure in row.scores else None
-    tests = (row.tier or None, row.p_above or None, row.p_baseline)
-    return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, row.scores.get(measure), limits, *tests)
-
+# ---- Problems
 
 PROBLEMS: Final = "problems.tsv"
 
@@ -391,7 +366,7 @@ def _problems(outcomes: Iterable[Outcome]) -> Iterator[dict[str, str]]:
 
 
 _PROBLEMS: Final = Layout(
-    "problems", "", tuple(map(Column, ("run", "policy", "severity", "code", "file", "line", "message"))), _problems
+    "problems", "", columns("run", "policy", "severity", "code", "file", "line", "message"), _problems
 )
 
 

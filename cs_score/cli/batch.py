@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
-from cs_score.batch.batch import BatchOptions, BatchResult, run_batch
-from cs_score.batch.coldstart import ColdStartPlan
+from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
 from cs_score.batch.documents import FAILED
-from cs_score.batch.plan import EvidencePlan, Plan
-from cs_score.batch.runs import InputFile, RunFile, find_runs, read_policies
-from cs_score.batch.store import planned_batch
+from cs_score.batch.execution import BatchResult, run_batch
+from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
 from cs_score.batch.tables import WRITERS as BOARD_WRITERS
 from cs_score.batch.tables import leaderboard_text
 from cs_score.cli import options
@@ -26,11 +24,10 @@ from cs_score.cli.inputs import gold_and_words, say_policy
 from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
 from cs_score.cli.output import is_quiet, print_text, remark
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
-from cs_score.coldstart.options import NamedPolicy, listed
+from cs_score.coldstart.options import listed
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
-from cs_score.problems.reports import OPTION
 from cs_score.tasks import COLD_START
 
 if TYPE_CHECKING:
@@ -58,19 +55,9 @@ _WRITTEN: Final = "The files of a run are DIR/RUN/out.sf and so on, with several
 _OF_RUNS: Final = f"{_OF_BATCHES} --mix-editions --with-json --run --policy --also-policy --pool"
 
 
-class Asked(NamedTuple):
-    """What a batch is asked for: words that name runs, files that all of them share, endings of the files of a folder
-    that are runs, and the plan of runs that follow another edition."""
-
-    plan: Plan
-    runs: Sequence[str]
-    shared: Sequence[str]
-    endings: Sequence[str]
-    following: Callable[[str], ColdStartPlan] | None = None
-
-
-def _asked_of_runs(line: Line) -> Asked:
-    queries = tuple(word for word in line.words if is_query_file(word))
+def _plan_and_runs(line: Line) -> tuple[Plan, Sequence[str]]:
+    """The plan of Cold Start runs, and the words that name runs."""
+    queries = [word for word in line.words if is_query_file(word)]
     others = [word for word in line.words if not is_query_file(word)]
     if not queries:
         raise UsageError("Not enough arguments; a query file (*.xml) must be given")
@@ -82,13 +69,7 @@ def _asked_of_runs(line: Line) -> Asked:
         if not members(word):
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=word, remedy="name the files of the pool")
     pool = [name_of(member) for word in words for member in members(word)]
-    lists = [name for name in map(line.get, ("-queries", "-samples")) if name and os.path.isfile(name)]
-
-    def following(edition: str) -> ColdStartPlan:
-        return _plan_of_runs(line.but({"--follow": edition}, without=["--mention-types"]), queries, pool)
-
-    runs = [word for word in others if word not in found]
-    return Asked(_plan_of_runs(line, queries, pool), runs, (*queries, *pool, *lists), (RUN_SUFFIX,), following)
+    return _plan_of_runs(line, queries, pool), [word for word in others if word not in found]
 
 
 def _is_pool(word: str) -> bool:
@@ -100,46 +81,41 @@ def _is_pool(word: str) -> bool:
         return False
 
 
-def _asked_of_predictions(task: str, line: Line) -> Asked:
-    gold, predictions = gold_and_words(line)
-    if not predictions and "--runs-from" not in line:
-        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
-    plan = EvidencePlan(
-        task=task,
-        gold=InputFile(gold).held(),
-        options=own_arguments(task, line),
-        resampling=read_resampling(line, with_family=True),
-        page=pages.page_maker() if "--html" in line else None,
-    )
-    return Asked(plan, predictions, (gold,), (".jsonl", ".json"))
-
-
-def _plan_of_runs(line: Line, queries: tuple[str, ...], pool: Sequence[str]) -> ColdStartPlan:
+def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> ColdStartPlan:
     asked = Scoring(line)
-    chosen, texts = asked.options, asked.policy_texts
-    also = read_policies(line.texts("--also-policy"), chosen, texts)
-    name = line.get("--policy") or "given" if also else ""
-    if name in (policy.name for policy in also):
-        raise UsageError(f"--also-policy {name} is the policy in force already")
     # A single call takes all other switches as well.
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
-    return ColdStartPlan(
-        queries=tuple(InputFile(name).held() for name in queries),
-        pool=tuple(InputFile(name).held() for name in pool),
-        options=chosen,
-        policies=(NamedPolicy(name, chosen.policy, chosen.justifications, texts), *also),
+    return cold_start_plan(
+        queries,
+        pool,
+        asked.options,
+        asked.policy_texts,
+        line.get("--policy") or "given",
+        line.texts("--also-policy"),
         layout=asked.layout,
         with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
-        folder=os.getcwd(),
-        query_list=InputFile.of_option(chosen.queries),
-        samples=InputFile.of_option(chosen.samples),
         resampling=read_resampling(line, with_family=True),
         validates="--validate" in line,
         records="--problems" in line,
         page=pages.page_maker() if "--html" in line else None,
     )
+
+
+def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
+    """The plan of a task of evidence, and the words that name files of predictions."""
+    gold, predictions = gold_and_words(line)
+    if not predictions and "--runs-from" not in line:
+        raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
+    plan = EvidencePlan(
+        task=task,
+        gold=InputFile.of(gold),
+        options=own_arguments(task, line),
+        resampling=read_resampling(line, with_family=True),
+        page=pages.page_maker() if "--html" in line else None,
+    )
+    return plan, predictions
 
 
 @verb(
@@ -164,66 +140,64 @@ def batch(task: str, line: Line) -> int:
     """
     if named := line.texts("--run"):
         line = line.but({"-runids": ":".join(named)}, without=["--run"])
-    asked = _asked_of_runs(line) if task == COLD_START else _asked_of_predictions(task, line)
-    runs_from, dask, problems = map(line.get, ("--runs-from", "--dask", "--problems"))
-    jobs, ships, out = whole_number(line, "--jobs", MOST_JOBS), "--ship-inputs" in line, line.folder or ""
-    if [*asked.shared, *asked.runs, runs_from].count("-") > 1:
+    plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
+    runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
+    asked = BatchOptions(
+        line.folder or "",
+        None if measure is None else find(measure, plan.measures()),
+        resume="--resume" in line,
+        force="--force" in line,
+        jobs=whole_number(line, "--jobs", MOST_JOBS),
+        dask=dask,
+        ships="--ship-inputs" in line,
+        problems=line.get("--problems"),
+        runs_from=runs_from,
+        progress=None if is_quiet() else sys.stderr,
+        mix_editions="--mix-editions" in line,
+    )
+    if [*(file.name for file in plan.inputs), *words, runs_from].count("-") > 1:
         raise UsageError("only one of the files can be standard input")
-    measure = wanted = line.get("--measure")
-    if wanted is not None and (measure := find(wanted, asked.plan.measures())) is None:
-        raise UsageError(f"--measure {wanted}: no such measure; there are {', '.join(asked.plan.measures())}")
-    if dask is not None and jobs is not None:
+    if measure is not None and asked.measure is None:
+        raise UsageError(f"--measure {measure}: no such measure; there are {', '.join(plan.measures())}")
+    if dask is not None and asked.jobs is not None:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
-    if ships and dask is None:
+    if asked.ships and dask is None:
         raise UsageError("--ship-inputs goes with --dask")
-    runs, remarks = find_runs(asked.runs, runs_from, asked.endings)
+    runs, remarks = find_runs(words, runs_from, (RUN_SUFFIX,) if task == COLD_START else (".jsonl", ".json"))
     for text in remarks:
         _remark(text)
-    plan, runs = _with_editions(asked.plan, runs, asked.following)
-    shared = [*asked.shared, *([] if runs_from is None else [runs_from])]
-    with_pages = "--html" in line
-    reports = tuple(OPTION.outputs(problems))
-    outputs = planned_batch(plan, out, runs, shared, reports, "--force" in line, with_pages=with_pages)
-    outputs.check()
-    outputs.clear()
-    is_elsewhere = dask is not None and not ships
-    files = (run.file.held() for run in runs)
-    runs = [replace(run, file=file.located() if is_elsewhere else file) for run, file in zip(runs, files)]
-    settings = BatchOptions(
-        out, measure, "--resume" in line, ships, problems, pages.page_maker() if with_pages else None, jobs, dask,
-        None if is_quiet() else sys.stderr, "--mix-editions" in line,
-    )  # fmt: skip
+    plan, runs = _with_editions(plan, runs, line)
     try:
-        result = run_batch(plan, runs, settings, _remark)
+        result = run_batch(plan, runs, asked, _remark)
     except KeyboardInterrupt:
-        _remark(f"interrupted; the runs in {out} are whole, and the same command with --resume goes on")
+        _remark(f"interrupted; the runs in {asked.out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
     board = result.leaderboard
-    text = leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board)
-    print_text(text)
-    first = plan.policy_names()[0]
-    runs_scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
-    missing = {*listed(line.text("-runids", ""))} - {run.run_id for run in runs_scored}
+    print_text(leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board))
+    first = plan.policy_names[0]
+    scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
+    missing = {*listed(line.text("-runids", ""))} - {run.run_id for run in scored}
     with contextlib.suppress(OutputError):
-        say_policy(Scoring(line), sum(run.duplicates or 0 for run in runs_scored))
+        say_policy(Scoring(line), sum(run.duplicates or 0 for run in scored))
         for run_id in sorted(missing):
             remark(f"no run called {run_id} could be scored")
-        remark(_summary(result, out))
+        remark(_summary(result, asked.out))
     return Status.FAILED if result.failed or missing else Status.DONE
 
 
-def _with_editions(
-    plan: Plan, runs: Sequence[RunFile], following: Callable[[str], ColdStartPlan] | None
-) -> tuple[Plan, list[RunFile]]:
+def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:
     """The plan with those of other editions, and the runs that ask for them. Raises UsageError without editions."""
-    own = plan.edition_of(RunFile("", InputFile("")))
-    runs = [replace(run, follow="") if run.follow == own else run for run in runs]
+    runs = [replace(run, follow="") if run.follow == plan.edition else run for run in runs]
     editions = dict.fromkeys(run.follow for run in runs if run.follow)
-    if editions and following is None:
+    if not editions:
+        return plan, runs
+    if not isinstance(plan, ColdStartPlan):
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
-    if editions and following is not None:
-        plan = replace(plan, editions={name: following(name) for name in editions})
-    return plan, runs
+    others = {}
+    for name in editions:
+        following = _plan_of_runs(line.but({"--follow": name}, without=["--mention-types"]), (), ())
+        others[name] = replace(following, queries=plan.queries, pool=plan.pool)
+    return replace(plan, editions=others), runs
 
 
 def _remark(text: str) -> None:

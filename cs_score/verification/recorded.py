@@ -17,7 +17,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import InputDigest, open_source
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
-from cs_score.batch.runs import InputFile
+from cs_score.batch.plan import InputFile
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.options import Options, Policy

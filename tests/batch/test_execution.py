@@ -8,11 +8,9 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from cs_score.batch import execution as tasks
 from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.execution import Backend, Job, Progress, run_jobs
-from cs_score.batch.plan import Scored
-from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.execution import Backend, Job, Progress, Scorer, run_jobs
+from cs_score.batch.plan import InputFile, RunFile, Scored
 
 
 class Died(Exception):
@@ -78,11 +76,8 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
         def prepare(self) -> Broken:
             return Broken()
 
-    tasks.install("broken", Plan())  # type: ignore[arg-type]
-    try:
-        [scored] = tasks.run_job("broken", Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
-    finally:
-        tasks.forget("broken")
+    score = Scorer(Plan())  # type: ignore[arg-type]
+    [scored] = score(Job("coldstart", RunFile("a", InputFile("a.tab")), {"": os.curdir}))
     assert scored.outcome.state == FAILED
     assert "defect of cs-score: ZeroDivisionError: oh" in str(scored.outcome.failure)
 

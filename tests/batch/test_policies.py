@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.base.errors import UsageError
-from cs_score.batch.runs import read_policies
+from cs_score.batch.coldstart import cold_start_plan
 from cs_score.coldstart.options import Options
 from tests.batch.command import batch_in, contents, leaderboard, without_call
 from tests.coldstart.command import score_in as cs_score_in
@@ -34,7 +34,7 @@ SF_SWITCHES = (
 )
 def test_what_is_no_policy(given: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        read_policies(given, Options(), TEXTS)
+        cold_start_plan((), (), Options(), TEXTS, "kb", given)
 
 
 def test_each_policy_has_the_bytes_of_a_call_with_its_switches(world: Path) -> None:

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cs_score.batch import execution as tasks
 from cs_score.batch.coldstart import ColdStartPlan
-from cs_score.batch.execution import Job
-from cs_score.batch.plan import Scored
-from cs_score.batch.runs import InputFile, RunFile
+from cs_score.batch.execution import Job, Scorer
+from cs_score.batch.plan import InputFile, RunFile, Scored
 from cs_score.cli.batch import _plan_of_runs
 from cs_score.cli.core import load
 from tests.batch.command import without_time
@@ -31,12 +29,8 @@ def _plan_of(case: Case) -> ColdStartPlan:
 
 
 def _scored(plan: ColdStartPlan, run: InputFile) -> Scored:
-    tasks.install("travelling", plan)
-    try:
-        [delivery] = tasks.run_job("travelling", Job("coldstart", RunFile("run", run), {"": None}))
-    finally:
-        tasks.forget("travelling")
-    return delivery
+    [scored] = Scorer(plan)(Job("coldstart", RunFile("run", run), {"": None}))
+    return scored
 
 
 @pytest.mark.parametrize("ship", [False, True], ids=["shared", "shipped"])
@@ -50,7 +44,7 @@ def test_files_of_options_travel_too(case: Case, ship: bool, tmp_path: Path, mon
         plan = _plan_of(case)
         expected = _scored(plan, InputFile("run.tab"))
         run = InputFile("run.tab")
-        sent = pickle.dumps((plan.travelling(ship), run.loaded() if ship else run.located()))
+        sent = pickle.dumps((plan.travelling(ship), run.travelling(ship)))
     if ship:
         for path in here.iterdir():
             path.unlink()
