@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeAlias
 
-from cs_score.analysis.many import assessors as assessing
-from cs_score.analysis.many import pool_bias as pooling
-from cs_score.analysis.many import sampled_pool as sampling
+from cs_score.analysis.many import pools
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Limits, Together, checked
 from cs_score.api.documents import Comparison
@@ -134,13 +132,13 @@ class TwoRankings(Statistics):
 class PoolBias(TwoRankings):
     """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
 
-    _default, _printout, _what = "pool-bias", pooling.BIAS, "pool bias"
+    _default, _printout, _what = "pool-bias", pools.BIAS, "pool bias"
 
 
 class SampledPool(Statistics):
     """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
 
-    _default, _printout = "sampled-pool", sampling.SAMPLED
+    _default, _printout = "sampled-pool", pools.SAMPLED
 
     def __repr__(self) -> str:
         runs = (f"{each.run} {each.precision.estimate:.4f}" for each in self._document.runs)
@@ -150,7 +148,7 @@ class SampledPool(Statistics):
 class Assessors(TwoRankings):
     """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
 
-    _default, _printout, _what = "assessed", assessing.ASSESSED, "two assessors"
+    _default, _printout, _what = "assessed", pools.ASSESSED, "two assessors"
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.
@@ -290,9 +288,7 @@ def pool_bias(
         mention_types=mention_types,
     )  # fmt: skip
     with paused_collector():
-        opened = open_gold(asked, options)
-        runs_given = runs_of(given)
-        return PoolBias(pooling.pool_bias(opened, assessed, runs_given, teams, measure))
+        return PoolBias(pools.pool_bias(open_gold(asked, options), assessed, runs_of(given), teams, measure))
 
 
 @checked
@@ -306,10 +302,9 @@ def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence:
     nothing was assessed.
     """
     confidence = Resampling(1, confidence=confidence).confidence
-    scored = {
-        name: run._for_analysis("sampled_pool") for name, run in _results("sampled_pool", runs, RunResult).items()
-    }
-    return SampledPool(sampling.sampled_pool(scored, sampling.read_inclusion(inclusion), confidence))
+    given = _results("sampled_pool", runs, RunResult)
+    scored = {name: run._for_analysis("sampled_pool") for name, run in given.items()}
+    return SampledPool(pools.sampled_pool(scored, pools.read_inclusion(inclusion), confidence))
 
 
 @checked
@@ -334,14 +329,13 @@ def assessors(
     if list(sides[0]) != list(sides[1]):
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
-    given = [{name: result._to_compare() for name, result in side.items()} for side in sides]
-    golds = [next(iter(side.values())) for side in sides]
-    first, second = (
-        each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else () for each in golds
-    )
-    judged = assessing.judged_in(first), assessing.judged_in(second)
+    first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
+    assessments = [
+        each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else ()
+        for each in (next(iter(side.values())) for side in sides)
+    ]
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters)
-    return Assessors(assessing.assessors(task, given[0], given[1], measure, judged, settings))
+    return Assessors(pools.assessors(task, first, second, measure, assessments, settings))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -34,15 +34,14 @@ from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.analysis.many import assessors, sampled_pool
-    from cs_score.analysis.many import pool_bias as bias
+    from cs_score.analysis.many import pools
+    from cs_score.coldstart.lines import Assessment
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
 else:
     checking = Late("cs_score.verification.checking")
-    assessors, bias = Late("cs_score.analysis.many.assessors"), Late("cs_score.analysis.many.pool_bias")
-    sampled_pool, pages = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.report.documents")
+    pools, pages = Late("cs_score.analysis.many.pools"), Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
@@ -146,9 +145,8 @@ def _print_comparison(line: Line, found: Comparison) -> int:
 def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
-    task, measure = task_named(name), (read_measures(line) or (None,))[0]
     sides: list[Mapping[str, Any]] = []
-    judged: list[assessors.Judged] = []
+    assessments: list[Sequence[Assessment]] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -157,16 +155,16 @@ def _compare_assessors(name: str, line: Line) -> int:
                 gold = with_pool(opened, assessed)
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
-                sides.append(dict(zip(sampled_pool.names_of(runs), score_each(gold, runs, given.load))))
-                judged.append(assessors.judged_in(gold.links.assessments))
+                sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
+                assessments.append(gold.links.assessments)
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
-        for each in (line, line.but({"--gold": second})):
-            sides.append(named_by(name, each, fewest=1, most=None).several())
-            judged.append({})
-    found = assessors.assessors(task, sides[0], sides[1], measure, (judged[0], judged[1]), resampling)
-    return print_found(line, assessors.ASSESSED, found)
+        sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        assessments = [(), ()]
+    measure = next(iter(read_measures(line)), None)
+    found = pools.assessors(task_named(name), sides[0], sides[1], measure, assessments, resampling)
+    return print_found(line, pools.ASSESSED, found)
 
 
 # ---- What test sets and pools can show
@@ -277,8 +275,8 @@ def pool_bias(line: Line) -> int:
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened, pool, runs = given.opened()
-        found = bias.pool_bias(opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar)
-    return print_found(line, bias.BIAS, found)
+        found = pools.pool_bias(opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar)
+    return print_found(line, pools.BIAS, found)
 
 
 # ---- Results held against others

@@ -37,7 +37,7 @@ from cs_score.tasks import COLD_START, task_named
 if TYPE_CHECKING:
     from cs_score.analysis import comparison
     from cs_score.analysis.coldstart import scored as analyses
-    from cs_score.analysis.many import sampled_pool
+    from cs_score.analysis.many import pools
     from cs_score.coldstart import documents
     from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.problems import reports
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 else:
     comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
-    sampled_pool, documents = Late("cs_score.analysis.many.sampled_pool"), Late("cs_score.coldstart.documents")
+    pools, documents = Late("cs_score.analysis.many.pools"), Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 
 PROGRAM: Final = "cs-score"
@@ -402,15 +402,15 @@ def estimate_from_sample(line: Line) -> int:
     """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
-    inclusion, resampling = sampled_pool.read_inclusion(line.text("--inclusion")), read_resampling(line, always=True)
+    inclusion, resampling = pools.read_inclusion(line.text("--inclusion")), read_resampling(line, always=True)
     given = Runs(line)
     with paused_collector():
         opened, pool, runs = given.opened()
         gold = with_pool(opened, pool)
-        loaded = {name: given.load(gold, run) for name, run in zip(sampled_pool.names_of(runs), runs)}
+        loaded = {name: given.load(gold, run) for name, run in zip(pools.names_of(runs), runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
-        found = sampled_pool.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
-    return print_found(line, sampled_pool.SAMPLED, found)
+        found = pools.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
+    return print_found(line, pools.SAMPLED, found)
 
 
 def print_found(line: Line, printout: Printout, found: Any) -> int:

@@ -1,22 +1,21 @@
 """What many runs show together: what each found, how much they have in common, how firm their ranking is.
 
-What one run gives to it under one policy are `Findings`, small enough to travel and to be kept with the run: text is
-left out where gold has it, things to be found are numbered, answers are known by the twelve digits that stand for
-query, value and provenance. Values do not depend on who scored the runs or in which order: runs are named by their
-position in the batch.
+What one run gives to it under one policy are `Findings`, small enough to travel and to be kept with the run: things to
+be found are numbered, answers are known by the twelve digits that stand for query, value and provenance.
 
 What runs of an evidence mode found is read off the statistics of their units. A unit is right by a measure where
 nothing that the measure looks at is wrong or missing: its own value is 1, or 0/0 because neither gold nor the run has
-anything there. So a claim is right by `abstract_label_only_f1` where just its gold abstracts are predicted, each with
-gold's label, and a question is right by `em` where its answer is gold's.
+anything there.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
@@ -85,8 +84,8 @@ def findings(table: UnitTable, found: int = 0, right: Iterable[str] = (), wrong:
     """The findings of a run, given the bits of what was found and the ids of answers."""
     texts = {row: ",".join(map(repr, row)) for row in set(table.rows)}  # many units have the same statistics
     rows = ";".join([texts[row] for row in table.rows])
-    ids = json.dumps(table.ids)
-    return Findings(ids, table.columns, rows, f"{found:x}", "".join(sorted(right)), "".join(sorted(wrong)))
+    answers = ("".join(sorted(ids)) for ids in (right, wrong))
+    return Findings(json.dumps(table.ids), table.columns, rows, f"{found:x}", *answers)
 
 
 def bits(numbers: Iterable[int], size: int) -> int:
@@ -161,15 +160,12 @@ def to_find(gold: Gold) -> ToFind:
 
 def run_findings(run: RunResult, sought: ToFind, measures: Sequence[Measure]) -> Findings:
     """What a scored run hands over; `measures` are those whose statistics by unit are wanted."""
-    found: set[int] = set()
-    right: set[str] = set()
-    wrong: set[str] = set()
+    found, right, wrong = set[int](), set[str](), set[str]()
     for unit in run.units:
         labels, matched = unit.labels, unit.matched
         for tally in (tally for query in unit.queries for tally in query.tallies):
-            lines = tally.responses
-            wrong.update([line.follow_on.id for line in lines if WRONG in labels[line.index]])
-            hits = [line for line in lines if RIGHT in labels[line.index]]
+            wrong.update([line.follow_on.id for line in tally.responses if WRONG in labels[line.index]])
+            hits = [line for line in tally.responses if RIGHT in labels[line.index]]
             right.update([line.follow_on.id for line in hits])
             met = [matched[line.index].value_class for line in hits if line.index in matched]
             found.update([sought.numbers.get((tally.name, name), -1) for name in met])
@@ -275,17 +271,16 @@ def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
     return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
 
 
-def overlaps(answers: Sequence[int | None], parts: Mapping[str, int] | None = None) -> list[Common]:
-    """Every pair of runs that have answers at all, in their order, by the bits of their answers.
+def overlaps(answers: Mapping[int, int], parts: Mapping[str, int]) -> list[Common]:
+    """Every pair of runs by the bits of their answers, given by position; `parts` has the bits of each part of gold.
 
-    `parts` has the bits of each part of gold. Parts are never pooled: a sentence can be right only where its abstract
-    is, so that their sum would count agreement twice.
+    Parts are never pooled: a sentence can be right only where its abstract is, so that their sum would count agreement
+    twice.
     """
-    there = [(place, of_run) for place, of_run in enumerate(answers) if of_run is not None]
     return [
         Common(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
-        for (a, one), (b, other) in combinations(there, 2)
-        for part, mask in (parts or {"": -1}).items()
+        for (a, one), (b, other) in combinations(answers.items(), 2)
+        for part, mask in parts.items()
     ]
 
 
@@ -298,7 +293,7 @@ def marks(found: int, things: int) -> str:
 
 
 def found_by(of_runs: Sequence[str], things: int) -> list[int]:
-    """How many runs found each thing; `of_runs` has the marks of each run."""
+    """How many runs found each thing, given the marks of each run."""
     return [of_thing.count(FOUND) for of_thing in zip(*of_runs)] if of_runs else [0] * things
 
 
@@ -413,11 +408,9 @@ def overview(
                 for unit, n in units
             ]
         of_policies.append(_of_policy(policy, given, tables, evaluation, units, wanted))
-        for measure in measures:
-            of_runs = [None if each is None else each[0].get(measure) for each in given]
-            if any(score is not None for score in of_runs):
-                scores[Ranking(measure, policy)] = of_runs
-        ranked = [measure for measure in measures if Ranking(measure, policy) in scores]
+        of_measures = {measure: [each and each[0].get(measure) for each in given] for measure in measures}
+        ranked = [name for name, of_runs in of_measures.items() if any(score is not None for score in of_runs)]
+        scores |= {Ranking(measure, policy): of_measures[measure] for measure in ranked}
         if resampling is not None and ranked:
             drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
             resampled.update((Ranking(measure, policy), found) for measure, found in zip(ranked, drawn))
@@ -436,24 +429,21 @@ def _of_policy(
     units: Sequence[Unit],
     wanted: Sequence[Wanted],
 ) -> OfPolicy:
-    there = [place for place, each in enumerate(given) if each is not None]
+    there = {place: each[1] for place, each in enumerate(given) if each is not None}
     # The measure of units is the first of those by which they are right.
     measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
     known: dict[tuple[float, ...], Values] = {}
     values = [{} if table is None else measure.values(table, known) for table in tables]
     # As bits, by system: what it found, which of all answers it has right, which wrong.
+    parts = unit_parts(len(units), evaluation.by_unit) if evaluation.by_unit else {"": -1}
     if evaluation.by_unit:
-        parts = unit_parts(len(units), evaluation.by_unit)
         answers = {place: unit_answers(values[place], units, len(parts)) for place in there}
         found = {place: right for place, (right, _) in answers.items()}
     else:
-        parts = {"": -1}
-        of_runs = [each[1] for each in given if each is not None]
-        sides = [as_bits([_ID.findall(ids) for ids in side]) for side in zip(*((f.right, f.wrong) for f in of_runs))]
-        answers = dict(zip(there, zip(*sides)))
-        found = {place: each.bits() for place, each in zip(there, of_runs)}
-    everyone = range(len(given))
-    of_systems = [marks(found[place], len(wanted)) if place in found else None for place in everyone]
+        sides = zip(*((each.right, each.wrong) for each in there.values()))
+        answers = dict(zip(there, zip(*(as_bits([_ID.findall(ids) for ids in side]) for side in sides))))
+        found = {place: each.bits() for place, each in there.items()}
+    of_systems = [marks(found[place], len(wanted)) if place in found else None for place in range(len(given))]
     often = found_by([each for each in of_systems if each is not None], len(wanted))
     of_parts: dict[str, list[int]] = {}
     for place, thing in enumerate(wanted):
@@ -463,18 +453,15 @@ def _of_policy(
         times = [often[place] for place in places]
         alone = [place for place in places if often[place] == 1]
         only = (0 if each is None else sum(each[place] == FOUND for place in alone) for each in of_systems)
-        found_by_so_many = tuple(times.count(number) for number in range(len(there) + 1))
+        found_by_so_many = tuple(map(times.count, range(len(there) + 1)))
         difficulty.append(Difficulty(policy, part, len(places), found_by_so_many, tuple(only)))
         together += found_together(times, len(there), part)
-    found_by_any = 0
-    for each in found.values():
-        found_by_any |= each
-    union = Union(dict(evaluation.union_scores(found_by_any)) if there else {})
-    of_sides = [[answers[place][side] if place in answers else None for place in everyone] for side in (0, 1)]
-    right, wrong = (overlaps(of_side, parts) for of_side in of_sides)
+    union = Union(dict(evaluation.union_scores(reduce(operator.or_, found.values()))) if there else {})
+    right, wrong = (overlaps({place: each[side] for place, each in answers.items()}, parts) for side in (0, 1))
     pairs = (Overlap(one.a, one.b, one.jaccard, other.jaccard, one.part) for one, other in zip(right, wrong))
-    of_units = [(unit[0], tuple(own[unit][0] if unit in own else None for own in values)) for unit in units]
-    scores = [UnitScores(policy, *each) for each in of_units]
+    scores = [
+        UnitScores(policy, unit[0], tuple(own[unit][0] if unit in own else None for own in values)) for unit in units
+    ]
     agreement = Agreement(policy, tuple(pairs), union, tuple(together))
     return OfPolicy(policy, scores, difficulty, agreement, of_systems, often, right, wrong)
 
@@ -489,10 +476,8 @@ def unit_answers(values: Mapping[Unit, Values], units: Sequence[Unit], measures:
     unit that the run was not scored on neither.
     """
     size = len(units) * measures
-    right: list[int] = []
-    wrong: list[int] = []
+    sides: tuple[list[int], list[int]] = [], []
     for place, unit in enumerate(units):
         for thing, value in zip(range(place, size, len(units)), values.get(unit, ())):
-            is_right = value is None or value >= 1 - 1e-12  # 1 but for rounding
-            (right if is_right else wrong).append(thing)
-    return bits(right, size), bits(wrong, size)
+            sides[value is not None and value < 1 - 1e-12].append(thing)  # right: 1 but for rounding
+    return bits(sides[0], size), bits(sides[1], size)

@@ -22,30 +22,15 @@ from cs_score.analysis.many.overview import (
     overlaps,
     unit_parts,
 )
-from cs_score.analysis.many.rankings import (
-    FirstPlace,
-    Ranking,
-    RankingPair,
-    measured,
-    order_of,
-    row_tests,
-    stability,
-    tau_b,
-)
+from cs_score.analysis.many.rankings import FirstPlace, Ranking, RankingPair, measured, row_tests, stability, tau_b
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace, to_builtins
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
 
-Scores = Sequence[float]
-
-
-def tau(first: Scores, second: Scores) -> float | None:
-    return tau_b(order_of(tuple(first)), order_of(tuple(second)))
-
 
 def test_scores_that_differ_by_rounding_are_a_tie() -> None:
-    assert tau((0.3, 0.1 + 0.2), (1, 2)) is None
+    assert tau_b((0.3, 0.1 + 0.2), (1, 2)) is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
@@ -55,7 +40,7 @@ def test_tau_b_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
     expected = None
     if len(set(first)) > 1 and len(set(second)) > 1:
         expected = float(scipy.kendalltau(first, second).statistic)
-    assert tau(first, second) == pytest.approx(expected, abs=1e-12)
+    assert tau_b(first, second) == pytest.approx(expected, abs=1e-12)
 
 
 F1, AP = Ranking("F1", ""), Ranking("AP", "")
@@ -141,7 +126,9 @@ ids = st.integers(0, 30).map(lambda number: f"{number:012x}")
 
 @given(st.lists(st.frozensets(ids, max_size=8), max_size=5))
 def test_overlaps_are_those_of_sets(answers: list[frozenset[str]]) -> None:
-    found = [(each.a, each.b, each.shared, each.either) for each in overlaps(as_bits(answers))]
+    found = [
+        (each.a, each.b, each.shared, each.either) for each in overlaps(dict(enumerate(as_bits(answers))), {"": -1})
+    ]
     assert found == [
         (a, b, len(answers[a] & answers[b]), len(answers[a] | answers[b]))
         for a, b in combinations(range(len(answers)), 2)
@@ -152,14 +139,14 @@ def test_parts_are_never_pooled() -> None:
     """Two parts of two units each: the first run has all of the first, the second all of the second and one more."""
     parts = unit_parts(2, ("label", "sentence"))
     assert parts == {"label": 0b0011, "sentence": 0b1100}
-    found = [(each.part, each.shared, each.either) for each in overlaps([0b0011, 0b1101], parts)]
+    found = [(each.part, each.shared, each.either) for each in overlaps({0: 0b0011, 3: 0b1101}, parts)]
     assert found == [("label", 1, 2), ("sentence", 0, 2)]
 
 
 def test_two_runs_without_answers_have_no_overlap() -> None:
-    (pair,) = overlaps(as_bits([(), ()]))
+    (pair,) = overlaps(dict(enumerate(as_bits([(), ()]))), {"": -1})
     assert pair.jaccard is None
-    (pair,) = overlaps(as_bits([("a",), ()]))
+    (pair,) = overlaps(dict(enumerate(as_bits([("a",), ()]))), {"": -1})
     assert pair.jaccard == 0.0
 
 

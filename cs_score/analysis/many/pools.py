@@ -1,0 +1,634 @@
+"""What pools and assessors do to scores: what a pool favours, what a sample of it says, what a second assessor changes.
+
+*Pool bias*: each run is scored against the pool as it would be if its team had not taken part. A team's own assessments
+are those of lines that some run of the team has and no run of another team; a line is its query, value and the
+provenance of both relation and value. They are taken out of the pool, and with them the assessments of answers below
+those that nothing in the pool stands for any more. What nobody here gave stays.
+
+*Sampled pools*: what runs would score were all of their answers assessed, where those that were are a sample of known
+probabilities. Their file has a line of columns, separated by tabs, and a line for each stratum: `probability`, any of
+`query`, `slot`, `value`, `provenance` (what an answer says; empty or * for any) and `confidence` (the least one), and
+`prediction`, how probable it is that such an answer is right. An answer is of the first stratum that it fits.
+
+Source: J. Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from cs_score.analysis.coldstart.mistakes import counted_lines
+from cs_score.analysis.coldstart.scenarios import scenarios
+from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
+from cs_score.analysis.comparison import system_names
+from cs_score.analysis.many.rankings import ranks_of, tau_b
+from cs_score.base.documents import Document
+from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import Late
+from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.coldstart.gold import Gold, Run, with_pool
+from cs_score.coldstart.lines import Answer, Assessment, Response
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.scorer import OneRun, load_alone
+from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.statistics.arithmetic import ColumnFormula
+from cs_score.statistics.assessments import (
+    Estimate,
+    Estimated,
+    Items,
+    alpha,
+    assessor_intervals,
+    estimated,
+    interval_of,
+    kappa,
+)
+from cs_score.statistics.intervals import bootstrap_intervals
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.units import aligned
+from cs_score.tables.layout import Column, Layout, Row, headed
+from cs_score.tables.statistics import Printout, rankings_agree
+from cs_score.tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Late("numpy")
+
+# ---- Pool bias
+
+Given: TypeAlias = tuple[str, Answer]
+"""A line as the pool knows it: its query, by full id, and its answer."""
+
+
+class PoolLine(Record):
+    """A line of the pool."""
+
+    file: str
+    line: int
+
+
+class LeftOut(Record):
+    """The score against the pool without the team's own assessments, and its rank among such scores of all runs."""
+
+    score: float
+    rank: int
+
+
+class PooledRun(Record):
+    """One run. `unique` counts the assessments of lines that only its team has, `unique_classes` the classes that go
+    with them, `removed` are all that were taken out. The scenarios are those of `analyze`, None where the scorer would
+    give no score.
+    """
+
+    run: str
+    team: str
+    score: float
+    rank: int
+    left_out: LeftOut
+    unique: int
+    unique_classes: int
+    pessimistic: float | None
+    optimistic: float | None
+    removed: tuple[PoolLine, ...]
+
+
+class PoolBias(Document, frozen=True, kw_only=True, tag="pool-bias"):
+    """All runs in the order given, and tau-b between their scores and their left-out scores (None: all are tied)."""
+
+    schema_version: Literal[1] = 1
+    measure: str
+    runs: tuple[PooledRun, ...]
+    tau_b: float | None
+    signatures: Mapping[str, str]
+
+
+def read_teams(given: Input, runs: Sequence[str]) -> dict[str, str]:
+    """The team of each run: lines of a run and its team, with a tab between them. Runs without one are their own team.
+
+    Raises InputError with the place for a line that is none, a run that there is not, and one that has two teams.
+    """
+    with open_source(given) as source:
+        name, text = source.name, source.read_bytes().decode("utf-8", "replace")
+    teams: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        columns = line.split("\t") if "\t" in line else line.split()
+        if not line.strip() or (number == 1 and columns == ["run", "team"]):
+            continue
+        place = f"line {number}"
+        if len(columns) != 2 or not all(map(str.strip, columns)):
+            raise InputError("not a run and its team, with a tab between them", file=name, place=place)
+        run, team = map(str.strip, columns)
+        if run not in runs:
+            raise InputError(f"no run is called {run}{nearest(run, runs)}", file=name, place=place)
+        if teams.setdefault(run, team) != team:
+            raise InputError(f"{run} is in {teams[run]} already", file=name, place=place)
+    if not teams:
+        raise InputError("names no run", file=name)
+    return {run: teams.get(run, run) for run in runs}
+
+
+def pool_bias(
+    opened: Gold, pool: Sequence[Input], runs: Sequence[OneRun], teams: Input | None = None,
+    measure: str | None = None, *, load: Callable[[Gold, OneRun], Run] = load_alone, progress: Progress = silent,
+) -> PoolBias:  # fmt: skip
+    """How each run scores with and without what only its team brought into the pool; `opened` has the queries alone.
+
+    Raises UsageError for fewer than two runs, runs of one id and an unknown measure, InputError for files that cannot
+    be read or scored.
+    """
+    names = [run.run_id for run in runs]
+    if len(set(names)) < max(2, len(names)):
+        raise UsageError(f"pool-bias needs at least two runs with ids of their own, not {', '.join(names) or 'none'}")
+    team_of = {name: name for name in names} if teams is None else read_teams(teams, names)
+
+    def scored_against(gold: Gold, team: str | None = None) -> dict[str, Scored]:
+        """The runs of a team, or all, by their ids."""
+        chosen = [run for run in runs if team in (None, team_of[run.run_id])]
+        return {run.run_id: score_for_analysis(load(gold, run), gold.options.policy) for run in chosen}
+
+    def scores_of(found: Mapping[str, Scored]) -> dict[str, float]:
+        return {name: each.result.measures[each.measure(str(about))] for name, each in found.items()}
+
+    gold = with_pool(opened, pool)
+    scored = scored_against(gold)
+    about = scored[names[0]].measure(measure)
+    given: dict[str, set[Given]] = {}
+    for name, each in scored.items():
+        lines = {(line.query.full_id, line.answer) for line in each.run.links.responses}
+        given.setdefault(team_of[name], set()).update(lines)
+    own = {
+        team: _Own.of(gold.links.assessments, lines.difference(*(given[other] for other in given if other != team)))
+        for team, lines in given.items()
+    }
+    before = scores_of(scored)
+    after = dict(before)
+    for team in progress([team for team in own if own[team].removed], "leaving out"):
+        after |= scores_of(scored_against(with_pool(opened, [*_without(pool, own[team].removed)]), team))
+    ranks, ranks_after = (dict(zip(names, ranks_of(list(scores.values())))) for scores in (before, after))
+    rows = []
+    for name, each in scored.items():
+        whole, of_team = scenarios(each, about), own[team_of[name]]
+        rows.append(PooledRun(
+            name, team_of[name], before[name], ranks[name], LeftOut(after[name], ranks_after[name]), of_team.unique,
+            len(of_team.classes), whole.pessimistic, whole.optimistic, of_team.removed,
+        ))  # fmt: skip
+    return PoolBias(
+        task=COLD_START_MODE,
+        measure=str(about),
+        runs=tuple(rows),
+        tau_b=tau_b(before.values(), after.values()),
+        signatures={name: str(each.signature.of(str(about))) for name, each in scored.items()},
+    )
+
+
+class _Own(Record):
+    """How many assessments are a team's own, the classes that stand on nothing else, and all lines that go."""
+
+    unique: int
+    classes: frozenset[str]
+    removed: tuple[PoolLine, ...]
+
+    @classmethod
+    def of(cls, assessments: Sequence[Assessment], lines: set[Given]) -> _Own:
+        """What goes from the pool with these lines, assessments of what stands below them included."""
+        gone = {each for each in assessments if (each.query.full_id, each.answer) in lines}
+        unique, found = len(gone), -1
+        while found < len(gone):
+            found = len(gone)
+            known = {each.target for each in assessments if each not in gone}
+            gone |= {each for each in assessments if each.query.level and each.query.short_id not in known}
+        kept = {each.value_class for each in assessments if each not in gone}
+        classes = frozenset(each.value_class for each in gone if each.is_accepted) - kept
+        return cls(unique, classes, tuple(PoolLine(each.file, each.number) for each in assessments if each in gone))
+
+
+def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InMemory]:
+    """The files of the pool without some of their lines; a file of which no line is left is none of them."""
+    gone = {(each.file, each.line) for each in removed}
+    for file in pool:
+        with open_source(file) as source:
+            lines = source.read_bytes().split(b"\n")
+        name = name_of(file)
+        kept = [line for number, line in enumerate(lines, 1) if (name, number) not in gone]
+        if any(kept):
+            yield InMemory(plain_name(name), b"\n".join(kept))
+
+
+BIAS: Final = Printout(
+    Layout(
+        "pool-bias",
+        "%: Runs with and without what only their team brought into the pool",
+        (
+            *headed(rank="Rank", run="Run", team="Team", score="Score"),
+            Column("left_out", "Left out", meaning="score against the pool without the team's own assessments"),
+            Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
+            Column("unique", "Unique", meaning="assessments of lines that only the team has"),
+            Column("unique_classes", "Classes", meaning="classes that go with them"),
+            Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
+            Column("optimistic", "Optim.", meaning="score with every unassessed answer right"),
+        ),
+        lambda bias: (
+            {**asdict(row), "left_out": row.left_out.score, "rank_left_out": row.left_out.rank}
+            for row in sorted(bias.runs, key=lambda row: row.rank)
+        ),
+        most="whole",
+    ),
+    lambda bias: (
+        rankings_agree(bias.tau_b),
+        "Left out: score against the pool without what only the team's runs have.",
+        "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
+    ),
+)
+
+# ---- Sampled pools
+
+MEASURE: Final = "SF-ALL-Micro-P"
+RIGHT_ANSWERS: Final = "Numerator of SF-ALL-Micro-R"
+
+_PARENT: Final = "INCORRECT_PARENT"
+_ANSWER: Final = ("query", "slot", "value", "provenance")
+_NUMBERS: Final = ("probability", "prediction", "confidence")
+_REMEDY: Final = (
+    "an estimate needs the probability with which each answer was assessed; without it see the scenarios of "
+    "cs-score analyze"
+)
+
+
+class Stratum(Record):
+    """A line of the file: what its answers are like, and the numbers of all of them."""
+
+    number: int
+    fits: Mapping[str, str]
+    probability: float
+    prediction: float
+    confidence: float
+
+    def has(self, line: Response) -> bool:
+        """Whether an answer is like this."""
+        says = dict(zip(_ANSWER, (line.query.full_id, line.query.slots[0], line.value, line.provenance)))
+        return line.confidence >= self.confidence and all(says[name] == wanted for name, wanted in self.fits.items())
+
+
+class Inclusion(Record):
+    """How probable it was that an answer is assessed; `file` is what messages call where that was read."""
+
+    file: str
+    strata: tuple[Stratum, ...]
+
+    def stratum(self, line: Response) -> int:
+        """The place of the stratum of an answer. Raises InputError for one of none."""
+        for place, stratum in enumerate(self.strata):
+            if stratum.has(line):
+                return place
+        problem = f"no stratum has {line.file} line {line.number} ({line.query.full_id}, {line.value})"
+        raise InputError(problem, file=self.file, remedy=_REMEDY)
+
+
+def read_inclusion(given: Input) -> Inclusion:
+    """Probabilities of being assessed. Raises InputError with the place for what are none."""
+    with open_source(given) as source:
+        name, lines = source.name, source.read_bytes().decode("utf-8", "replace").splitlines()
+    head = lines[0].split("\t") if lines else []
+    unknown = [each for each in head if each not in (*_ANSWER, *_NUMBERS)]
+    if "probability" not in head or unknown or len(set(head)) < len(head):
+        problem = f"columns are {', '.join((*_ANSWER, *_NUMBERS))}, not {', '.join(head) or 'none'}"
+        raise InputError(problem, file=name, place="line 1", remedy=_REMEDY)
+
+    def number_of(key: str, cell: str, place: str) -> float:
+        """A cell from 0 to 1, above 0 for a probability; an empty one is 0."""
+        try:
+            value = float(cell or 0)
+        except ValueError:
+            value = -1.0
+        if not (0 < value <= 1 if key == "probability" else 0 <= value <= 1):
+            allowed = "above 0 and at most 1" if key == "probability" else "from 0 to 1"
+            raise InputError(f"{key} {cell or 'missing'}: a number {allowed} is needed", file=name, place=place)
+        return value
+
+    strata = []
+    for number, line in enumerate(lines[1:], 2):
+        cells, place = line.split("\t"), f"line {number}"
+        if not line.strip():
+            continue
+        if len(cells) != len(head):
+            raise InputError(f"{len(cells)} columns, not {len(head)}", file=name, place=place)
+        row = dict(zip(head, cells))
+        fits = {key: row[key] for key in _ANSWER if row.get(key, "*") not in ("", "*")}
+        strata.append(Stratum(number, fits, *(number_of(key, row.get(key, "0"), place) for key in _NUMBERS)))
+    return Inclusion(name, tuple(strata))
+
+
+class SampledRun(Record):
+    """A run: its answers and how many of them were assessed, the share of right ones among those that count, and the
+    number of right ones, which recall divides.
+    """
+
+    run: str
+    answers: int
+    assessed: int
+    precision: Estimate
+    right: Estimate
+
+
+class SampledDifference(Record):
+    """B minus A, from the same sample."""
+
+    a: str
+    b: str
+    precision: Estimate
+    right: Estimate
+
+
+class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
+    """Estimates for runs, with limits at `confidence` percent: for this pool were all of it assessed (`low`, `high`),
+    and for answers like those in it (`population_low`, `population_high`). The measures are those of the table SF, all
+    hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R.
+    """
+
+    schema_version: Literal[1] = 1
+    confidence: float
+    runs: tuple[SampledRun, ...]
+    differences: tuple[SampledDifference, ...]
+    signatures: Mapping[str, str]
+
+
+def names_of(runs: Sequence[OneRun]) -> list[str]:
+    """The ids of runs, or the names of their files where several have one id."""
+    names = [run.run_id for run in runs]
+    return names if len(set(names)) == len(names) else system_names([run.file for run in runs])
+
+
+def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
+    """Estimates for each run by itself, by name, and for the difference of any two.
+
+    Raises InputError for an answer of unknown probability, for strata of which nothing was assessed, and for answers
+    that were not though that is certain.
+    """
+    numbers: dict[object, int] = {}
+    found, parts = list[SampledRun](), dict[str, tuple[Estimated, Estimated]]()
+    for name, scored in runs.items():
+        items = _items(scored, inclusion, numbers)
+        share, total = parts[name] = estimated(items), estimated(items, is_total=True)
+        limits = (
+            interval_of([(1.0, share)], confidence, 1.0),
+            interval_of([(1.0, total)], confidence, len(items.answer)),
+        )
+        found.append(SampledRun(name, len(items.answer), int(np.count_nonzero(items.assessed)), *limits))
+    return SampledPool(
+        task=COLD_START_MODE,
+        measure=MEASURE,
+        confidence=confidence,
+        runs=tuple(found),
+        differences=tuple(
+            SampledDifference(
+                a, b, *(interval_of([(-1.0, x), (1.0, y)], confidence) for x, y in zip(parts[a], parts[b]))
+            )
+            for a, b in combinations(parts, 2)
+        ),
+        signatures={name: str(scored.signature.of(MEASURE)) for name, scored in runs.items()},
+    )
+
+
+def _items(scored: Scored, inclusion: Inclusion, numbers: dict[object, int]) -> Items:
+    """The answers of a run; `numbers` numbers what they say, alike for all runs."""
+    links = scored.run.links
+    units = [(unit, [*counted_lines(unit)]) for unit in scored.result.units]
+    parents = {line.target: line for _, lines in units for line in lines}
+    rows: list[tuple[float, ...]] = []
+    for unit, line in ((unit, line) for unit, lines in units for line in lines):
+        labels, is_matched = unit.labels[line.index], line.index in unit.matched
+        own = inclusion.strata[stratum := inclusion.stratum(line)]
+        said = numbers.setdefault((line.query.full_id, line.value, line.provenance), len(numbers))
+        below, chances, is_known = said, (1.0, own.probability), is_matched
+        if line.query.level:
+            parent, follow_on = parents.get(line.query.short_id), links.follow_on(line.query.short_id)
+            is_judged = follow_on is not None and follow_on.assessment is not None
+            key = (parent.query.full_id, parent.value, parent.provenance) if parent else line.query.full_id
+            below = numbers.setdefault(key, len(numbers))
+            of_parent = inclusion.strata[inclusion.stratum(parent)].probability if parent else 1.0
+            # What stands below a wrong answer is wrong, whether or not somebody looked at it.
+            is_wrong = is_judged and _PARENT in labels
+            chances = (1.0 if is_wrong else own.probability), of_parent
+            is_known = is_wrong or (is_judged and is_matched)
+        if not is_known and chances == (1.0, 1.0):
+            problem = f"the probability is 1, but {line.file} line {line.number} was not assessed"
+            raise InputError(problem, file=inclusion.file, place=f"line {own.number}")
+        seen = (RIGHT in labels, (RIGHT in labels) + (WRONG in labels), is_known)
+        rows.append((*seen, chances[0], said, below, chances[1], stratum, own.prediction))
+    if not rows:
+        raise InputError(f"run {scored.run_id} has no answer that counts: there is nothing to estimate")
+    right, counted, known, chance, answer, above, chance_above, of_stratum, predicted = np.array(rows, np.float64).T
+    for place in set(of_stratum.tolist()) - set(of_stratum[known == 1].tolist()):
+        at = f"line {inclusion.strata[int(place)].number}"
+        problem = f"none of the {np.count_nonzero(of_stratum == place)} answers of run {scored.run_id} was assessed"
+        raise InputError(problem, file=inclusion.file, place=at, remedy="put it together with another stratum")
+    strata = np.unique(of_stratum, return_inverse=True)[1]
+    numbered = answer.astype(np.intp), above.astype(np.intp)
+    return Items(right, counted, known == 1, chance, *numbered, chance_above, strata, predicted)
+
+
+def _estimates(pool: SampledPool) -> Iterator[Row]:
+    """A row for each run and for each difference, of either estimate."""
+    for part, name in (("precision", pool.measure), ("right", RIGHT_ANSWERS)):
+        for run in pool.runs:
+            yield {**asdict(run), **asdict(getattr(run, part)), "measure": name}
+        for pair in pool.differences:
+            yield {"run": f"{pair.b} - {pair.a}", **asdict(getattr(pair, part)), "measure": name}
+
+
+_LIMITS: Final = {
+    "low": ("Low", "for this pool, were all of it assessed"),
+    "high": ("High", "for this pool, were all of it assessed"),
+    "population_low": ("Low*", "for answers like those in this pool"),
+    "population_high": ("High*", "for answers like those in this pool"),
+}
+
+SAMPLED: Final = Printout(
+    Layout(
+        "sampled-pool",
+        "%, estimated from a sample of the pool",
+        (
+            Column("measure"),
+            *headed(run="Run", answers="Answers", assessed="Known", estimate="Estimate", standard_error="Std. error"),
+            *(Column(key, heading, meaning=meaning) for key, (heading, meaning) in _LIMITS.items()),
+        ),
+        _estimates,
+        shown=("run", "answers", "assessed", "estimate", *_LIMITS),
+        by="measure",
+        most="whole",
+    ),
+    lambda pool: (
+        f"Low, High: {pool.confidence:g} % limits for this pool were all of it assessed; *: for answers",
+        "like these. Known: answers that were assessed.",
+    ),
+)
+
+# ---- Two assessors
+
+EVERYTHING: Final = "all"
+
+_SIDES: Final = ("first", "second")
+
+
+class Agreement(Record):
+    """How far the assessors agree about the answers of a slot that both have judged; `all` for all slots.
+
+    Cohen's kappa and Krippendorff's alpha are None where all judgments are the same.
+    """
+
+    slot: str
+    both: int
+    agreed: int
+    kappa: float | None
+    alpha: float | None
+
+
+class UnderAssessor(Record):
+    """The score and rank of a run under one assessor, with the interval over units."""
+
+    score: float
+    rank: int
+    low: float | None
+    high: float | None
+
+
+class AssessedRun(Record):
+    """A run under either assessor; `low` to `high` is the interval that draws units and, for each, the assessor."""
+
+    run: str
+    first: UnderAssessor
+    second: UnderAssessor
+    low: float
+    high: float
+
+
+class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
+    """Two assessors: their agreement, what only one of them has judged, and runs under either.
+
+    `tau_b` is that of the two rankings, None where all runs are tied under one of them.
+    """
+
+    schema_version: Literal[1] = 1
+    measure: str
+    resampling: Resampling
+    agreement: tuple[Agreement, ...]
+    only_first: int
+    only_second: int
+    runs: tuple[AssessedRun, ...]
+    tau_b: float | None
+    signatures: Mapping[str, str]
+
+
+_Judged: TypeAlias = Mapping[tuple[str, Answer], tuple[str, str]]
+"""The slot of an answer and how it was judged, by what it says; the last judgment of several of the same line."""
+
+
+def assessors(
+    task: Task,
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    measure: str | None = None,
+    assessments: Sequence[Sequence[Assessment]] = ((), ()),
+    resampling: Resampling | None = None,
+) -> Assessors:
+    """Results of the same runs, by name, under either assessor, compared by one measure, the headline one unless given;
+    in Cold Start with the `assessments` of either.
+
+    Raises UsageError for a measure that the task lacks, InputError where the units differ.
+    """
+    known = task.measures(first.values())
+    measure = task.measure_of(measure) or next(each for each in headline(task.name) if each in known)
+    formula = ColumnFormula(task.formula([measure]))
+    found = {
+        f"{name} ({place})": task.statistics(result, [measure])
+        for place, side in zip(_SIDES, (first, second))
+        for name, result in side.items()
+    }
+    settings = replace(resampling or Resampling(), unit=next(iter(found.values())).unit)
+    rows = [*aligned({name: each.table for name, each in found.items()}).rows.values()]
+    sides, under = (rows[: len(first)], rows[len(first) :]), []
+    for side in sides:
+        scores = [bootstrap_intervals(each, formula, settings)[0] for each in side]
+        ranks = ranks_of([each.point for each in scores])
+        under.append([UnderAssessor(each.point, rank, each.low, each.high) for each, rank in zip(scores, ranks)])
+    limits = assessor_intervals(*sides, formula, settings)
+    one, other = (
+        {(each.query.full_id, each.answer): (each.query.slots[0], each.judgment) for each in pool}
+        for pool in assessments
+    )
+    return Assessors(
+        task=task.name,
+        measure=measure,
+        resampling=settings,
+        agreement=tuple(_agreement(one, other)),
+        only_first=len(one.keys() - other.keys()),
+        only_second=len(other.keys() - one.keys()),
+        runs=tuple(AssessedRun(name, *both, *reach) for name, *both, reach in zip(first, *under, limits)),
+        tau_b=tau_b(*([each.score for each in side] for side in under)),
+        signatures={name: str(each.origin.signature.of(measure)) for name, each in found.items()},
+    )
+
+
+def _agreement(first: _Judged, second: _Judged) -> Iterator[Agreement]:
+    """All slots together, then each by itself in the order of the alphabet."""
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for answer in first.keys() & second.keys():
+        slot, judgment = first[answer]
+        for name in (EVERYTHING, slot):
+            pairs.setdefault(name, []).append((judgment, second[answer][1]))
+    for name, each in sorted(pairs.items(), key=lambda pair: (pair[0] != EVERYTHING, pair[0])):
+        yield Agreement(name, len(each), sum(one == other for one, other in each), kappa(each), alpha(each))
+
+
+def _assessed(found: Assessors) -> Iterable[Row]:
+    for run in sorted(found.runs, key=lambda run: run.first.rank):
+        sides = {f"{place}_{key}": value for place in _SIDES for key, value in asdict(getattr(run, place)).items()}
+        yield {"run": run.run, **sides, "low": run.low, "high": run.high}
+
+
+def _notes(found: Assessors) -> Iterator[str]:
+    yield rankings_agree(found.tau_b)
+    if found.only_first or found.only_second:
+        yield f"Judged by one alone: {found.only_first} by the first, {found.only_second} by the second."
+    yield f"Low, High: {found.resampling.confidence:g} % bootstrap interval over units ({found.resampling.unit}),"
+    yield "and over assessors: each unit is drawn with the judgments of one of them."
+
+
+AGREEMENT: Final = Layout(
+    "agreement",
+    "Agreement of two assessors",
+    (
+        Column("slot", "Slot"),
+        Column("both", "Both", meaning="answers that both have judged"),
+        Column("agreed", "Agreed", meaning="answers that both have judged alike"),
+        Column("kappa", "Kappa", meaning="Cohen's kappa"),
+        Column("alpha", "Alpha", meaning="Krippendorff's alpha, nominal"),
+    ),
+    lambda found: found.agreement,
+    most="whole",
+)
+
+ASSESSED: Final = Printout(
+    Layout(
+        "assessed",
+        "%: Runs under either assessor",
+        (
+            Column("run", "Run"),
+            *(
+                Column(f"{place}_{key}", title)
+                for place in _SIDES
+                for key, title in (("rank", "Rank"), ("score", place.title()), ("low", "Low"), ("high", "High"))
+            ),
+            Column("low", "Low", meaning="of the interval that draws the assessor as well"),
+            Column("high", "High", meaning="of the interval that draws the assessor as well"),
+        ),
+        _assessed,
+        shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
+        most="whole",
+    ),
+    _notes,
+    (AGREEMENT,),
+)
