@@ -18,12 +18,12 @@ import numpy as np
 from msgspec import UNSET
 from scipy import stats
 
-from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula, Floats
 from cs_score.statistics.assessments import Items, estimated, interval_of
 from cs_score.statistics.comparison import FamilyTests, equivalence_p, family_tests, holm
-from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import Checks, needed_units
+from cs_score.statistics.resampling import Systems, bootstrap_intervals
 from cs_score.statistics.units import Clusters
 
 
@@ -155,15 +155,20 @@ def _equal_systems(systems: int, seed: int) -> Floats:
     return rng.binomial(1, np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], systems, axis=1)).astype(np.float64)
 
 
+def _family(matrix: Floats, seed: int) -> FamilyTests:
+    """The tests of all pairs of systems by HSD, from 1,000 permutations."""
+    rows = [np.stack([column, np.ones(len(column))], axis=1) for column in matrix.T]
+    systems = Systems(rows, _RATIO, Resampling(1000, seed, correction="hsd"))
+    return family_tests(systems, list(combinations(range(len(rows)), 2)))
+
+
 @cache
 def _families(systems: int, sets: int) -> list[tuple[Floats, FamilyTests]]:
     """The tests of many sets of equal systems by HSD; 1,000 permutations each."""
     found = []
     for seed in range(sets):
         matrix = _equal_systems(systems, seed)
-        rows = exact_statistics([np.stack([column, np.ones(30)], axis=1) for column in matrix.T])
-        pairs = list(combinations(range(systems), 2))
-        found.append((matrix, family_tests(rows, _RATIO, pairs, Resampling(1000, seed, correction="hsd"))))
+        found.append((matrix, _family(matrix, seed)))
     return found
 
 
@@ -181,8 +186,7 @@ def tier_breaks(systems: int = 20, sets: int = 500) -> float:
     broken = 0
     for matrix, tests in _families(systems, sets):
         best = int(np.argmax(matrix.sum(axis=0)))
-        pairs = combinations(range(systems), 2)
-        broken += min(p for p, pair in zip(tests.p_adjusted[0], pairs) if best in pair) <= 0.05
+        broken += min(p for p, pair in zip(tests.p_adjusted[0], tests.pairs) if best in pair) <= 0.05
     return broken / sets
 
 
@@ -194,11 +198,9 @@ def gain_in_power(sets: int = 300) -> float:
         quality = np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], 8, axis=1)
         quality[:, 7] = np.minimum(1, quality[:, 7] + 0.35)
         matrix = rng.binomial(1, quality).astype(np.float64)
-        rows = exact_statistics([np.stack([column, np.ones(30)], axis=1) for column in matrix.T])
-        pairs = list(combinations(range(8), 2))
-        tests = family_tests(rows, _RATIO, pairs, Resampling(1000, seed, correction="hsd"))
+        tests = _family(matrix, seed)
         for name, p_values in (("hsd", tests.p_adjusted[0]), ("holm", holm(tests.p[0]))):
-            found[name] += sum(p <= 0.05 for p, pair in zip(p_values, pairs) if 7 in pair)
+            found[name] += sum(p <= 0.05 for p, pair in zip(p_values, tests.pairs) if 7 in pair)
     return (found["hsd"] - found["holm"]) / (7 * sets)
 
 

@@ -108,8 +108,8 @@ def prepare(job: str) -> Callable[[], object]:
 
     from cs_score.statistics.arithmetic import ColumnFormula
     from cs_score.statistics.comparison import compare_tables
-    from cs_score.statistics.intervals import bootstrap_intervals
     from cs_score.statistics.options import Resampling
+    from cs_score.statistics.resampling import bootstrap_intervals
     from cs_score.statistics.units import UnitTable
 
     def compared(matrices: Any, *how: Any) -> object:

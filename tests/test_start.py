@@ -11,7 +11,7 @@ from tests.documents import ROOT
 
 HEAVY: Final = frozenset(
     "concurrent.futures csv distributed jinja2 lxml multiprocessing numpy pandas scipy cs_score.coldstart.resampling "
-    "cs_score.problems.reports cs_score.statistics.intervals".split()
+    "cs_score.problems.reports cs_score.statistics.resampling".split()
 )
 
 SHOWN_IN_HELP: Final = 15

@@ -22,9 +22,9 @@ from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
-    from cs_score.statistics import intervals as resampled
+    from cs_score.statistics import resampling as resampled
 else:
-    resampled = Late("cs_score.statistics.intervals")
+    resampled = Late("cs_score.statistics.resampling")
 
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"

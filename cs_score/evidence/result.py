@@ -13,8 +13,8 @@ from cs_score.base.signature import Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence.reading import Gold
 from cs_score.measures.registry import Divide, Number, SumsFormula, divide, enter, headline
-from cs_score.statistics.intervals import score_intervals
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import score_intervals
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import UnitTable
 

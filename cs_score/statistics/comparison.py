@@ -1,39 +1,29 @@
 """Two or more systems on the same units: paired tests, corrections of families, effects, ranks and tiers.
 
 Both tests are two-sided, both count a resample whose difference is *at least as* extreme as the observed one, and of N
-random resamples both report (1 + count) / (1 + N) (Phipson and Smyth 2010). A system tested against its own copy
-therefore has difference 0 and p = 1 exactly, no p is 0, and exchanging the systems changes nothing.
+random resamples both report (1 + count) / (1 + N). A system tested against its own copy therefore has difference 0 and
+p = 1 exactly, no p is 0, and exchanging the systems changes nothing. Equal within rounding counts as equal
+(`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 
-*Approximate randomisation* (Noreen 1989): if the systems do not differ, either could have produced either row of a
-unit. Every resample exchanges the two rows of each unit with probability 1/2 and computes the difference d* anew;
-extreme is |d*| >= |d|. Where all 2^n exchanges of n units are no more than N, each is made once, and p is the share of
-extreme ones: exact, whatever the seed. A score of 0/0 is 0 here as everywhere; any statistic makes the test honest.
+*Approximate randomisation*: every resample exchanges the two rows of each unit with probability 1/2 and computes the
+difference d* anew; extreme is |d*| >= |d|. Where all 2^n exchanges of n units are no more than N, each is made once,
+and p is the share of extreme ones. A score of 0/0 is 0 here as everywhere; any statistic makes the test honest.
 
-*Paired bootstrap* (Koehn 2004; the shifted two-sided form of Berg-Kirkpatrick et al. 2012): the same draws for both
-systems give differences d* scattered around d as d around its expectation; extreme is |d* - d| >= |d|. Resamples in
-which a score is 0/0 are left out. With one unit, or too few resamples left, nothing can be concluded: p = 1.
+*Paired bootstrap*: the same draws for both systems; extreme is |d* - d| >= |d|. Resamples in which a score is 0/0 are
+left out. With one unit, or too few resamples left, nothing can be concluded: p = 1.
 
-*HSD*, the randomised test of the honestly significant difference (Tukey 1953; randomised by Carterette 2012): if no
-system differs from another, the rows of a unit could stand in any order. Every resample permutes them within each unit
-and computes the largest difference of two scores; the p of a pair is the share of permutations (add-one) in which that
-reaches the difference of the pair. So the probability of any false rejection is the level. With a baseline the largest
-difference is that from the baseline. Where all permutations are no more than N, each is made once.
+*HSD*: every resample permutes the rows of each unit and computes the largest difference of two scores, with a baseline
+that from the baseline; p is the share of permutations (add-one) in which that reaches the difference of the pair. Where
+all permutations are no more than N, each is made once.
 
-*Sign test* (McNemar): for units that are right or wrong, of the units in which two systems differ either side has half.
-
-*Effects and equivalence* rest on what each unit adds to a difference, times the number of units. Two one-sided t tests
-call systems equal within a margin M where both t = (mean +- M) / (sd / sqrt(n)) are beyond 0 (D. J. Schuirmann, "A
-comparison of the two one-sided tests procedure and the power approach", J. Pharmacokinetics Biopharm. 15, 1987; of
-superiority R. J. Grissom, "Probability of the superior outcome of one treatment over another", J. Applied Psychology
-79, 1994).
-
-Equal within rounding counts as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
+*Effects and equivalence* rest on what each unit adds to a difference, times the number of units.
+Sources: docs/statistics/intervals-and-tests.md, families.md, power.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -43,15 +33,7 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import (
-    ColumnFormula,
-    ExactStatistics,
-    Floats,
-    contributions,
-    exact_statistics,
-    noise,
-)
-from cs_score.statistics.intervals import Resampled, resampled
+from cs_score.statistics.arithmetic import ColumnFormula, Floats, contributions, noise
 from cs_score.statistics.options import (
     Family,
     PairedTest,
@@ -61,19 +43,9 @@ from cs_score.statistics.options import (
     governed,
     is_enumerated,
     never_significant,
-    notes_of,
 )
 from cs_score.statistics.planning import t_tail
-from cs_score.statistics.resampling import (
-    all_swaps,
-    defined,
-    digit_sums,
-    permuted_sums,
-    point_scores,
-    scores_of,
-    swap_flags,
-    unit_ratios,
-)
+from cs_score.statistics.resampling import Systems, all_swaps, defined, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.results import (
     Comparison,
     Equivalence,
@@ -93,6 +65,8 @@ else:
 Pair: TypeAlias = tuple[int, int]
 """Two systems by their position."""
 
+# ---- Tests
+
 
 def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats, units: int) -> float:
     """The two-sided p-value of `first - second`, given that difference in each bootstrap resample (N,)."""
@@ -104,95 +78,40 @@ def paired_bootstrap_p(first: float, second: float, resampled_difference: Floats
     return add_one(int(np.count_nonzero(extreme)), len(resampled))
 
 
-def randomisation_p(
-    statistics: ExactStatistics, formula: ColumnFormula, pairs: Sequence[Pair], resampling: Resampling
-) -> list[list[float]]:
+def _differences(systems: Systems, pairs: Sequence[Pair]) -> Floats:
+    """How far apart the scores of each pair are, but for rounding: (pairs, measures)."""
+    first, second = (systems.points[side] for side in np.array(pairs).T)
+    return np.asarray(np.abs(first - second) - noise(first, second))
+
+
+def randomisation_p(systems: Systems, pairs: Sequence[Pair]) -> list[list[float]]:
     """The two-sided p-values of randomisation: per pair, per measure. All pairs share the random swaps, so that the
     p-values of a pair do not depend on the other systems.
     """
-    observed, total, units = point_scores(statistics, formula), statistics.total(), statistics.units
-    is_exact = is_enumerated(units, resampling.resamples)
-    ways = 2**units if is_exact else resampling.resamples
-    draws = all_swaps(units) if is_exact else swap_flags(resampling.seed, units, ways)
-    extreme = np.zeros((len(pairs), observed.shape[1]), dtype=np.int64)
-    for given in digit_sums(statistics, draws):
+    units, ways = systems.units, systems.settings.resamples
+    is_exact = is_enumerated(units, ways)
+    draws = all_swaps(units) if is_exact else swap_flags(systems.settings.seed, units, ways)
+    ways = 2**units if is_exact else ways
+    limits, total = _differences(systems, pairs), systems.statistics.total()
+    extreme = np.zeros(limits.shape, dtype=np.int64)
+    for given in digit_sums(systems.statistics, draws):
         kept = total - given
         for row, (first, second) in enumerate(pairs):
             mixed = np.stack([kept[:, first] + given[:, second], kept[:, second] + given[:, first]])
-            scores = scores_of(formula, statistics.values(mixed))
-            limit = np.abs(observed[first] - observed[second]) - noise(observed[first], observed[second])
-            extreme[row] += np.count_nonzero(np.abs(scores[0] - scores[1]) >= limit, axis=0)
+            one, other = systems.scores(mixed)
+            extreme[row] += np.count_nonzero(np.abs(one - other) >= limits[row], axis=0)
     return [[int(count) / ways if is_exact else add_one(int(count), ways) for count in row] for row in extreme]
 
 
-class FamilyTests(Record):
-    """A family of tests: the p-values of each measure in the order of the pairs, as they are and corrected."""
-
-    family: Family
-    p: list[list[float]]
-    p_adjusted: list[list[float]]
-
-
-def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
-    """The pairs of a family: all, or those with the baseline. Raises UsageError for a baseline that is no system."""
-    places = range(len(systems))
-    if not resampling.baseline:
-        return list(combinations(places, 2))
-    if resampling.baseline not in systems:
-        known = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
-        raise UsageError(f"the baseline {resampling.baseline} is none of the systems{known}")
-    base = systems.index(resampling.baseline)
-    return [(base, place) for place in places if place != base]
-
-
-def family_tests(
-    statistics: ExactStatistics,
-    formula: ColumnFormula,
-    pairs: Sequence[Pair],
-    resampling: Resampling,
-    *,
-    has_signs: bool = False,
-) -> FamilyTests:
-    """Test all pairs of a family under each measure, and correct the p-values for their number.
-
-    `has_signs`: two systems whose units are right or wrong get the exact sign test.
-    """
-    systems, units = statistics.digits.shape[1], statistics.units
-    correction = resampling.correction_of(systems)
-    has_signs = has_signs and systems == 2 and not resampling.clusters
-    signs = signs_p(unit_ratios(statistics, formula)) if has_signs else None
-    if signs is not None:
-        exact, permutations, raw = True, 0, [[p] for p in signs]
-    else:
-        exact = is_enumerated(units, resampling.resamples)
-        permutations = 2**units if exact else resampling.resamples
-        found = randomisation_p(statistics, formula, pairs, resampling)
-        raw = [list(of_measure) for of_measure in zip(*found)]
-    if correction == "hsd":
-        exact = units * math.log(math.factorial(systems)) <= math.log(resampling.resamples) + 1e-9
-        permutations = math.factorial(systems) ** units if exact else resampling.resamples
-        adjusted = _hsd_p(statistics, formula, pairs, permutations, None if exact else resampling.seed)
-    else:
-        adjusted = [holm(each) for each in raw] if correction == "holm" else raw
-    clusters = units if resampling.clusters else None
-    test: PairedTest = "randomisation" if signs is None else "sign"
-    family = Family(correction, len(pairs), permutations, clusters, systems, test, exact, resampling.baseline)
-    return FamilyTests(family, raw, adjusted)
-
-
-def _hsd_p(
-    statistics: ExactStatistics, formula: ColumnFormula, pairs: Sequence[Pair], permutations: int, seed: int | None
-) -> list[list[float]]:
+def _hsd_p(systems: Systems, pairs: Sequence[Pair], permutations: int, seed: int | None) -> list[list[float]]:
     """The p-values of HSD: per measure, per pair; without a seed from all permutations."""
-    observed = point_scores(statistics, formula)
-    first, second = np.array(pairs).T
-    limits = np.abs(observed[first] - observed[second]) - noise(observed[first], observed[second])
-    is_star = len(pairs) < math.comb(len(observed), 2)
+    limits = _differences(systems, pairs)
+    has_baseline = len(pairs) < math.comb(len(systems.points), 2)
     extreme = np.zeros(limits.shape, dtype=np.int64)
-    for sums in permuted_sums(statistics, permutations, seed):
-        scores = scores_of(formula, statistics.values(sums))
-        if is_star:
-            largest = np.abs(scores - scores[:, first[:1]]).max(axis=1)
+    for sums in permuted_sums(systems.statistics, permutations, seed):
+        scores = systems.scores(sums)
+        if has_baseline:
+            largest = np.abs(scores - scores[:, [pairs[0][0]]]).max(axis=1)
         else:
             largest = scores.max(axis=1) - scores.min(axis=1)
         largest.sort(axis=0)
@@ -203,7 +122,9 @@ def _hsd_p(
 
 
 def signs_p(of_units: Ratio) -> list[float] | None:
-    """The exact two-sided p-values of the sign test for two systems, by measure; None where units are no 0 or 1."""
+    """The exact two-sided p-values of the sign test (McNemar) for two systems, by measure; None where units are no 0 or
+    1. Of the units in which the two differ either side has half.
+    """
     values = of_units.numerator
     if not ((values == 0) | (values == 1)).all() or not (of_units.denominator == 1).all():
         return None
@@ -225,6 +146,60 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+class FamilyTests(Record):
+    """A family of tests: the p-values of each measure in the order of the pairs, as they are and corrected."""
+
+    family: Family
+    pairs: Sequence[Pair]
+    p: list[list[float]]
+    p_adjusted: list[list[float]]
+
+    def adjusted(self, measure: int = 0) -> dict[frozenset[int], float]:
+        """The corrected p-values of a measure by the two systems."""
+        return dict(zip(map(frozenset, self.pairs), self.p_adjusted[measure]))
+
+
+def family_pairs(systems: Sequence[str], resampling: Resampling) -> list[Pair]:
+    """The pairs of a family: all, or those with the baseline. Raises UsageError for a baseline that is no system."""
+    places = range(len(systems))
+    if not resampling.baseline:
+        return list(combinations(places, 2))
+    if resampling.baseline not in systems:
+        known = nearest(resampling.baseline, systems) or f"; there are {', '.join(systems)}"
+        raise UsageError(f"the baseline {resampling.baseline} is none of the systems{known}")
+    base = systems.index(resampling.baseline)
+    return [(base, place) for place in places if place != base]
+
+
+def family_tests(systems: Systems, pairs: Sequence[Pair], *, has_signs: bool = False) -> FamilyTests:
+    """Test all pairs of a family under each measure, and correct the p-values for their number.
+
+    `has_signs`: two systems whose units are right or wrong get the exact sign test.
+    """
+    settings, units, count = systems.settings, systems.units, len(systems.points)
+    correction = settings.correction_of(count)
+    test: PairedTest = "randomisation"
+    signs = signs_p(systems.ratios) if has_signs and count == 2 and not settings.clusters else None
+    if signs is not None:
+        test, exact, permutations, raw = "sign", True, 0, [[p] for p in signs]
+    else:
+        exact = is_enumerated(units, settings.resamples)
+        permutations = 2**units if exact else settings.resamples
+        raw = [list(of_measure) for of_measure in zip(*randomisation_p(systems, pairs))]
+    if correction == "hsd":
+        exact = units * math.log(math.factorial(count)) <= math.log(settings.resamples) + 1e-9
+        permutations = math.factorial(count) ** units if exact else settings.resamples
+        adjusted = _hsd_p(systems, pairs, permutations, None if exact else settings.seed)
+    else:
+        adjusted = [holm(each) for each in raw] if correction == "holm" else raw
+    clusters = units if settings.clusters else None
+    family = Family(correction, len(pairs), permutations, clusters, count, test, exact, settings.baseline)
+    return FamilyTests(family, pairs, raw, adjusted)
+
+
+# ---- Effects, ranks and tiers
 
 
 def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
@@ -253,23 +228,13 @@ def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
 
 
 def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:
-    """The p-value of two one-sided tests; None where the units' differences are unknown or do not vary."""
+    """The p-value of two one-sided t tests: the larger of both, t = (mean +- margin) / (deviation / sqrt(units)). None
+    where the units' differences are unknown or do not vary.
+    """
     if not deviation:
         return None
     error = deviation / math.sqrt(units)
     return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
-
-
-def with_equivalence(
-    pairs: Sequence[PairedSystems], units: int, margin: float, level: float
-) -> Iterator[PairedSystems]:
-    """The pairs with the tests of equivalence, which are corrected together."""
-    found = [equivalence_p(pair.difference, pair.standard_deviation, units, margin) for pair in pairs]
-    adjusted = iter(holm([p for p in found if p is not None]))
-    for pair, p in zip(pairs, found):
-        after = None if p is None else next(adjusted)
-        is_equivalent = after is not None and after <= level
-        yield replace(pair, equivalence=Equivalence(margin, p, after, is_equivalent))
 
 
 def ranks(scores: Floats) -> NDArray[np.int64]:
@@ -300,9 +265,9 @@ def tiers(order: Sequence[int], differ: Callable[[int, int], bool]) -> dict[int,
     """The tier of each system, from 1, for systems listed from best to worst.
 
     A system joins the current tier unless it differs (`differ(best, system)`: significantly, after correction) from the
-    best of that tier, which is its first; then it opens the next one. So every member of a tier is indistinguishable
-    from its best. Members may differ from one another, and a system may be indistinguishable from members of the tier
-    above: "indistinguishable" is not transitive, and tiers do not pretend that it is.
+    best of that tier, which is its first; then it opens the next one. Members may differ from one another, and a system
+    may be indistinguishable from members of the tier above: "indistinguishable" is not transitive, and tiers do not
+    pretend that it is.
     """
     assigned: dict[int, int] = {}
     best, tier = -1, 0
@@ -343,22 +308,20 @@ def compare_tables(
         raise UsageError("a comparison needs at least two systems")
     of_all = aligned(tables, common=common)
     names, units = tuple(tables), len(of_all.ids)
-    settings, drawn = (resampling or Resampling(can_grow=True)).for_units(of_all.ids)
-    statistics = exact_statistics(list(of_all.rows.values()), drawn)
+    settings = resampling or Resampling(can_grow=True)
     pairs = family_pairs(names, settings)
     corrected = len(pairs) if settings.correction_of(len(names)) == "holm" else 1
     settings = settings.enough_for(corrected, _MOST_SCORES // (len(names) * len(measures)))
-    found = resampled(statistics, scores, settings)
-    if len(measures) != found.points.shape[1]:
-        raise ValueError(f"{len(measures)} names for {found.points.shape[1]} measures")
-    tested = family_tests(statistics, scores, pairs, settings, has_signs=has_signs)
+    systems = Systems(list(of_all.rows.values()), scores, settings, of_all.ids)
+    if len(measures) != systems.points.shape[1]:
+        raise ValueError(f"{len(measures)} names for {systems.points.shape[1]} measures")
+    tested, level = family_tests(systems, pairs, has_signs=has_signs), settings.level
     primary = primary or measures[0]
 
     def compared(column: int, measure: str) -> MeasureComparison:
-        paired = _paired(found, names, pairs, tested, column, equivalence)
-        unsure = [f"{pair.a} and {pair.b}" for pair in paired if pair.disagrees(settings.level)]
-        adjusted = dict(zip(map(frozenset, pairs), tested.p_adjusted[column]))
-        ranked = _ranked(found, names, adjusted, column)
+        paired = _paired(systems, names, tested, column, equivalence)
+        unsure = [f"{pair.a} and {pair.b}" for pair in paired if pair.disagrees(level)]
+        ranked = _ranked(systems, names, tested, column)
         return MeasureComparison(measure, measure != primary, tested.family, ranked, paired, governed(unsure))
 
     return Comparison(
@@ -366,11 +329,11 @@ def compare_tables(
         measure=primary,
         systems=names,
         units=units,
-        resampling=settings,
+        resampling=systems.settings,
         notes=(
             *([common_only(units, of_all.dropped)] if common else ()),
-            *never_significant(tested.family, statistics.units, settings.level),
-            *notes_of(units, settings, drawn),
+            *never_significant(tested.family, systems.units, level),
+            *systems.notes,
         ),
         dropped=of_all.dropped if common else UNSET,
         measures=tuple(compared(column, name) for column, name in enumerate(measures)),
@@ -378,48 +341,49 @@ def compare_tables(
 
 
 def _paired(
-    found: Resampled,
-    names: Sequence[str],
-    pairs: Sequence[Pair],
-    tested: FamilyTests,
-    column: int,
-    equivalence: float | None,
+    systems: Systems, names: Sequence[str], tested: FamilyTests, column: int, margin: float | None
 ) -> tuple[PairedSystems, ...]:
-    """The pairs of the family under one measure."""
-    units, compared = found.statistics.units, []
-    for place, (first, second) in enumerate(pairs):
-        one, other = found.points[[first, second], column].tolist()
+    """The pairs of the family under one measure; their tests of equivalence are corrected together."""
+    units, compared = systems.units, []
+    x, y = (part[..., column] for part in (systems.ratios.numerator, systems.ratios.denominator))
+    for (first, second), p, p_adjusted in zip(tested.pairs, tested.p[column], tested.p_adjusted[column]):
+        one, other = systems.points[[first, second], column].tolist()
+        differences = systems.resampled_difference(first, second, column)
         compared.append(
             PairedSystems(
                 a=names[first],
                 b=names[second],
-                **_named("difference", found.difference(first, second, column)),
-                p=tested.p[column][place],
-                p_adjusted=tested.p_adjusted[column][place],
-                p_bootstrap=paired_bootstrap_p(other, one, found.resampled_difference(first, second, column), units),
-                **effect_of(found.ratio(first, column), found.ratio(second, column)),
+                **_named("difference", systems.difference(first, second, column)),
+                p=p,
+                p_adjusted=p_adjusted,
+                p_bootstrap=paired_bootstrap_p(other, one, differences, units),
+                **effect_of(Ratio(x[:, first], y[:, first]), Ratio(x[:, second], y[:, second])),
             )
         )
-    if equivalence is None:
+    if margin is None:
         return tuple(compared)
-    return tuple(with_equivalence(compared, units, equivalence, found.settings.level))
+    found = [equivalence_p(pair.difference, pair.standard_deviation, units, margin) for pair in compared]
+    corrected = iter(holm([p for p in found if p is not None]))
+    after = [None if p is None else next(corrected) for p in found]
+    return tuple(
+        replace(pair, equivalence=Equivalence(margin, p, own, own is not None and own <= systems.settings.level))
+        for pair, p, own in zip(compared, found, after)
+    )
 
 
-def _ranked(
-    found: Resampled, names: Sequence[str], adjusted: Mapping[frozenset[int], float], column: int
-) -> tuple[RankedSystem, ...]:
-    """The systems from best to worst under one measure, given the corrected p-values of the pairs."""
-    level = found.settings.level
-    rank = ranks(found.points[:, column]).tolist()
+def _ranked(systems: Systems, names: Sequence[str], tested: FamilyTests, column: int) -> tuple[RankedSystem, ...]:
+    """The systems from best to worst under one measure."""
+    level, adjusted = systems.settings.level, tested.adjusted(column)
+    rank = ranks(systems.points[:, column]).tolist()
     order = sorted(range(len(rank)), key=rank.__getitem__)  # equal systems as they were given
     tier: Mapping[int, int | None] = dict.fromkeys(order)
-    if not found.settings.baseline:
+    if not systems.settings.baseline:
         tier = tiers(order, lambda best, system: adjusted[frozenset((best, system))] <= level)
-    ranges = rank_ranges(found.resampled[column], level)
+    ranges = rank_ranges(systems.resampled[column], level)
     return tuple(
         RankedSystem(
             name=names[system],
-            **_named("score", found.score(system, column)),
+            **_named("score", systems.score(system, column)),
             rank=rank[system],
             rank_low=ranges[system][0],
             rank_high=ranges[system][1],

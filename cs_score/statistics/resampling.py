@@ -1,27 +1,54 @@
-"""Scores of the whole set, of the set without each unit in turn, and of bootstrap resamples of it.
+"""Systems on the same units, resampled: scores with percentile and BCa intervals; random swaps and permutations.
 
 Resample number r belongs to block r // BLOCK, and every block has a generator of its own, PCG64 seeded with (seed,
 purpose, block). The draws do not depend on the size of the chunks in which they are made. All draws are integers of
 64 bits from numpy's Generator, hence the same on every platform; a test holds the first of them, because numpy may
 change Generator (not PCG64 itself) from one release to another.
+
+BCa's acceleration is estimated by the jackknife (Efron 1987; Efron and Tibshirani 1993, eq. 14.9, 14.14, 14.15).
+Resamples that tie with the point count half, as in scipy. Resamples without a score (0/0) are left out of all of it.
+Formulas and sources: docs/statistics/intervals-and-tests.md.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import permutations as permutations_of
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, ExactStatistics, Floats
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.arithmetic import (
+    ColumnFormula,
+    ColumnMeasures,
+    ExactStatistics,
+    Floats,
+    exact_statistics,
+    noise,
+)
+from cs_score.statistics.options import (
+    ALL_EQUAL,
+    FEW,
+    ONE_RESAMPLE,
+    ONE_UNIT,
+    OUTSIDE,
+    Note,
+    Resampling,
+    faultless,
+    notes_of,
+)
+from cs_score.statistics.results import Interval, ScoreIntervals
+from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
+    import statistics
+
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 else:
-    np = Late("numpy")
+    np, statistics = Late("numpy"), Late("statistics")
 
 Counts: TypeAlias = "NDArray[np.integer[Any]]"
 
@@ -46,6 +73,7 @@ _FEWEST_ROWS: Final = 32
 _SUM_CELLS: Final = 1 << 21
 """Resamples times units, or times digits, of one product of matrices, at 8 bytes each; changes no result."""
 
+# ---- Draws
 
 _BOOTSTRAP, _SWAPS, _PERMUTATIONS = range(3)
 """Purposes, which keep the draws of one seed apart."""
@@ -56,13 +84,9 @@ def generator_of(seed: int, *key: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
-_Draw: TypeAlias = "Callable[[np.random.Generator, int], Counts]"
-
-
 def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int] = ()) -> Iterator[Counts]:
-    """The bootstrap resamples in chunks of counts: a row per resample, a column per unit, how often that was drawn.
-
-    Every row sums to `units`, and over each of the `strata`, so many consecutive units, to their number.
+    """Resamples in chunks of counts: a row per resample, a column per unit, how often that was drawn. Rows sum to
+    `units`, and over each of the `strata`, so many consecutive units, to their number.
     """
     ends = np.repeat(np.cumsum(strata), strata) if strata else units
     starts = ends - np.repeat(strata, strata) if strata else 0
@@ -77,8 +101,8 @@ def bootstrap_counts(seed: int, units: int, resamples: int, strata: Sequence[int
 
 
 def swap_flags(seed: int, units: int, resamples: int) -> Iterator[Counts]:
-    """The random swaps in chunks of flags: a row per resample, a column per unit, 1 with probability 1/2 where the two
-    systems exchange the unit.
+    """Swaps in chunks of flags: a row per resample, a column per unit, 1 with probability 1/2 where two systems
+    exchange it.
     """
     words = -(-units // 64)
 
@@ -98,74 +122,15 @@ def all_swaps(units: int) -> Iterator[Counts]:
         yield (numbers[:, np.newaxis] >> places) & 1
 
 
-def _chunks(seed: int, purpose: int, units: int, resamples: int, draw: _Draw) -> Iterator[Counts]:
+def _chunks(
+    seed: int, purpose: int, units: int, resamples: int, draw: Callable[[np.random.Generator, int], Counts]
+) -> Iterator[Counts]:
     chunk = max(1, CHUNK_CELLS // units)
     for block in range(-(-resamples // BLOCK)):
         generator = generator_of(seed, purpose, block)
         end = min((block + 1) * BLOCK, resamples)
         for first in range(block * BLOCK, end, chunk):
             yield draw(generator, min(chunk, end - first))
-
-
-def scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
-    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
-    scores = formula(sums.reshape(-1, sums.shape[-1]))
-    if not np.isfinite(scores).all():
-        raise ValueError("a formula gave a score that is not a finite number")
-    return scores.reshape(*sums.shape[:-1], scores.shape[1])
-
-
-def _defined_scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
-    """The scores (..., m) of sums (..., k), not a number where the denominator is 0."""
-    scores = scores_of(formula, sums)
-    denominators = formula.ratios(sums.reshape(-1, sums.shape[-1])).denominator
-    return np.where(denominators.reshape(scores.shape) == 0, np.nan, scores)
-
-
-def defined(resampled: Floats) -> Floats | None:
-    """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are. A resample in
-    which a denominator is 0 has no score: it says nothing, and not that the score is 0.
-    """
-    undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
-    count = int(np.count_nonzero(undefined))
-    if count > MOST_UNDEFINED * len(undefined):
-        return None
-    return resampled[..., ~undefined] if count else resampled
-
-
-def point_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Floats:
-    """The scores of each system on all units: (systems, measures)."""
-    return scores_of(formula, statistics.values(statistics.total()))
-
-
-def unit_ratios(statistics: ExactStatistics, formula: ColumnFormula) -> Ratio:
-    """What each unit adds to what is divided, and to what divides: (units, systems, measures) each."""
-    rows = statistics.values(statistics.digits)
-    ratios = formula.ratios(rows.reshape(-1, rows.shape[-1]))
-    return Ratio(*(part.reshape(*rows.shape[:-1], -1) for part in (ratios.numerator, ratios.denominator)))
-
-
-def jackknife_scores(statistics: ExactStatistics, formula: ColumnFormula) -> Floats:
-    """The scores of each system without each unit in turn: (units, systems, measures), not a number where the others
-    give 0/0. Needs two units.
-    """
-    return _defined_scores_of(formula, statistics.values(statistics.total() - statistics.digits))
-
-
-def bootstrap_scores(statistics: ExactStatistics, formula: ColumnFormula, resampling: Resampling) -> Floats:
-    """The scores of every bootstrap resample: (measures, systems, resamples); not a number where a resample gives 0/0.
-
-    All systems get the same draws, which makes differences between them paired.
-    """
-    found: Floats = np.empty((*point_scores(statistics, formula).T.shape, resampling.resamples))
-    draws = bootstrap_counts(resampling.seed, statistics.units, resampling.resamples, statistics.strata)
-    start = 0
-    for sums in digit_sums(statistics, draws):
-        scores = _defined_scores_of(formula, statistics.values(sums))
-        found[..., start : start + len(scores)] = scores.transpose(2, 1, 0)
-        start += len(scores)
-        del sums, scores  # before the next ones are made
-    return found
 
 
 def digit_sums(statistics: ExactStatistics, draws: Iterable[Counts]) -> Iterator[Floats]:
@@ -245,3 +210,211 @@ def _permuted_groups(
         for row in rows[first : first + size]:
             table += np.take(row, some[generator.integers(0, len(some), pool)], axis=0, mode="clip")
         yield table, generator.integers(0, pool, len(numbers))
+
+
+# ---- Scores
+
+
+def scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
+    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
+    scores = formula(sums.reshape(-1, sums.shape[-1]))
+    if not np.isfinite(scores).all():
+        raise ValueError("a formula gave a score that is not a finite number")
+    return scores.reshape(*sums.shape[:-1], scores.shape[1])
+
+
+def defined(resampled: Floats) -> Floats | None:
+    """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are. A resample in
+    which a denominator is 0 has no score: it says nothing, and not that the score is 0.
+    """
+    undefined = np.asarray(np.atleast_2d(np.isnan(resampled)).any(axis=0))
+    count = int(np.count_nonzero(undefined))
+    if count > MOST_UNDEFINED * len(undefined):
+        return None
+    return resampled[..., ~undefined] if count else resampled
+
+
+class Systems:
+    """The statistics (units, k) of systems on the same units, the scores that a formula makes of them, and settings.
+
+    `ids` name the units for clusters, whose units are added up to one. Raises InputError where there is no unit or no
+    cluster of one, or a statistic is not a finite number.
+    """
+
+    def __init__(
+        self,
+        matrices: Sequence[ArrayLike],
+        formula: ColumnFormula,
+        resampling: Resampling | None = None,
+        ids: Sequence[str] = (),
+    ) -> None:
+        ids = ids or [""] * len(np.asarray(matrices[0]))
+        self.settings, drawn = (resampling or Resampling()).for_units(ids)
+        self.notes = notes_of(len(ids), self.settings, drawn)
+        self.formula, self.statistics = formula, exact_statistics(matrices, drawn)
+        self.units = self.statistics.units
+
+    def scores(self, sums: Floats) -> Floats:
+        """The scores (..., m) of digit sums."""
+        return scores_of(self.formula, self.statistics.values(sums))
+
+    def _where_defined(self, sums: Floats) -> Floats:
+        """The same, not a number where the denominator is 0."""
+        values = self.statistics.values(sums)
+        scores = scores_of(self.formula, values)
+        return np.where(self._ratios(values).denominator == 0, np.nan, scores)
+
+    def _ratios(self, values: Floats) -> Ratio:
+        found = self.formula.ratios(values.reshape(-1, values.shape[-1]))
+        return Ratio(*(part.reshape(*values.shape[:-1], -1) for part in (found.numerator, found.denominator)))
+
+    @cached_property
+    def points(self) -> Floats:
+        """The scores on all units: (systems, measures)."""
+        return self.scores(self.statistics.total())
+
+    @cached_property
+    def ratios(self) -> Ratio:
+        """What each unit adds to what is divided, and to what divides: (units, systems, measures) each."""
+        return self._ratios(self.statistics.values(self.statistics.digits))
+
+    @cached_property
+    def resampled(self) -> Floats:
+        """The scores in every resample, (measures, systems, N); the same draws for all make differences paired."""
+        found: Floats = np.empty((*self.points.T.shape, self.settings.resamples))
+        draws = bootstrap_counts(self.settings.seed, self.units, self.settings.resamples, self.statistics.strata)
+        start = 0
+        for sums in digit_sums(self.statistics, draws):
+            scores = self._where_defined(sums)
+            found[..., start : start + len(scores)] = scores.transpose(2, 1, 0)
+            start += len(scores)
+            del sums, scores  # before the next ones are made
+        return found
+
+    @cached_property
+    def _jackknife(self) -> Floats:
+        """The scores without each unit in turn, (units, systems, measures); none where BCa does not ask for them."""
+        if self.settings.method != "bca" or self.units < 2:
+            return np.empty((0, *self.points.shape))
+        return self._where_defined(self.statistics.total() - self.statistics.digits)
+
+    def score(self, system: int, measure: int) -> Interval:
+        """A score with its interval."""
+        point, resampled = float(self.points[system, measure]), self.resampled[measure, system]
+        counted = np.count_nonzero(self.ratios.denominator[:, system, measure])
+        return self._interval(point, resampled, self._jackknife[:, system, measure], int(counted))
+
+    def resampled_difference(self, first: int, second: int, measure: int) -> Floats:
+        """The score of the second minus that of the first, in each resample."""
+        return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
+
+    def difference(self, first: int, second: int, measure: int) -> Interval:
+        """The score of the second minus that of the first, with its interval."""
+        one, other = self.points[[first, second], measure].tolist()
+        counted = np.count_nonzero(self.ratios.denominator[:, [first, second], measure].any(axis=1))
+        jackknife = self._jackknife[:, second, measure] - self._jackknife[:, first, measure]
+        resampled = self.resampled_difference(first, second, measure)
+        return self._interval(other - one, resampled, jackknife, int(counted), max(abs(one), abs(other)))
+
+    def _interval(
+        self, point: float, resampled: Floats, jackknife: Floats, counted: int, scale: float | None = None
+    ) -> Interval:
+        """The interval of one number from its resamples (N,) and its jackknife values (units,).
+
+        `counted` is the number of units with a denominator, `scale` that of the numbers that rounding errors come from,
+        where it is not the point itself.
+        """
+        found = defined(resampled)
+        undefined = int(np.count_nonzero(np.isnan(resampled)))
+        low: float | None
+        high: float | None
+        error: float | None
+        if found is None:
+            text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
+            (low, high, error), notes = (None, None, None), [Note("WITHHELD", text)]
+        else:
+            slack = float(noise(point if scale is None else scale))
+            (low, high, error), notes = self._limits(point, found, jackknife[~np.isnan(jackknife)], slack)
+            if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
+                notes.append(faultless(point, counted, self.settings))
+            elif counted < FEW <= self.units:
+                text = f"only {counted} of {self.units} units count: bootstrap limits and p are too narrow below {FEW}"
+                notes.append(Note("FEW_UNITS", text))
+            if undefined:
+                notes.append(Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
+        return Interval(point, low, high, error, undefined, "; ".join(note.text for note in notes), tuple(notes))
+
+    def _limits(
+        self, point: float, resampled: Floats, jackknife: Floats, slack: float
+    ) -> tuple[tuple[float, float, float], list[Note]]:
+        """Low, high and standard error, and notes on how they came about."""
+        if self.units == 1:
+            return (point, point, 0.0), [ONE_UNIT]
+        lowest, highest = float(resampled.min()), float(resampled.max())
+        if len(resampled) > 1 and highest - lowest <= slack:
+            # Rounding is no spread; the limits are the score itself where the resamples agree with it.
+            limit = point if abs(lowest - point) <= slack else lowest
+            return (limit, limit, 0.0), [ALL_EQUAL]
+        level = self.settings.level
+        tails, notes = (level / 2, 1 - level / 2), list[Note]()
+        if self.settings.method == "bca":
+            adjusted = _bca_cuts(point, resampled, jackknife, level, slack)
+            tails, notes = adjusted or tails, [] if adjusted else [OUTSIDE]
+        low, high = np.quantile(resampled, np.asarray(tails), method="linear").tolist()
+        if len(resampled) == 1:
+            return (low, high, 0.0), [ONE_RESAMPLE]
+        return (low, high, float(resampled.std(ddof=1))), notes
+
+
+def _bca_cuts(
+    point: float, resampled: Floats, jackknife: Floats, level: float, slack: float
+) -> tuple[float, float] | None:
+    """The probabilities at which BCa cuts the sorted resamples; None where the median bias is infinite."""
+    below = np.count_nonzero(resampled < point - slack)
+    not_above = np.count_nonzero(resampled <= point + slack)
+    share = (below + not_above) / (2 * len(resampled))
+    if not 0.0 < share < 1.0:
+        return None
+    acceleration = 0.0  # a sixth of the skewness of the jackknife influences
+    influences = np.ascontiguousarray(jackknife.mean() - jackknife) if len(jackknife) else jackknife
+    largest = float(np.abs(influences).max(initial=0.0))
+    if largest > slack:
+        influences /= largest  # the skewness has no unit; tiny influences must not underflow
+        squares = influences * influences
+        total = float(squares.sum())
+        acceleration = float((squares * influences).sum()) / (6 * total * math.sqrt(total))
+    standard = statistics.NormalDist()
+    bias = standard.inv_cdf(share)
+
+    def cut(normal: float) -> float:
+        shifted = bias + normal
+        remaining = 1 - acceleration * shifted
+        if remaining <= 0:  # beyond the pole, which |acceleration| <= 1/6 keeps six standard errors away
+            return 1.0 if shifted > 0 else 0.0
+        return standard.cdf(bias + shifted / remaining)
+
+    normal = standard.inv_cdf(level / 2)  # that of 1 - level / 2 is its negative; 1 - level / 2 may round to 1
+    return cut(normal), cut(-normal)
+
+
+def score_intervals(
+    table: UnitTable, measures: Sequence[str], formula: ColumnMeasures, resampling: Resampling
+) -> ScoreIntervals:
+    """The intervals of `measures`, which `formula` makes of column sums. Raises InputError where there is no unit."""
+    if not measures:
+        settings, drawn = resampling.for_units(table.ids)
+        return ScoreIntervals(settings, len(table.ids), {}, notes_of(len(table.ids), settings, drawn))
+    systems = Systems([table.rows], ColumnFormula(formula), resampling, table.ids)
+    found = {measure: systems.score(0, at) for at, measure in enumerate(measures)}
+    return ScoreIntervals(systems.settings, len(table.ids), found, systems.notes)
+
+
+def bootstrap_intervals(
+    statistics: ArrayLike, formula: ColumnFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
+) -> tuple[Interval, ...]:
+    """The interval of each score of `formula` over the units (rows) of `statistics` (units, k), with ids for clusters.
+
+    Raises InputError where there is no unit or a statistic is not a finite number.
+    """
+    systems = Systems([statistics], formula, resampling, units)
+    return tuple(systems.score(0, measure) for measure in range(systems.points.shape[1]))

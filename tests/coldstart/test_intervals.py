@@ -20,9 +20,9 @@ from cs_score.coldstart.result import Result, RunResult, averaged_rankings, aver
 from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Measure, Ratio, divide, formula_of
-from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
+from cs_score.statistics.resampling import Systems, bootstrap_counts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
 from tests.coldstart.test_laws import base, folder_with
@@ -86,9 +86,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
     count = 12
-    found = bootstrap_scores(
-        exact_statistics([table.rows]), ColumnFormula(formula_of(measures)), Resampling(count, seed)
-    )[:, 0, :]
+    found = Systems([table.rows], ColumnFormula(formula_of(measures)), Resampling(count, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, len(table.ids), count)])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}

@@ -15,9 +15,9 @@ from cs_score.base.errors import InputError
 from cs_score.evidence import hotpotqa, intervals, scifact
 from cs_score.evidence.result import Result
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, exact_statistics
+from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores
+from cs_score.statistics.resampling import Systems, bootstrap_counts
 from tests.evidence.command import cs_score
 
 Json = dict[str, Any]
@@ -66,7 +66,7 @@ def test_resamples_are_those_of_rescored_files(
     gold, predictions = task(random.Random(seed))
     result = score(gold, predictions)
     formula = ColumnFormula(result.mode.formula)
-    found = bootstrap_scores(exact_statistics([result.table.rows]), formula, Resampling(RESAMPLES, seed))[:, 0, :]
+    found = Systems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, UNITS, RESAMPLES)])
     for number in range(RESAMPLES):
         again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]

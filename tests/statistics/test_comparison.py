@@ -12,8 +12,8 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables, holm
-from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import ALL_EQUAL, Family, IntervalMethod, Resampling
+from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.results import Comparison, Interval, RankedSystem
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks.simulations import SIMULATIONS, Simulation, ever_rejected
-from cs_score.statistics.arithmetic import Floats, exact_statistics
+from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import paired_bootstrap_p, randomisation_p
-from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.resampling import bootstrap_scores, point_scores
+from cs_score.statistics.resampling import Systems, bootstrap_intervals
 from tests.documents import ROOT
 from tests.statistics.cases import FORMULA, MEAN, MEASURES
 
@@ -54,14 +53,12 @@ def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
     for simulation in range(SETS):
         rng = np.random.default_rng([2, simulation])
         quality = rng.beta(2, 2, UNITS)
-        exact = exact_statistics([units(rng, quality), units(rng, quality)])
-        settings = Resampling(RESAMPLES, seed=simulation)
-        alarms["randomisation"] += np.array(randomisation_p(exact, FORMULA, [(0, 1)], settings)[0]) <= 0.05
-        first, second = point_scores(exact, FORMULA)
-        resampled = bootstrap_scores(exact, FORMULA, settings)
+        both = Systems([units(rng, quality), units(rng, quality)], FORMULA, Resampling(RESAMPLES, seed=simulation))
+        alarms["randomisation"] += np.array(randomisation_p(both, [(0, 1)])[0]) <= 0.05
+        first, second = both.points
         alarms["bootstrap"] += [
             paired_bootstrap_p(first[column], second[column], scores[0] - scores[1], UNITS) <= 0.05
-            for column, scores in enumerate(resampled)
+            for column, scores in enumerate(both.resampled)
         ]
     for test, count in alarms.items():
         rate = 100 * count / SETS

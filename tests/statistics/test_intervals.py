@@ -16,9 +16,16 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics import options, resampling
 from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
-from cs_score.statistics.intervals import bootstrap_intervals, score_intervals
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.resampling import bootstrap_counts, bootstrap_scores, digit_sums, permuted_sums, swap_flags
+from cs_score.statistics.resampling import (
+    Systems,
+    bootstrap_counts,
+    bootstrap_intervals,
+    digit_sums,
+    permuted_sums,
+    score_intervals,
+    swap_flags,
+)
 from cs_score.statistics.units import UnitTable
 from tests.statistics.cases import FORMULA, MEAN, ROUNDING, present, system, tiled
 
@@ -148,7 +155,7 @@ def test_a_score_without_exception_tells_what_it_is_worth(score: int, words: str
 def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalMethod) -> None:
     """Every unit scores a third, by different sums, and the scores of resamples differ in the last digit."""
     matrix = [[1, 3], [2, 6], [3, 9], [7, 21]]
-    resampled = bootstrap_scores(exact_statistics([matrix]), ROUNDING, Resampling(500))
+    resampled = Systems([matrix], ROUNDING, Resampling(500)).resampled
     assert 0 < resampled.max() - resampled.min() < 1e-15
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high

@@ -28,13 +28,13 @@ from cs_score.statistics.comparison import (
     tiers,
 )
 from cs_score.statistics.options import Correction, Resampling, add_one
-from cs_score.statistics.resampling import permuted_sums, swap_flags
+from cs_score.statistics.resampling import Systems, permuted_sums, swap_flags
 from cs_score.statistics.results import Comparison
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system, tiled
 
 
 def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[float]:
-    [p_values] = randomisation_p(exact_statistics([first, second]), FORMULA, [(0, 1)], settings)
+    [p_values] = randomisation_p(Systems([first, second], FORMULA, settings), [(0, 1)])
     return p_values
 
 
@@ -101,13 +101,13 @@ def test_swapping_the_systems_keeps_p(units: int, seed: int, scale: float) -> No
 
 def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = system(0.5), system(0.45, seed=2), system(0.9, seed=3) / 7
-    exact = exact_statistics([first, second, third])
     settings = Resampling(5000, seed=4)
+    exact = Systems([first, second, third], FORMULA, settings)
     pairs = [(0, 1), (1, 2)]
-    expected = randomisation_p(exact, FORMULA, pairs, settings)
+    expected = randomisation_p(exact, pairs)
     assert expected[0] == randomisation(first, second, settings)
     monkeypatch.setattr(resampling, "CHUNK_CELLS", 100)
-    assert randomisation_p(exact, FORMULA, pairs, settings) == expected
+    assert randomisation_p(exact, pairs) == expected
 
 
 def test_p_is_never_zero() -> None:
@@ -159,7 +159,7 @@ def values(matrix: Floats) -> list[Floats]:
 def family_of(matrix: Floats, correction: Correction, permutations: int = 10_000, seed: int = 0) -> FamilyTests:
     pairs = list(combinations(range(matrix.shape[1]), 2))
     settings = Resampling(permutations, seed, correction=correction)
-    return family_tests(exact_statistics(values(matrix)), MEAN, pairs, settings)
+    return family_tests(Systems(values(matrix), MEAN, settings), pairs)
 
 
 def comparison(matrix: Any, settings: Resampling, **how: Any) -> Comparison:
@@ -175,16 +175,15 @@ def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
 def test_hsd_is_the_enumeration_of_all_permutations() -> None:
     """6 ** 4 of them, each made here by hand; of F1 of three systems on four units, both sides are permuted."""
     matrices = [system(quality, units=4, seed=seed) for seed, quality in enumerate((0.9, 0.5, 0.2))]
-    exact = exact_statistics(matrices)
     scores = [FORMULA(matrix.sum(axis=0, keepdims=True))[0] for matrix in matrices]
     ranges = []
     for orders in product(permutations(range(3)), repeat=4):
         sums = np.array([sum(matrices[order[slot]][unit] for unit, order in enumerate(orders)) for slot in range(3)])
         ranges.append(FORMULA(sums).max(axis=0) - FORMULA(sums).min(axis=0))
     pairs = [(0, 1), (0, 2), (1, 2)]
-    found = family_tests(exact, FORMULA, pairs, Resampling(6**4, correction="hsd"))
+    found = family_tests(Systems(matrices, FORMULA, Resampling(6**4, correction="hsd")), pairs)
     assert (found.family.exact, found.family.permutations) == (True, 6**4)
-    drawn = family_tests(exact, FORMULA, pairs, Resampling(6**4 - 1, correction="hsd"))
+    drawn = family_tests(Systems(matrices, FORMULA, Resampling(6**4 - 1, correction="hsd")), pairs)
     assert not drawn.family.exact
     for measure in range(3):
         for p, (first, second) in zip(found.p_adjusted[measure], pairs):

@@ -26,8 +26,8 @@ from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
 from cs_score.measures.registry import LDC_MAX, SF, Measure, divide, precision_recall_f1
 from cs_score.statistics.arithmetic import ColumnFormula
-from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.results import Interval
 
 DIMENSIONS: Final = (

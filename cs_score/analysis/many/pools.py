@@ -45,8 +45,8 @@ from cs_score.statistics.assessments import (
     interval_of,
     kappa,
 )
-from cs_score.statistics.intervals import bootstrap_intervals
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.units import aligned
 from cs_score.tables.layout import Column, Layout, Row, headed
 from cs_score.tables.statistics import Printout, rankings_agree

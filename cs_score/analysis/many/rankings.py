@@ -19,18 +19,10 @@ from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
-from cs_score.statistics.arithmetic import (
-    TIE_TOLERANCE,
-    ColumnFormula,
-    ColumnMeasures,
-    ExactStatistics,
-    Floats,
-    exact_statistics,
-    noise,
-)
+from cs_score.statistics.arithmetic import TIE_TOLERANCE, ColumnFormula, ColumnMeasures, Floats, noise
 from cs_score.statistics.comparison import family_pairs, family_tests, tiers
 from cs_score.statistics.options import Family, Note, Resampling, never_significant
-from cs_score.statistics.resampling import bootstrap_scores, defined
+from cs_score.statistics.resampling import Systems, defined
 from cs_score.statistics.units import Unit, UnitTable, units_of
 from cs_score.tasks import task_named
 
@@ -78,12 +70,10 @@ class Measured(Record):
                 known[row] = tuple(each.numerator / each.denominator if each.denominator else None for each in parts)
         return {unit: known[row] for unit, row in zip(units, rows)}
 
-    def drawn(
-        self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling
-    ) -> tuple[Resampling, ExactStatistics]:
-        """The settings that hold for these units, and the statistics of runs as they are drawn."""
-        settings, drawn = resampling.for_units([unit for unit, _ in units])
-        return settings, exact_statistics([self.rows(table, units) for table in tables], drawn)
+    def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> Systems:
+        """Runs on these units, to be resampled."""
+        rows = [self.rows(table, units) for table in tables]
+        return Systems(rows, ColumnFormula(self.formula), resampling, [unit for unit, _ in units])
 
 
 def measured(mode: str, names: Sequence[str]) -> Measured:
@@ -123,17 +113,19 @@ def row_tests(
     units = united_units(table.ids for table in tables)
     if not units or len(tables) < 2:
         return [TestedRow(1, 1.0 if row else None) for row in range(len(tables))], None, ()
-    settings, statistics = measure.drawn(tables, units, resampling)
-    pairs = family_pairs(names, settings)
-    tested = family_tests(statistics, ColumnFormula(measure.formula), pairs, settings)
-    adjusted = {frozenset(pair): p for pair, p in zip(pairs, tested.p_adjusted[0])}
-    places = range(len(tables))
-    if settings.baseline:
+    systems, pairs, level = (
+        measure.systems(tables, units, resampling),
+        family_pairs(names, resampling),
+        resampling.level,
+    )
+    tested = family_tests(systems, pairs)
+    adjusted, places = tested.adjusted(), range(len(tables))
+    if resampling.baseline:
         rows = [TestedRow(p_baseline=adjusted.get(frozenset((pairs[0][0], row)))) for row in places]
     else:
-        of_row = tiers(places, lambda best, row: adjusted[frozenset((best, row))] <= settings.level)
+        of_row = tiers(places, lambda best, row: adjusted[frozenset((best, row))] <= level)
         rows = [TestedRow(of_row[row], adjusted[frozenset((row - 1, row))] if row else None) for row in places]
-    return rows, tested.family, never_significant(tested.family, statistics.units, settings.level)
+    return rows, tested.family, never_significant(tested.family, systems.units, level)
 
 
 # ---- tau-b
@@ -240,8 +232,7 @@ def resampled_scores(
     there = {place: table for place, table in enumerate(tables) if table is not None}
     found: Floats = np.full((len(measure.names), len(tables), resampling.resamples), np.nan)
     if units and there:
-        _, statistics = measure.drawn(there.values(), units, resampling)
-        found[:, [*there]] = bootstrap_scores(statistics, ColumnFormula(measure.formula), resampling)
+        found[:, [*there]] = measure.systems(there.values(), units, resampling).resampled
     return list(found)
 
 
