@@ -1,29 +1,18 @@
 """What assessments show: how far assessors agree, and what a sample says of a pool of which not all was assessed.
 
-Cohen's kappa is (po - pe) / (1 - pe): po the share of items that two assessors judge alike, pe that to be expected
-from their own shares of each judgment. Krippendorff's alpha for nominal data is 1 - Do / De over any number of
-assessors, items that fewer than two have judged left out; De uses the shares of all together. Neither is defined where
-there is only one judgment.
-
 Items are the answers of a run. Each adds x to what is divided and y to what divides (right; right or wrong), known
 where it was assessed, and has a prediction f of x in [0, 1], 0 where nobody predicts; y is predicted as 1. Within
 stratum h of N_h items, those assessed stand for all with weights w = 1 / probability, normalised to N_h:
 
     X = sum over all f + sum over h of N_h sum(w (x - f)) / sum(w),     Y likewise,     score = X / Y
 
-With one probability to a stratum this is the stratified mean, with predictions the difference estimator, whose variance
-shrinks with how well they predict; with one stratum for all, prediction-powered inference. The variance is that of the
-linearised residuals u = N_h w / sum(w) (e - mean of e in h) / Y, e = (x - f) - score (y - 1):
+The variance is that of the residuals u = N_h w / sum(w) (e - mean of e in h) / Y, e = (x - f) - score (y - 1):
 
     this pool         sum over answers of (1 - probability) u^2, which is 0 where everything was assessed
     answers like it   sum of u^2 + sum over all of ((f - mean of f) / Y)^2
 
 What stands below another answer can be known only where that was assessed; it is drawn in two stages.
-
-Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educ. Psychol. Meas. 20, 1960. K. Krippendorff,
-*Content Analysis*, 2004, ch. 11. C.-E. Sarndal, B. Swensson and J. Wretman, *Model Assisted Survey Sampling*, 1992
-(difference estimator ch. 6, two stages ch. 4, linearised ratios ch. 5). A. N. Angelopoulos et al., "Prediction-powered
-inference", Science 382, 2023.
+Sources: docs/statistics/sampled-pools.md and assessors.md.
 """
 
 from __future__ import annotations
@@ -153,26 +142,17 @@ class Estimated(Record, eq=False):
 
 def estimated(items: Items, *, is_total: bool = False) -> Estimated:
     """The score of all items, or with `is_total` what is divided; something of each stratum has to be assessed."""
-    weights = _weights(items)
+    raw, sizes = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0), np.bincount(items.stratum)
+    # How many items each assessed one stands for; 0 for the others.
+    weights = raw * (sizes / np.bincount(items.stratum, raw))[items.stratum]
     right = items.predicted + weights * (items.right - items.predicted)
     counted = 1.0 + weights * (items.counted - 1.0)
     total, divisor = float(right.sum()), 1.0 if is_total else float(counted.sum())
-    value = total / divisor if divisor else 0.0
+    value, divisor = (total / divisor, divisor) if divisor else (0.0, 1.0)
     error = items.right - items.predicted - (0.0 if is_total else value * (items.counted - 1.0))
-    means = np.bincount(items.stratum, weights * error) / np.bincount(items.stratum)
-    return Estimated(
-        items,
-        value,
-        weights * (error - means[items.stratum]) / (divisor or 1.0),
-        (items.predicted - items.predicted.mean()) / (divisor or 1.0),
-    )
-
-
-def _weights(items: Items) -> Floats:
-    """How many items each assessed one stands for; 0 for the others."""
-    raw = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0)
-    sums = np.bincount(items.stratum, raw)
-    return np.asarray(raw * (np.bincount(items.stratum) / sums)[items.stratum])
+    means = np.bincount(items.stratum, weights * error) / sizes
+    spread = (items.predicted - items.predicted.mean()) / divisor
+    return Estimated(items, value, weights * (error - means[items.stratum]) / divisor, spread)
 
 
 def interval_of(parts: Sequence[tuple[float, Estimated]], confidence: float, largest: float = math.inf) -> Estimate:

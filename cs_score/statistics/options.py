@@ -161,42 +161,36 @@ OUTSIDE: Final = Note(
 )
 
 
-def faultless(score: float, counted: int, resampling: Resampling) -> Note:
-    """A score of 1 or 0, whose interval has no width.
-
-    If a share s of all units were exceptions, none among `counted` would be met with probability (1 - s) ** counted;
-    at 95 % that is the rule of three, s < 3 / counted.
+def faultless(score: float, units: int, resampling: Resampling) -> Note:
+    """A score of 1 or 0, whose interval has no width. If a share s of all units were exceptions, none among so many
+    would be met with probability (1 - s) ** units; at 95 % that is the rule of three, s < 3 / units.
     """
-    share = 1 - resampling.level ** (1 / counted)
+    share = 1 - resampling.level ** (1 / units)
     met, other = ("no error", "an error") if score else ("nothing right", "something right")
     return Note(
         "RULE_OF_THREE",
-        f"{met} in {_units(counted)}: at {resampling.confidence:g} % confidence up to {100 * share:.2g} % of such "
+        f"{met} in {counted(units)}: at {resampling.confidence:g} % confidence up to {100 * share:.2g} % of such "
         f"units have {other}",
     )
 
 
 def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> tuple[Note, ...]:
     """What holds for all intervals that so many units and such settings give."""
-    notes = []
-    size = units if drawn is None else sum(drawn.strata)
-    noun = "unit" if drawn is None else "cluster"
+    found = {}
+    size, noun = (units, "unit") if drawn is None else (sum(drawn.strata), "cluster")
     if drawn is not None:
         within = f", within {len(drawn.strata)} strata" if len(drawn.strata) > 1 else ""
-        notes.append(Note("CLUSTERS", f"{_units(units)} in {size} clusters, which are drawn as a whole{within}"))
+        found["CLUSTERS"] = f"{counted(units)} in {size} clusters, which are drawn as a whole{within}"
     if size < FEW:
-        few = f"{size} {noun}{'s' if size != 1 else ''} only: below {FEW} the bootstrap's intervals are too narrow"
-        notes.append(Note("FEW_UNITS", f"{few} and its p-values too small, a hint at most"))
+        few = f"{counted(size, noun)} only: below {FEW} the bootstrap's intervals are too narrow"
+        found["FEW_UNITS"] = f"{few} and its p-values too small, a hint at most"
     least = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < least:
-        notes.append(
-            Note(
-                "FEW_RESAMPLES",
-                f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond "
-                f"all of them; that takes at least {least} (--bootstrap {least})",
-            )
+        found["FEW_RESAMPLES"] = (
+            f"{resampling.resamples} resamples cannot give limits at {resampling.confidence:g} %, which lie beyond all "
+            f"of them; that takes at least {least} (--bootstrap {least})"
         )
-    return tuple(notes)
+    return tuple(Note(code, text) for code, text in found.items())
 
 
 def never_significant(family: Family, units: int, level: float) -> tuple[Note, ...]:
@@ -210,7 +204,7 @@ def never_significant(family: Family, units: int, level: float) -> tuple[Note, .
     remedy = (
         f"that takes {resamples} resamples (--bootstrap {resamples})"
         if can_help
-        else f"{_units(units)} {'is' if units == 1 else 'are'} too few for that, whatever the number of resamples"
+        else f"{counted(units)} {'is' if units == 1 else 'are'} too few for that, whatever the number of resamples"
     )
     corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (
@@ -232,7 +226,7 @@ def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
     """A comparison on the units that all systems have."""
     parts = [f"{named_units(ids)} of {system}" for system, ids in dropped.items() if ids]
     found = "; ".join(parts) or "none"
-    return Note("COMMON_UNITS", f"compared on the {_units(units)} that all systems have (--common); dropped: {found}")
+    return Note("COMMON_UNITS", f"compared on the {counted(units)} that all systems have (--common); dropped: {found}")
 
 
 def sentences(notes: Iterable[Note]) -> list[str]:
@@ -240,8 +234,9 @@ def sentences(notes: Iterable[Note]) -> list[str]:
     return [f"Note: {note.text}." for note in notes]
 
 
-def _units(number: int) -> str:
-    return f"{number} unit{'s' if number != 1 else ''}"
+def counted(number: int, noun: str = "unit") -> str:
+    """`1 unit`, `2 units`."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _whole_number(value: object, what: str, *, at_least: int) -> int:
@@ -259,15 +254,10 @@ def _percentage(value: object) -> float:
         number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
-        raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{_meant_percentage(number)}")
-    return number
-
-
-def _meant_percentage(number: float) -> str:
-    """A suggestion for a probability that was given in place of a percentage, or for the wrong tail."""
-    for candidate in (100 * number, 100 - 100 * number, 100 - number):
-        meant = round(candidate, 10)
-        if LEAST_CONFIDENCE <= meant <= MOST_CONFIDENCE:
-            return f"; percent: did you mean {meant:g}?"
-    return ""
+    if LEAST_CONFIDENCE <= number <= MOST_CONFIDENCE:
+        return number
+    # A probability in place of a percentage, or the wrong tail.
+    meant = (round(each, 10) for each in (100 * number, 100 - 100 * number, 100 - number))
+    likely = next((each for each in meant if LEAST_CONFIDENCE <= each <= MOST_CONFIDENCE), None)
+    hint = "" if likely is None else f"; percent: did you mean {likely:g}?"
+    raise UsageError(f"the confidence is a percentage from 50 to 99.99, not {value}{hint}")

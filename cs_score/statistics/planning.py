@@ -1,8 +1,7 @@
 """What a test set can show of a difference, and repeated checks against one test set.
 
-Power rests on what each unit adds to a difference, times the number of units: for a mean the differences
-unit by unit, for a ratio of sums what `arithmetic.contributions` gives. Either way the mean is the difference of the
-scores. A paired t test of those n numbers, with n - 1 degrees of freedom, has the power
+Power rests on what each unit adds to a difference, times the number of units (`arithmetic.contributions`), whose mean
+is the difference of the scores. A paired t test of those n numbers, with n - 1 degrees of freedom, has the power
 
     P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
 
@@ -11,14 +10,8 @@ Repeated checks against one test set share a level: check number k = 1, 2, ... i
     alpha(k) = alpha / (2.11 (k + 1) ln(k + 1)^2),     whose sum over all k is at most alpha
 
 (the sum of 1 / (n ln(n)^2) from n = 2 on is 2.1097...). By Bonferroni's inequality the probability that any check calls
-a difference significant where there is none is at most alpha, however many checks are made, however alike the runs are,
-and whenever somebody stops. The limits of the differences at these levels are a confidence sequence: all of them hold
-their differences at once with probability 1 - alpha. A check that is repeated with the same run, baseline and measure
-is the same check. What it cannot make good: runs that were fitted to the test set by means of the answers.
-
-Sources: J. Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988 (ch. 2; d_z). D. A. Darling and H.
-Robbins, "Confidence sequences for mean, variance, and median", PNAS 58, 1967; D. P. Foster and R. A. Stine,
-"Alpha-investing", J. R. Statist. Soc. B 70, 2008 (spending a level over an endless row of tests).
+a difference significant where there is none is at most alpha. A check that is repeated with the same run, baseline and
+measure is the same check. Sources: docs/statistics/power.md and repeated-checks.md.
 """
 
 from __future__ import annotations
@@ -55,14 +48,13 @@ def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
     """P(T > value) for the noncentral t distribution, within 1e-12 of the exact one; central where nothing shifts it.
 
     T is (Z + shift) / S, where Z is normal and S^2 is chi-squared over its degrees of freedom. So the tail is the
-    expectation of P(Z > value S - shift), an integral over S: tanh-sinh quadrature in panels within which nothing
-    changes quickly, normalised by the same sum over the density of S. Not by numpy: its last digits differ by version.
+    expectation of P(Z > value S - shift): tanh-sinh quadrature over S in panels within which nothing changes quickly,
+    normalised by the same sum over its density. Not by numpy: its last digits differ by version.
     """
     reach = 9 / math.sqrt(freedom)
     turn = [(shift + step) / value for step in (-9, 0, 9)] if value else []
     ends = sorted({max(0.0, 1 - reach), 1.0, 1 + reach, *(x for x in turn if max(0.0, 1 - reach) < x < 1 + reach)})
-    density: list[float] = []
-    above: list[float] = []
+    density, above = list[float](), list[float]()
     for low, high in pairwise(ends):
         for node, weight in _nodes():
             at = low + (high - low) * (node + 1) / 2
@@ -94,9 +86,9 @@ def power_of(effect: float, units: float, level: float) -> float:
 
 def detectable_effect(units: float, level: float, power: float) -> float:
     """The smallest effect, in standard deviations, that the test calls significant with this probability."""
-    limit, root = t_limit(level / 2, units - 1), math.sqrt(units)
+    limit = t_limit(level / 2, units - 1)
     shift = _root(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
-    return shift / root
+    return shift / math.sqrt(units)
 
 
 def needed_units(effect: float, level: float, power: float) -> int | None:
