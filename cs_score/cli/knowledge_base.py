@@ -15,11 +15,11 @@ from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.knowledge_base import validation, writers
 from cs_score.knowledge_base.assertions import KnowledgeBase
-from cs_score.knowledge_base.building import Multiple
+from cs_score.knowledge_base.building import KbOptions, Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
 from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanation_text, read_validated
-from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, KbOptions, ignored_codes
+from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
 
 
 def _statistics(line: Line) -> list[tuple[str, Destination]]:

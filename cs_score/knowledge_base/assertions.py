@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -13,20 +13,20 @@ from cs_score.coldstart.tab_files import (
     NO_DOCUMENT,
     DocumentLengths,
     Provenance,
+    Span,
     SpanProblem,
     offset_value,
     plain_column,
     read_provenance,
 )
-from cs_score.knowledge_base.predicates import TYPEDEF, Use, Verb
+from cs_score.knowledge_base.predicates import Use, Verb
 
 NIL: Final = "NIL"
 """What stands for a part that is absent."""
 
 _MOST_CHARACTERS: Final = 800
-_MOST_IN_FILLER: Final = 1
 _MOST_IN_JUSTIFICATION: Final = 3
-_MOST_IN_BASE_FILLER: Final = 1
+_MOST_SPANS: Final = (1, _MOST_IN_JUSTIFICATION, 1, sys.maxsize)  # of each of the parts
 
 
 class Parts(NamedTuple):
@@ -43,8 +43,7 @@ class ProvenanceList(Record, eq=False):
 
     `docid` is its document (`NO_DOCUMENT` if it has none), `start` the first offset of its predicate justification,
     `place` that in canonical form, by which mentions are found (None where it is absent), `spans` how many valid spans
-    it has. Equal lists of one document have the same `key`. `kept` are the parts, where there is more than a plain
-    predicate justification; `problems` is what was wrong.
+    it has. Equal lists have the same `key`. `kept` are the parts of all but plain predicate justifications.
     """
 
     text: str
@@ -58,7 +57,6 @@ class ProvenanceList(Record, eq=False):
 
     @property
     def parts(self) -> Parts:
-        """All parts."""
         return self.kept or Parts(justification=read_provenance(self.text, _MOST_IN_JUSTIFICATION))
 
 
@@ -71,62 +69,53 @@ class ListReader:
 
     def __init__(self, documents: DocumentLengths | None) -> None:
         self._documents = documents
+        # Columns that hold a plain predicate justification and nothing else, as mentions and most relations do.
         self._plain: dict[str, ProvenanceList] = {}
-        """Columns that hold a plain predicate justification and nothing else, as mentions and most relations do."""
         self._others: dict[tuple[str, bool, bool, bool], ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Read a column of a relation with an event, or to a string, or of a mention. Never raises."""
         if not has_string and (is_mention or not has_event):
-            known = self._plain.get(text)
-            if known is not None:
+            if (known := self._plain.get(text)) is not None:
                 return known
-            plain = plain_column(text, self._documents)
-            if plain is not None:
-                known = self._plain[text] = ProvenanceList(
-                    text, plain[0], plain[1], text, text, text.count(",") + 1, None, ()
-                )
+            if (plain := plain_column(text, self._documents)) is not None:
+                known = self._plain[text] = ProvenanceList(text, *plain, text, text, text.count(",") + 1, None, ())
                 return known
         key = (text, has_event, has_string, is_mention)
-        known = self._others.get(key)
-        if known is None:
-            known = self._others[key] = _read_list(*key, self._documents)
-        return known
+        if key not in self._others:
+            self._others[key] = self._read_parts(*key)
+        return self._others[key]
 
-
-def _read_list(
-    text: str, has_event: bool, has_string: bool, is_mention: bool, documents: DocumentLengths | None
-) -> ProvenanceList:
-    if not text or text == "0":
-        return replace(NO_PROVENANCE, text=text)
-    texts = text.rstrip(";").split(";") if text.rstrip(";") else []
-    expected = 1 + 2 * has_event + has_string
-    problems: list[SpanProblem] = []
-    if len(texts) != (1 if is_mention else expected):
-        problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", (text, len(texts), expected), text))
-    limits = (_MOST_IN_JUSTIFICATION, _MOST_IN_BASE_FILLER, sys.maxsize)
-    read: list[Provenance | None] = []
-    for part_text, most in zip(texts, (_MOST_IN_FILLER, *limits) if has_string else limits):
-        part = None if part_text == NIL else read_provenance(part_text, most, documents)
-        read.append(part)
-        if part is None:
-            continue
-        problems += part.problems
-        characters = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans)
-        if characters > _MOST_CHARACTERS:
-            problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
-    parts = Parts(*read) if has_string else Parts(None, *read)
-    docids = [part.docid for part in parts if part is not None]
-    if len(set(docids)) != 1:
-        problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-    docid = docids[0] if docids else NO_DOCUMENT
-    spans = parts.justification.spans if parts.justification is not None else ()
-    start = offset_value(spans[0].start) if spans else 0
-    place = parts.justification.canonical if parts.justification is not None else None
-    key = ";".join(NIL if part is None else part.canonical for part in parts)
-    if place is not None and parts.count(None) == 3:
-        key = place
-    return ProvenanceList(text, docid, start, place, key, len(spans), parts, tuple(problems))
+    def _read_parts(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
+        if not text or text == "0":
+            return replace(NO_PROVENANCE, text=text)
+        texts = text.rstrip(";").split(";") if text.rstrip(";") else []
+        expected = 1 + 2 * has_event + has_string
+        problems: list[SpanProblem] = []
+        if len(texts) != (1 if is_mention else expected):
+            problems.append(SpanProblem("TOO_MANY_PROVENANCES_IN_LIST", (text, len(texts), expected), text))
+        read: list[Provenance | None] = [] if has_string else [None]
+        for part_text, most in zip(texts, _MOST_SPANS[len(read) :]):
+            part = None if part_text == NIL else read_provenance(part_text, most, self._documents)
+            read.append(part)
+            if part is None:
+                continue
+            problems += part.problems
+            characters = sum(offset_value(span.end) - offset_value(span.start) + 1 for span in part.spans)
+            if characters > _MOST_CHARACTERS:
+                problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (_MOST_CHARACTERS,), part_text))
+        parts = Parts(*read)
+        docids = [part.docid for part in parts if part is not None]
+        if len(set(docids)) != 1:
+            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+        docid, justification = docids[0] if docids else NO_DOCUMENT, parts.justification
+        key = ";".join(NIL if part is None else part.canonical for part in parts)
+        if justification is None:
+            return ProvenanceList(text, docid, 0, None, key, 0, parts, tuple(problems))
+        start = offset_value(justification.spans[0].start) if justification.spans else 0
+        place = justification.canonical
+        key = place if parts.count(None) == len(parts) - 1 else key
+        return ProvenanceList(text, docid, start, place, key, len(justification.spans), parts, tuple(problems))
 
 
 def short_form(part: Provenance | None) -> str:
@@ -153,9 +142,9 @@ _ORDER: Final = attrgetter("verb.order", "provenance.docid", "provenance.start")
 class Node:
     """An entity, a string or an event.
 
-    `types` are the types that lines give it, `type` the one where there is exactly one. `uses` are the ways in which
-    lines use it, each with the first line that does. `mentions` and `others` are the assertions that it is the subject
-    of, in the order of recording; `documents` those where it is mentioned by name or description.
+    `types` are those that lines give it, `type` the one where there is exactly one. `uses` are the ways in which lines
+    use it, each with the first line that does. `mentions` and `others` are the assertions that it is the subject of, as
+    recorded; `documents` those where it is mentioned by name or description.
     """
 
     __slots__ = ("documents", "is_event", "mentions", "name", "others", "type", "types", "uses")
@@ -170,46 +159,21 @@ class Node:
         self.others: list[Assertion] = []
         self.documents: set[str] = set()
 
-    def add_type(self, node_type: str) -> None:
-        """Give the node a type, which it may have already."""
-        if node_type not in self.types:
-            self.types += (node_type,)
-            self.type = node_type if len(self.types) == 1 else None
-
-    def add_mention(self, mention: Assertion) -> None:
-        """Add a mention of any kind."""
-        self.mentions.append(mention)
-        if mention.verb.name in MENTIONS:
-            self.documents.add(mention.provenance.docid)
-
     @property
     def known_type(self) -> str:
         """Its type in reports and statistics."""
         return self.type or ("multiple" if self.types else "unknown")
 
-    @property
-    def best_line(self) -> int:
-        """The first line of the most specific use."""
-        return _best_line(self.uses.items())
-
-    def definition(self, node_type: str) -> int:
-        """The line that gives the node a type, of several that of the most specific use."""
-        return _best_line((use, line) for use, line in self.uses.items() if use.only == node_type)
-
-    def declares(self, node_type: str) -> bool:
-        """Whether a line says outright that the node has a type."""
-        return any(use.role == TYPEDEF and use.only == node_type for use in self.uses)
-
-
-def _best_line(uses: Iterable[tuple[Use, int]]) -> int:
-    return min((use.role, line) for use, line in uses)[1]
+    def best_line(self, node_type: str | None = None) -> int:
+        """The first line of the most specific use, of those that give the node a type where that is asked for."""
+        return min((use.role, line) for use, line in self.uses.items() if node_type in (None, use.only))[1]
 
 
 class Assertion(Struct, eq=False):
-    """A line of a knowledge base, or what was inferred from one.
+    """A line of a knowledge base, or what was inferred from the one with this number.
 
-    `object` is the text that is written, `node` the node where the object is one. `line` is the line that it comes
-    from. An omitted assertion takes part in all checks and is not written.
+    `object` is the text that is written, `node` the node where the object is one. An omitted assertion takes part in
+    all checks and is not written.
     """
 
     subject: Node
@@ -229,20 +193,26 @@ class Assertion(Struct, eq=False):
         """The object without its outer quotes."""
         return self.object[1:-1] if self.verb.takes_text else self.object
 
+    @property
+    def span(self) -> Span | None:
+        """Where a mention stands: the first span of its justification."""
+        part = self.provenance.parts.justification
+        return None if part is None else part.first
+
     def __str__(self) -> str:
         return f"{self.verb.name}({self.subject.name}, {self.object})"
 
 
 class KnowledgeBase(Struct):
-    """What a knowledge base holds.
+    """What the knowledge base `name` holds.
 
-    `name` is the file as named by the user, `first_line` its line with the run id, `assertions` what was recorded in
-    order, `rejected` how many lines were not, by reason; `unrecorded` is what those say of nodes all the same.
+    `first_line` is that with the run id, `assertions` what was recorded in order, `rejected` how many lines were not,
+    by reason; `unrecorded` is what those say of nodes all the same.
     """
 
     name: str
-    run_id: str = ""
-    first_line: str = ""
+    run_id: str
+    first_line: str
     nodes: dict[str, Node] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import re
 import sys
 from bisect import bisect_left, insort
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
-from cs_score.base.records import Struct, field
+from cs_score.base.records import Record, Struct, field
 from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
-from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.knowledge_base.assertions import (
+    MENTIONS,
     NO_PROVENANCE,
     TYPE,
     Assertion,
@@ -25,47 +23,11 @@ from cs_score.knowledge_base.assertions import (
     Node,
     ProvenanceList,
 )
-from cs_score.knowledge_base.kb_file import Line
+from cs_score.knowledge_base.kb_file import Findings, Line
 from cs_score.knowledge_base.predicates import OBJECT, SUBJECT, PredicateTable, Use, Verb, declaration, use_as
 from cs_score.knowledge_base.recognition import is_node_name
-from cs_score.problems.codes import CODES, Severity
-from cs_score.problems.log import Detail, Place, ProblemLog
-
-
-class Findings:
-    """Reports problems of one file by line. `troubled` are the nodes that an assertion with a bad provenance is of."""
-
-    def __init__(self, file: str, problems: ProblemLog) -> None:
-        self.troubled: set[str] = set()
-        self._file = file
-        self._problems = problems
-
-    def place(self, line: int) -> Place:
-        """A line of the file."""
-        return Place(self._file, line)
-
-    def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
-        """Report a problem at a line."""
-        self._problems.add(code, *arguments, place=self.place(line), detail=detail)
-
-    def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
-        """Report a problem that the report names no place for; programs get the line to begin with."""
-        self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
-
-    def look(self, assertion: Assertion, times: int = 1) -> None:
-        """Report the problems of an assertion's provenance once more.
-
-        The reference parses it anew whenever it looks at it, and counts what it finds.
-        """
-        if assertion.provenance.problems:
-            self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
-
-    def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
-        """Report the problems of a provenance; what is fatal is so only when it is read for the first time."""
-        for code, arguments, text, repaired in provenance.problems:
-            if with_fatal or CODES[code].severity is not Severity.FATAL:
-                detail = Detail("PROVENANCE", text, repaired)
-                self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
+from cs_score.preparation.documents import DocumentList
+from cs_score.problems.log import Detail
 
 
 class Multiple(StrEnum):
@@ -74,6 +36,15 @@ class Multiple(StrEnum):
     MANY = "MANY"
     ONE = "ONE"
     ONEPERDOC = "ONEPERDOC"
+
+
+class KbOptions(Record):
+    """How a knowledge base is validated."""
+
+    task: str = "CSKB"
+    multiple: Multiple = Multiple.MANY
+    documents: DocumentList | None = None
+    table: PredicateTable = field(default_factory=PredicateTable)
 
 
 # What justifications have in common that repeat each other.
@@ -98,35 +69,32 @@ class _Values:
     """The values of one slot of one node: for each object the assertions that are not omitted, as recorded."""
 
     def __init__(self) -> None:
-        self._of_object: dict[str, deque[Assertion]] = {}
-        self._first: dict[str, int] = {}
-        self._order: list[tuple[int, str]] = []
-        """A heap of the objects that may have assertions, by the rank of their first one."""
+        self._ranks: dict[str, int] = {}
+        self._of_rank: list[deque[Assertion]] = []
+        # The ranks of objects that may have assertions, ascending.
+        self._alive: list[int] = []
 
     def add(self, assertion: Assertion) -> None:
-        first = self._first.setdefault(assertion.object, len(self._first))
-        alive = self._of_object.setdefault(assertion.object, deque())
-        if not alive:
-            heapq.heappush(self._order, (first, assertion.object))
-        alive.append(assertion)
+        rank = self._ranks.setdefault(assertion.object, len(self._ranks))
+        self._of_rank += [deque()] if rank == len(self._of_rank) else []
+        if not self._of_rank[rank]:
+            insort(self._alive, rank)
+        self._of_rank[rank].append(assertion)
 
     def other_than(self, value: str) -> Assertion | None:
         """The first assertion of the first other object, objects in the order of their first assertion."""
-        own: list[tuple[int, str]] = []
-        found: Assertion | None = None
-        while self._order and found is None:
-            entry = self._order[0]
-            alive = self._of_object[entry[1]]
-            while alive and alive[0].is_omitted:
-                alive.popleft()
-            if alive and entry[1] != value:
-                found = alive[0]
+        own, at = self._ranks.get(value), 0
+        while at < len(self._alive):
+            assertions = self._of_rank[self._alive[at]]
+            while assertions and assertions[0].is_omitted:
+                assertions.popleft()
+            if assertions and self._alive[at] != own:
+                return assertions[0]
+            if assertions:
+                at += 1
             else:
-                heapq.heappop(self._order)
-                own += [entry] if alive else []
-        for entry in own:
-            heapq.heappush(self._order, entry)
-        return found
+                del self._alive[at]
+        return None
 
 
 class Repetitions:
@@ -136,44 +104,33 @@ class Repetitions:
         self._key = _KEYS[multiple]
         self._findings = findings
         self._one_value = one_value
-        # By subject, verb, object and what repetitions have in common.
-        self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
-        self._values: dict[tuple[Node, str], _Values] = {}
-        # By subject, as few have an assertion that somebody watches, and by verb and object.
-        self._passes: dict[Node, dict[tuple[str, str], _Passes]] = {}
+        # By relation and what repetitions have in common.
+        self._alive: dict[tuple[_Relation, str], Assertion] = {}
+        self._values: dict[tuple[Node, str], _Values] = defaultdict(_Values)
+        # By relation, where one of its assertions is watched.
+        self._passes: dict[_Relation, _Passes] = {}
 
     def accepts(self, new: Assertion, written: ProvenanceList) -> bool:
         """Whether an assertion is to be recorded, omitted or not; False for a mere repetition.
 
         `written` is the provenance as the column reads by itself, which is what earlier ones are compared with.
         """
-        verb, subject = new.verb, new.subject
-        key = (subject, verb.name, new.object, self._key(written))
-        known = self._alive.get(key)
-        has_to_look = known is not None or subject in self._passes  # as a rule nothing was said before
+        verb, relation = new.verb, _relation(new)
+        known = self._alive.get((relation, self._key(written)))
+        has_to_look = known is not None or relation in self._passes  # as a rule nothing was said before
         is_repetition = has_to_look and not verb.may_repeat and self._repeats(new, written, known)
         if self._one_value and verb.predicate.single:
-            self._check_value(new, is_recorded=not is_repetition)
-        if is_repetition:
-            return False
-        if not (verb.may_repeat or new.is_inferred or new.is_omitted):
-            if new.provenance is not written:
-                key = (*key[:3], self._key(new.provenance))
-            self._alive[key] = new
+            values = self._values[new.subject, verb.name]
+            if (other := values.other_than(new.object)) is not None:
+                self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, verb.name, line=new.line)
+                self._omit_weaker(new, other)
+            if not (is_repetition or new.is_omitted):
+                values.add(new)
+        if not (is_repetition or verb.may_repeat or new.is_inferred or new.is_omitted):
+            self._alive[relation, self._key(new.provenance)] = new
             if new.provenance.problems:
-                of_subject = self._passes.setdefault(subject, {})
-                of_subject.setdefault((verb.name, new.object), _Passes()).watched.append(new)
-        return True
-
-    def _check_value(self, new: Assertion, *, is_recorded: bool) -> None:
-        """Omit the weaker one where a slot that takes one value has another."""
-        values = self._values.setdefault((new.subject, new.verb.name), _Values())
-        other = values.other_than(new.object)
-        if other is not None:
-            self._findings.report("MULTIPLE_FILLS_ENTITY", new.subject.name, new.verb.name, line=new.line)
-            self.omit(_weaker(new, other))
-        if is_recorded and not new.is_omitted:
-            values.add(new)
+                self._passes.setdefault(relation, _Passes()).watched.append(new)
+        return not is_repetition
 
     def _repeats(self, new: Assertion, written: ProvenanceList, known: Assertion | None) -> bool:
         """Whether nothing of an assertion is new, `known` being one that it may repeat.
@@ -182,7 +139,7 @@ class Repetitions:
         """
         if known is not None and known.is_omitted:
             known = None
-        if (passes := self._passes_of(new)) is not None:
+        if (passes := self._passes.get(_relation(new))) is not None:
             insort(passes.ends, known.line if known else sys.maxsize if new.is_inferred else new.line - 1)
         if known is None:
             return False
@@ -190,12 +147,12 @@ class Repetitions:
         self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(known.line)), line=new.line)
         if known.provenance.key == written.key:
             return True
-        self.omit(_weaker(new, known))
+        self._omit_weaker(new, known)
         return False
 
     def has_stated(self, subject: Node, name: str, object_: str, provenance: ProvenanceList) -> bool:
         """Whether an assertion with this provenance is known to have been recorded; False may mean either."""
-        known = self._alive.get((subject, name, object_, provenance.key))
+        known = self._alive.get(((subject, name, object_), provenance.key))
         return known is not None and known.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:
@@ -204,26 +161,29 @@ class Repetitions:
             self._count_passes(assertion)
         assertion.is_omitted = True
 
+    def _omit_weaker(self, new: Assertion, known: Assertion) -> None:
+        """Omit the less confident of two assertions, the later one among equals."""
+        self.omit(min(new, known, key=lambda each: (float(each.confidence), -each.line, each is known)))
+
     def finish(self) -> None:
         """Count how often searches came by assertions whose provenance has problems."""
-        watched = [passes.watched for of_subject in self._passes.values() for passes in of_subject.values()]
-        for assertion in itertools.chain.from_iterable(watched):
-            if not assertion.is_omitted:
-                self._count_passes(assertion)
+        for passes in self._passes.values():
+            for assertion in passes.watched:
+                if not assertion.is_omitted:
+                    self._count_passes(assertion)
 
     def _count_passes(self, assertion: Assertion) -> None:
-        if not assertion.is_inferred and (passes := self._passes_of(assertion)) is not None:
+        if not assertion.is_inferred and (passes := self._passes.get(_relation(assertion))) is not None:
             # Searches that came to the assertion or beyond it; earlier ones ended at earlier lines.
             self._findings.look(assertion, len(passes.ends) - bisect_left(passes.ends, assertion.line))
 
-    def _passes_of(self, assertion: Assertion) -> _Passes | None:
-        """The searches among the assertions of the same relation, where one of them is watched."""
-        return self._passes.get(assertion.subject, {}).get((assertion.verb.name, assertion.object))
+
+_Relation: TypeAlias = tuple[Node, str, str]
 
 
-def _weaker(new: Assertion, known: Assertion) -> Assertion:
-    """The less confident of two assertions, the later one among equals."""
-    return min(new, known, key=lambda each: (float(each.confidence), -each.line, each is known))
+def _relation(assertion: Assertion) -> _Relation:
+    """What repetitions agree in: subject, verb and object."""
+    return assertion.subject, assertion.verb.name, assertion.object
 
 
 _MERE_SUBJECT: Final = use_as(SUBJECT)
@@ -233,20 +193,12 @@ _TO_ESCAPE: Final = re.compile(r'["\\]')
 class Builder:
     """Adds assertions to a knowledge base."""
 
-    def __init__(
-        self,
-        base: KnowledgeBase,
-        table: PredicateTable,
-        repetitions: Repetitions,
-        findings: Findings,
-        documents: DocumentLengths | None,
-    ) -> None:
-        self.base = base
-        self.repetitions = repetitions
-        self.findings = findings
-        self._nodes = base.nodes
-        self._table = table
-        self._lists = ListReader(documents)
+    def __init__(self, base: KnowledgeBase, findings: Findings, options: KbOptions, *, one_value: bool) -> None:
+        """With `one_value` the weaker one of several values of a slot that takes one is omitted."""
+        self.base, self.findings = base, findings
+        self.repetitions = Repetitions(options.multiple, findings, one_value=one_value)
+        self._nodes, self._table = base.nodes, options.table
+        self._lists = ListReader(None if options.documents is None else options.documents.lengths)
 
     def add(self, line: Line, *, is_inferred: bool = False) -> Assertion | None:
         """Add what a line says. None where it is rejected or a mere repetition, which is reported."""
@@ -295,10 +247,9 @@ class Builder:
                 self.base.unrecorded.append((node, verb.as_object, number))
             return self._reject("DUPLICATE")
         self.base.assertions.append(new)
-        if verb.takes_text:
-            subject.add_mention(new)
-        else:
-            subject.others.append(new)
+        (subject.mentions if verb.takes_text else subject.others).append(new)
+        if verb.takes_text and verb.name in MENTIONS:
+            subject.documents.add(provenance.docid)
         return new
 
     def _report_provenance(
@@ -350,13 +301,14 @@ class Builder:
         """
         if (only := use.only) is not None:
             kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"
-            if only in NODE_TYPES and node.name.startswith(kind):
-                node.add_type(only)
-            elif only in NODE_TYPES:
+            if only not in NODE_TYPES:
+                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
+                use = use_as(use.role)
+            elif not node.name.startswith(kind):
                 detail = Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
                 self.findings.report("INCOMPATIBLE_NODE_NAME", node.name, only.upper(), line=line, detail=detail)
                 use = use_as(use.role)
-            else:
-                self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
-                use = use_as(use.role)
+            elif only not in node.types:
+                node.types += (only,)
+                node.type = only if len(node.types) == 1 else None
         node.uses.setdefault(use, line)

@@ -1,4 +1,4 @@
-"""The lines of a knowledge base file."""
+"""The lines of a knowledge base file, and the problems that are found in them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 
 from cs_score.base.sources import WHITE_SPACE, Source, decoded
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
-from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE
+from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE, Assertion, ProvenanceList
 from cs_score.knowledge_base.recognition import is_run_id
+from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _BLOCK: Final = 1 << 16
@@ -28,14 +29,48 @@ _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
 """What the columns are called in reports for programs."""
 
-OMITTED_RUN_ID: Final = "OmittedRunID"
-
 # Task -> the predicates that it knows, None for all of them.
 TASKS: Final[dict[str, frozenset[str] | None]] = {
     "CSED": frozenset((TYPE, NAMED)),
     "CSEDL": frozenset((TYPE, NAMED, NOMINAL, LINK)),
     "CSKB": None,
 }
+
+
+class Findings:
+    """Reports problems of one file by line. `troubled` are the nodes that an assertion with a bad provenance is of."""
+
+    def __init__(self, file: str, problems: ProblemLog) -> None:
+        self.troubled: set[str] = set()
+        self._file = file
+        self._problems = problems
+
+    def place(self, line: int) -> Place:
+        """A line of the file."""
+        return Place(self._file, line)
+
+    def report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
+        """Report a problem at a line."""
+        self._problems.add(code, *arguments, place=self.place(line), detail=detail)
+
+    def report_without_place(self, code: str, *arguments: object, line: int, column: str = "SUBJECT") -> None:
+        """Report a problem that the report names no place for; programs get the line to begin with."""
+        self._problems.add(code, *arguments, detail=Detail(column, str(arguments[0]), place=self.place(line)))
+
+    def look(self, assertion: Assertion, times: int = 1) -> None:
+        """Report the problems of an assertion's provenance once more.
+
+        The reference parses it anew whenever it looks at it, and counts what it finds.
+        """
+        if assertion.provenance.problems:
+            self.report_spans(assertion.provenance, assertion.line, times, with_fatal=False)
+
+    def report_spans(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
+        """Report the problems of a provenance; what is fatal is so only when it is read for the first time."""
+        for code, arguments, text, repaired in provenance.problems:
+            if with_fatal or CODES[code].severity is not Severity.FATAL:
+                detail = Detail("PROVENANCE", text, repaired)
+                self._problems.add(code, *arguments, place=self.place(line), times=times, detail=detail)
 
 
 Line: TypeAlias = tuple[int, str, str, str, bool, str, str, str]
@@ -46,18 +81,17 @@ provenance, confidence, comment."""
 class KbFile:
     """A knowledge base file whose first line has been read."""
 
-    def __init__(self, source: Source, problems: ProblemLog, task: str) -> None:
-        self.name = source.name
+    def __init__(self, source: Source, findings: Findings, task: str) -> None:
         self._task = task
-        self._problems = problems
+        self._findings = findings
         self._blocks = text_blocks(source)
         first_block = next(self._blocks, None)
         self.first_line, line_feed, rest = (first_block or "").partition("\n")
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
         if not is_run_id(self.run_id):
             is_empty = first_block is None
-            problems.add("MISSING_RUNID", place=Place(self.name, 0 if is_empty else 1), detail=Detail("RUNID"))
-            self.run_id = OMITTED_RUN_ID
+            findings.report("MISSING_RUNID", line=0 if is_empty else 1, detail=Detail("RUNID"))
+            self.run_id = "OmittedRunID"
             line_feed, rest = "" if is_empty else "\n", first_block or ""  # it is read once more, from line 2 on
         if line_feed:
             self._blocks = itertools.chain((rest,), self._blocks)
@@ -89,13 +123,13 @@ class KbFile:
         if columns and (decimals := without_exponent(columns[-1])) is not None:
             written, confidence = columns.pop(), decimals
             detail = Detail("CONFIDENCE", written, decimals)
-            self._report("IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=detail)
+            self._findings.report("IMPROPER_CONFIDENCE_VALUE", written, line=number, detail=detail)
         predicate = columns[1] if len(columns) > 1 else ""
         if not self._is_on_task(predicate, number):
             return None
         expected = 3 if predicate.partition(".")[0].lower() in (TYPE, LINK) else 4
         if len(columns) != expected:
-            self._report("WRONG_NUM_ENTRIES", expected, len(columns), line=number)
+            self._findings.report("WRONG_NUM_ENTRIES", expected, len(columns), line=number)
             return None
         subject, _, object_, *provenance = columns
         is_string = _STRING.fullmatch(object_) is not None
@@ -106,11 +140,8 @@ class KbFile:
         legal = TASKS[self._task]
         if legal is None or predicate.lower() in legal:
             return True
-        self._report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
+        self._findings.report("OFF_TASK_SLOT", predicate, self._task, line=line, detail=Detail("PREDICATE", predicate))
         return False
-
-    def _report(self, code: str, *arguments: object, line: int, detail: Detail | None = None) -> None:
-        self._problems.add(code, *arguments, place=Place(self.name, line), detail=detail)
 
 
 def split_lines(block: str) -> list[tuple[str, str, str, str, str, str, str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
@@ -115,11 +115,13 @@ class Verb(Record, eq=False):
     is_compared: bool
 
 
-class PredicateProblem(NamedTuple):
-    """A code with its arguments."""
+def inverse_of(predicate: Predicate) -> str:
+    """The name of the inverse, `NONE` where there is none."""
+    return NONE if predicate.inverse is None else predicate.inverse
 
-    code: str
-    arguments: tuple[str, ...]
+
+PredicateProblem: TypeAlias = tuple[str, tuple[str, ...]]
+"""A code with its arguments."""
 
 
 class Reading(NamedTuple):
@@ -135,13 +137,11 @@ class PredicateTable:
 
     def __init__(self) -> None:
         self._by_name: dict[str, list[Verb]] = {}
-        self.readings: dict[tuple[str, str | None, bool], Reading] = {}
-        """What was read so far, for those who cannot spare a call; see `read`."""
-        declares_type = Predicate("type", NODE_TYPES, frozenset(("type",)), False, None)
+        self._readings: dict[tuple[str, str | None, bool], Reading] = {}
         for predicate in dict.fromkeys(inventory().values()):
             if predicate.name != "type":  # which the inventory has once for each kind of node
                 self.define(predicate, TAC)
-        self.define(declares_type, TAC)
+        self.define(Predicate("type", NODE_TYPES, frozenset(("type",)), False, None), TAC)
 
     def named(self, name: str) -> list[Verb]:
         """All predicates of this name."""
@@ -157,9 +157,8 @@ class PredicateTable:
         `is_event`: whether the subject or the object is an event.
         """
         key = (written, subject_type, is_event)
-        reading = self.readings.get(key)
-        if reading is None:
-            reading = self.readings[key] = self._read(written, subject_type, is_event)
+        if (reading := self._readings.get(key)) is None:
+            reading = self._readings[key] = self._read(*key)
         return reading
 
     def _read(self, written: str, subject_type: str | None, is_event: bool) -> Reading:
@@ -168,7 +167,7 @@ class PredicateTable:
         name, realis, problems = self._split_realis(rest if colon else written, is_event)
 
         def rejected(code: str, *arguments: str) -> Reading:
-            return Reading(None, realis, (*problems, PredicateProblem(code, arguments)))
+            return Reading(None, realis, (*problems, (code, arguments)))
 
         if domain and domain not in NODE_TYPES:
             return rejected("ILLEGAL_PREDICATE_TYPE", domain)
@@ -178,7 +177,7 @@ class PredicateTable:
         aliases = _ALIASES["any"] | _ALIASES.get(known or "any", {})
         if name in aliases:
             why, replacement = aliases[name]
-            problems = (*problems, PredicateProblem("PREDICATE_ALIAS", (why, name, replacement)))
+            problems = (*problems, ("PREDICATE_ALIAS", (why, name, replacement)))
             name = replacement
         verbs = [verb for verb in self.named(name) if known is None or known in verb.predicate.domain]
         if len(verbs) != 1:
@@ -189,9 +188,8 @@ class PredicateTable:
         """Name and realis of a predicate without its domain."""
         whole = text.rstrip(".")
         before, dot, last = whole.rpartition(".")
-        missing = (PredicateProblem("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_event else ()
-        illegal = PredicateProblem("ILLEGAL_REALIS", (last,))
-        unexpected = PredicateProblem("UNEXPECTED_REALIS", (NONE, last))
+        missing = (("UNEXPECTED_REALIS", (_ANY_REALIS, NONE)),) if is_event else ()
+        illegal, unexpected = ("ILLEGAL_REALIS", (last,)), ("UNEXPECTED_REALIS", (NONE, last))
         if not dot:
             return text, None, () if text == "type" else missing
         if before == "type":
@@ -233,63 +231,59 @@ _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 
 
 def load_predicates(path: str, table: PredicateTable) -> None:
-    """Add the predicates of a file LABEL.predicates.txt. Raises InputError for what cannot be added."""
+    """Add the predicates of a file LABEL.predicates.txt, each with its inverse. Raises InputError for what cannot be
+    added.
+    """
+
+    def rejected(problem: str, line: int | None = None) -> InputError:
+        place = None if line is None else f"line {line}"
+        return InputError(problem, file=path, place=place, code="ILLEGAL_USER_PREDICATES")
+
     name = _FILE_NAME.fullmatch(os.path.basename(path))
     if name is None:
-        raise InputError(
-            "Filename for predicates files should be <label>.predicates.txt", file=path, code="ILLEGAL_USER_PREDICATES"
-        )
+        raise rejected("Filename for predicates files should be <label>.predicates.txt")
     with open_source(path, stdin_as_dash=False) as source:
         text = decoded(source.read_bytes(), path).lower()
-    for number, line_text in enumerate(text.split("\n"), 1):
+    for line, line_text in enumerate(text.split("\n"), 1):
         columns = line_text.split()
-        if columns and not columns[0].startswith("#"):
-            _add(columns, name.group(1).upper(), table, path, number)
+        if not columns or columns[0].startswith("#"):
+            continue
+        try:
+            for domain, predicate in _defined(*(*columns, "", "", "")[:4]):  # missing columns are empty
+                if not _is_known(predicate, domain, table):
+                    table.define(predicate, name.group(1).upper())
+        except ValueError as error:
+            raise rejected(str(error), line) from None
 
 
-def _add(columns: list[str], label: str, table: PredicateTable, path: str, line: int) -> None:
-    """Add the predicate of a line and its inverse."""
-
-    def reject(problem: str) -> InputError:
-        return InputError(problem, file=path, place=f"line {line}", code="ILLEGAL_USER_PREDICATES")
-
-    domains, name, ranges, inverse = (*columns, "", "", "")[:4]  # missing columns are empty
+def _defined(domains: str, name: str, ranges: str, inverse: str) -> Iterator[tuple[str, Predicate]]:
+    """The predicate of a line and its inverse, each with its domain as written. Raises ValueError for illegal types."""
     domain, range_ = ([one for one in text.split(",") if one] for text in (domains, ranges))
-    for node_type in domain:
-        if node_type not in NODE_TYPES:
-            raise reject(f"Illegal domain type: {node_type}")
-    for node_type in range_:
-        if node_type not in NODE_TYPES and node_type != "type":
-            raise reject(f"Illegal range type: {node_type}")
-    defined = [(domains, name, domain, range_, inverse)]
-    back = [node_type for node_type in range_ if node_type != "string"]
-    if inverse.removesuffix("*") != NONE and back:
-        defined.append((",".join(back), inverse, back, domain, name))
-    for written, starred, its_domain, its_range, its_inverse in defined:
-        plain_inverse = its_inverse.removesuffix("*")
-        predicate = Predicate(
-            starred.removesuffix("*"),
-            frozenset(its_domain),
-            frozenset(its_range),
-            starred.endswith("*"),
-            None if plain_inverse == NONE else plain_inverse,
-        )
-        if not _is_known(predicate, written, table, reject):
-            table.define(predicate, label)
+    for what, types, legal in (("domain", domain, NODE_TYPES), ("range", range_, NODE_TYPES | {"type"})):
+        for node_type in types:
+            if node_type not in legal:
+                raise ValueError(f"Illegal {what} type: {node_type}")
+
+    def made(starred: str, of: list[str], to: list[str], back: str) -> Predicate:
+        inverse = None if back.removesuffix("*") == NONE else back.removesuffix("*")
+        return Predicate(starred.removesuffix("*"), frozenset(of), frozenset(to), starred.endswith("*"), inverse)
+
+    yield domains, made(name, domain, range_, inverse)
+    nodes = [node_type for node_type in range_ if node_type != "string"]
+    if inverse.removesuffix("*") != NONE and nodes:
+        yield ",".join(nodes), made(inverse, nodes, domain, name)
 
 
-def _is_known(predicate: Predicate, domain: str, table: PredicateTable, reject: Callable[[str], InputError]) -> bool:
-    """Whether a predicate agrees with one there is; it must not change that one. Raises what `reject` makes."""
-    for verb in table.named(predicate.name):
-        known = verb.predicate
+def _is_known(predicate: Predicate, domain: str, table: PredicateTable) -> bool:
+    """Whether a predicate agrees with one there is. Raises ValueError where it would change that one."""
+    for known in (verb.predicate for verb in table.named(predicate.name)):
         if not (predicate.domain <= known.domain and predicate.range <= known.range):
             continue
         what = f"of predicate {domain}:{predicate.name} from"
         if predicate.inverse != known.inverse:
-            before, after = (NONE if one.inverse is None else one.inverse for one in (known, predicate))
-            raise reject(f"Attempt to redefine inverse {what} {before} to {after}")
+            raise ValueError(f"Attempt to redefine inverse {what} {inverse_of(known)} to {inverse_of(predicate)}")
         if predicate.single != known.single:
             before, after = ("single" if one.single else "list" for one in (known, predicate))
-            raise reject(f"Attempt to redefine quantity {what} {before} to {after}")
+            raise ValueError(f"Attempt to redefine quantity {what} {before} to {after}")
         return True
     return False

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Final
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import Record, field
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source, rereadable
 from cs_score.coldstart.linking import members
@@ -32,9 +31,9 @@ from cs_score.knowledge_base.assertions import (
     KnowledgeBase,
     Node,
 )
-from cs_score.knowledge_base.building import Builder, Findings, Multiple, Repetitions
-from cs_score.knowledge_base.kb_file import KbFile
-from cs_score.knowledge_base.predicates import NONE, TAC, PredicateTable, Use
+from cs_score.knowledge_base.building import Builder, KbOptions
+from cs_score.knowledge_base.kb_file import Findings, KbFile
+from cs_score.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.resolution import Resolution, read_validated
 from cs_score.knowledge_base.writers import tac_text
@@ -54,19 +53,19 @@ def check_types(base: KnowledgeBase, findings: Findings) -> None:
     has_excluded = False
     for node in base.nodes.values():
         if not node.types:
-            findings.report("UNKNOWN_TYPE", node.name, line=node.best_line)
+            findings.report("UNKNOWN_TYPE", node.name, line=node.best_line())
         elif node.type is None:
-            definitions = ", ".join(f"{name} at line {node.definition(name)}" for name in sorted(node.types))
-            findings.report_without_place("MULTITYPED_ENTITY", node.name, definitions, line=node.best_line)
+            definitions = ", ".join(f"{name} at line {node.best_line(name)}" for name in sorted(node.types))
+            findings.report_without_place("MULTITYPED_ENTITY", node.name, definitions, line=node.best_line())
         for node_type in node.types:
-            if not node.declares(node_type):
-                findings.report("MISSING_TYPEDEF", node.name, line=node.definition(node_type))
+            if not any(use.role == TYPEDEF and use.only == node_type for use in node.uses):
+                findings.report("MISSING_TYPEDEF", node.name, line=node.best_line(node_type))
         has_excluded = has_excluded or any(excludes(use, node) for use in node.uses)
     # Only then all that lines say is looked at once more, that of lines that were not recorded last.
     for node, use, line in base.uses() if has_excluded else ():
         if excludes(use, node):
             choice = " or ".join(sorted(use.types))
-            shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line}"
+            shown = f"{choice} at line {line} and {node.known_type} at line {node.best_line()}"
             findings.report_without_place("MULTITYPED_ENTITY", node.name, shown, line=line)
 
 
@@ -100,61 +99,47 @@ def check_strings(nodes: Iterable[Node], findings: Findings) -> None:
 
 def check_provenances(assertions: Iterable[Assertion], findings: Findings) -> None:
     """Report provenances that lack a part, or have one that they must not have."""
-    check = _ProvenanceCheck(findings)
-    for assertion in assertions:
-        if assertion.provenance.kept is None and assertion.verb.name not in _PARTICULAR:
-            continue
-        findings.look(assertion)
-        if assertion.verb.is_mention:
-            check.mention(assertion)
-        elif assertion.node is not None:
-            check.relation(assertion, assertion.node)
+    # Where nodes are mentioned, and whether by a pronoun; looked up node by node, as few are asked for.
+    places: dict[Node, set[tuple[str | None, bool]]] = {}
 
-
-class _ProvenanceCheck:
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
-        self._places: dict[Node, set[tuple[str | None, bool]]] = {}
-        """Where nodes are mentioned, and whether by a pronoun; looked up node by node, as few are asked for."""
-
-    def mention(self, assertion: Assertion) -> None:
-        _, justification, *_ = parts = assertion.provenance.parts
-        if justification is None or parts.count(None) < len(parts) - 1:
-            self._report("UNEXPECTED_PROVENANCE", assertion, assertion.provenance.text)
-        if justification is not None and assertion.verb.name == NORMALIZED:
-            self._look_up("Provenance", justification, assertion.subject, assertion)
-
-    def relation(self, assertion: Assertion, node: Node) -> None:
-        filler, justification, base_filler, _ = assertion.provenance.parts
-        name, subject = assertion.verb.name, assertion.subject
-        if node.type == "string" and filler is None:
-            self._report("MISSING_FILLER_STRING_PROV", assertion, assertion.provenance.text)
-        if filler is not None:
-            self._look_up("FILLER_STRING", filler, node, assertion)
-        if name in _SENTIMENTS and justification is not None:
-            self._look_up("PREDICATE_JUSTIFICATION", justification, node if _SENTIMENTS[name] else subject, assertion)
-        if base_filler is None and (subject.is_event or node.is_event):
-            self._report("UNEXPECTED_BASE_FILLER", assertion, NIL)
-
-    def _report(self, code: str, assertion: Assertion, shown: str) -> None:
+    def report(code: str, shown: str) -> None:
         detail = Detail("PROVENANCE", assertion.provenance.text)
-        self._findings.report(code, shown, line=assertion.line, detail=detail)
+        findings.report(code, shown, line=assertion.line, detail=detail)
 
-    def _look_up(self, what: str, part: Provenance, node: Node, assertion: Assertion) -> None:
+    def look_up(what: str, part: Provenance, node: Node) -> None:
         """Report where a node is not mentioned at a place: by name, description or, to justify, by a pronoun."""
-        if node not in self._places:
-            self._places[node] = {
+        if node not in places:
+            places[node] = {
                 (mention.provenance.place, mention.verb.name == PRONOMINAL)
                 for mention in node.mentions
                 if mention.verb.name in MENTIONS or mention.verb.name == PRONOMINAL
             }
-        places = self._places[node]
-        if (part.canonical, False) in places:
-            return
-        if what != "PREDICATE_JUSTIFICATION" or (part.canonical, True) not in places:
+        by_pronoun = what == "PREDICATE_JUSTIFICATION" and (part.canonical, True) in places[node]
+        if not by_pronoun and (part.canonical, False) not in places[node]:
             shown = ",".join(map(str, part.spans))  # in the order written, each with the document of the part
             detail = Detail("PROVENANCE", shown)
-            self._findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
+            findings.report("MISSING_MENTION_E", what, shown, node.name, line=assertion.line, detail=detail)
+
+    for assertion in assertions:
+        name, subject, node = assertion.verb.name, assertion.subject, assertion.node
+        if assertion.provenance.kept is None and name not in _PARTICULAR:
+            continue
+        findings.look(assertion)
+        filler, justification, base_filler, _ = parts = assertion.provenance.parts
+        if assertion.verb.is_mention:
+            if justification is None or parts.count(None) < len(parts) - 1:
+                report("UNEXPECTED_PROVENANCE", assertion.provenance.text)
+            if justification is not None and name == NORMALIZED:
+                look_up("Provenance", justification, subject)
+        elif node is not None:
+            if node.type == "string" and filler is None:
+                report("MISSING_FILLER_STRING_PROV", assertion.provenance.text)
+            if filler is not None:
+                look_up("FILLER_STRING", filler, node)
+            if name in _SENTIMENTS and justification is not None:
+                look_up("PREDICATE_JUSTIFICATION", justification, node if _SENTIMENTS[name] else subject)
+            if base_filler is None and (subject.is_event or node.is_event):
+                report("UNEXPECTED_BASE_FILLER", NIL)
 
 
 def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None:
@@ -164,9 +149,9 @@ def check_endpoints(assertions: Iterable[Assertion], findings: Findings) -> None
             continue
         if assertion.provenance.problems:
             findings.look(assertion)
-        text, docid = assertion.provenance.text, assertion.provenance.docid
+        text = assertion.provenance.text
         for node in (assertion.subject, assertion.node):
-            if node is not None and docid not in node.documents:
+            if node is not None and assertion.provenance.docid not in node.documents:
                 arguments, detail = (str(assertion), node.name, text), Detail("PROVENANCE", text)
                 findings.report("UNATTESTED_RELATION_ENTITY", *arguments, line=assertion.line, detail=detail)
 
@@ -175,11 +160,10 @@ def check_confidences(assertions: Sequence[Assertion], findings: Findings) -> No
     """Report confidences that are no good; those that can be repaired are."""
     # Many assertions have few confidences.
     read = {written: read_confidence(written) for written in {assertion.confidence for assertion in assertions}}
-    bad = {written: (text, codes) for written, (text, _, codes) in read.items() if codes}
+    bad = {written for written, (_, _, codes) in read.items() if codes}
     for assertion in assertions if bad else ():
-        written = assertion.confidence
-        if written in bad:
-            assertion.confidence, codes = bad[written]
+        if (written := assertion.confidence) in bad:
+            assertion.confidence, _, codes = read[written]
             for code in codes:
                 repaired = assertion.confidence if code == "MISSING_DECIMAL_POINT" else None
                 findings.report(code, written, line=assertion.line, detail=Detail("CONFIDENCE", written, repaired))
@@ -191,16 +175,13 @@ _KINDS: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
 def check_mention_strings(
     nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
 ) -> Iterator[InputError]:
-    """Check that nodes are mentioned, and that mentions stand in their documents; those that cannot be read.
-
-    Mentions are grouped by document, so that each is opened once.
-    """
+    """Check that nodes are mentioned, and that mentions stand in their documents; yield those that cannot be read."""
     files = documents.files if documents is not None else {}
-    in_document: dict[str, list[Assertion]] = defaultdict(list)
+    in_document: dict[str, list[Assertion]] = defaultdict(list)  # each is opened once
     for node in nodes:
         mentions = [mention for mention in node.mentions if mention.verb.name in _KINDS]
         if not mentions and (node.others or node.mentions):
-            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
+            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         if not files and node.name not in findings.troubled:
             continue
         first_of: dict[str, Assertion] = {}
@@ -219,13 +200,11 @@ def check_mention_strings(
             continue
         for mention in mentions:
             findings.look(mention)
-            part = mention.provenance.parts.justification
-            if part is None or (span := part.first) is None:
+            if (span := mention.span) is None:
                 continue
             if not holds(text, offset_value(span.start), offset_value(span.end), mention.text):
-                detail = Detail("OBJECT", mention.text)
-                code = "INACCURACTE_MENTION_STRING"
-                findings.report(code, mention.text, part.canonical, line=mention.line, detail=detail)
+                arguments, detail = (mention.text, mention.provenance.place), Detail("OBJECT", mention.text)
+                findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
 
 
 def infer_inverses(builder: Builder) -> None:
@@ -236,8 +215,7 @@ def infer_inverses(builder: Builder) -> None:
         node, subject, text = assertion.node, assertion.subject, assertion.provenance.text
         if node is None or not assertion.verb.has_inverse or ":String" in node.name:
             continue
-        inverse = assertion.verb.predicate.inverse
-        inverse = NONE if inverse is None else inverse
+        inverse = inverse_of(assertion.verb.predicate)
         if repetitions.has_stated(node, inverse, subject.name, assertion.provenance):
             continue
         if node not in known:
@@ -248,8 +226,7 @@ def infer_inverses(builder: Builder) -> None:
         arguments = (assertion.verb.name, subject.name, assertion.object)
         findings.report("MISSING_INVERSE", *arguments, line=assertion.line, detail=detail)
         findings.look(assertion)
-        inferred = _infer(builder, assertion, node.name, inverse, subject.name)
-        if inferred is None:
+        if (inferred := _infer(builder, assertion, node.name, inverse, subject.name)) is None:
             continue
         known[node].add((inverse, subject.name, text))
         if assertion.is_omitted or inferred.is_omitted:
@@ -266,10 +243,10 @@ def _infer(builder: Builder, source: Assertion, subject: str, name: str, object_
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
-    """Add canonical mentions where there is one mention to choose from, and mentions where there is only a canonical.
-
-    Without `with_canonical` no canonical mention is needed.
+    """Add canonical mentions, if they are needed, where there is one mention to choose from; and mentions where there
+    is only a canonical one.
     """
+    findings = builder.findings
     for node in nodes:
         if not (node.others or node.mentions) or _says_all(node):  # as most do
             continue
@@ -280,10 +257,21 @@ def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: b
                 known = documents.setdefault(mention.provenance.docid, {NAMED: {}, NOMINAL: {}, CANONICAL: {}})
                 known[mention.verb.name][mention.provenance.text] = mention
         if not documents:
-            builder.findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line)
+            findings.report_without_place("NO_MENTIONS", node.name, line=node.best_line())
         for docid, known in documents.items():
-            mentions = [*known[NAMED].values(), *known[NOMINAL].values()]
-            _infer_in_document(builder, node, docid, mentions, known[CANONICAL], with_canonical)
+            mentions, canonical = [*known[NAMED].values(), *known[NOMINAL].values()], known[CANONICAL]
+            if not canonical and with_canonical:
+                code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
+                findings.report_without_place(code, node.name, docid, line=mentions[0].line)
+                if len(mentions) == 1:
+                    _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
+            elif len(canonical) > 1:
+                line = max(each.line for each in canonical.values())
+                findings.report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
+            for text, each in canonical.items():
+                if text not in known[NAMED] and text not in known[NOMINAL]:
+                    findings.report("UNASSERTED_MENTION", str(each), docid, line=each.line)
+                    _infer(builder, each, node.name, NAMED, each.object)
 
 
 def _says_all(node: Node) -> bool:
@@ -298,30 +286,6 @@ def _says_all(node: Node) -> bool:
         elif name in MENTIONS:
             texts.add(provenance.text)
     return bool(texts) and node.documents == canonical.keys() and texts.issuperset(canonical.values())
-
-
-def _infer_in_document(
-    builder: Builder,
-    node: Node,
-    docid: str,
-    mentions: Sequence[Assertion],
-    canonical: Mapping[str, Assertion],
-    with_canonical: bool,
-) -> None:
-    report, report_without_place = builder.findings.report, builder.findings.report_without_place
-    if not canonical and with_canonical:
-        code = "MULTIPLE_MENTIONS_NO_CANONICAL" if len(mentions) > 1 else "MISSING_CANONICAL"
-        report_without_place(code, node.name, docid, line=mentions[0].line)
-        if len(mentions) == 1:
-            _infer(builder, mentions[0], node.name, CANONICAL, mentions[0].object)
-    elif len(canonical) > 1:
-        line = max(each.line for each in canonical.values())
-        report_without_place("MULTIPLE_CANONICAL", node.name, docid, line=line)
-    asserted = {mention.provenance.text for mention in mentions}
-    for text, each in canonical.items():
-        if text not in asserted:
-            report("UNASSERTED_MENTION", str(each), docid, line=each.line)
-            _infer(builder, each, node.name, NAMED, each.object)
 
 
 IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
@@ -355,26 +319,15 @@ def ignored_codes(text: str) -> frozenset[str]:
     return frozenset(codes)
 
 
-class KbOptions(Record):
-    """How a knowledge base is validated."""
-
-    task: str = "CSKB"
-    multiple: Multiple = Multiple.MANY
-    documents: DocumentList | None = None
-    table: PredicateTable = field(default_factory=PredicateTable)
-
-
 def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> KnowledgeBase:
     """Read and check a knowledge base; nothing of it may be used where `problems` then holds errors.
 
     Raises InputError for fatal conditions, once as much as possible has been read and checked.
     """
-    file = KbFile(source, problems, options.task)
-    base = KnowledgeBase(file.name, file.run_id, file.first_line)
-    findings = Findings(file.name, problems)
-    repetitions = Repetitions(options.multiple, findings, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
-    lengths = options.documents.lengths if options.documents is not None else None
-    builder = Builder(base, options.table, repetitions, findings, lengths)
+    findings = Findings(source.name, problems)
+    file = KbFile(source, findings, options.task)
+    base = KnowledgeBase(source.name, file.run_id, file.first_line)
+    builder = Builder(base, findings, options, one_value=IGNORED_BY_DEFAULT not in problems.ignored)
     for line in file.lines():
         builder.add(line)
     # In the order of the reference.
@@ -387,7 +340,7 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     infer_mentions(builder, base.nodes.values(), with_canonical=options.task == "CSKB")
     check_endpoints(base.assertions, findings)
     check_confidences(base.assertions, findings)
-    repetitions.finish()
+    builder.repetitions.finish()
     problems.end_if_fatal()
     return base
 
