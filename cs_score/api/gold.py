@@ -24,9 +24,8 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import prepared_files
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.pooling import Depth
-from cs_score.preparation.prevalidation import Preparation, load_prepared
 from cs_score.preparation.runs import Limits as RunLimits
-from cs_score.preparation.runs import check_run
+from cs_score.preparation.runs import Preparation, check_run, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import RecordingLog
 from cs_score.tables.layout import Table

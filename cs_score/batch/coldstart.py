@@ -33,7 +33,7 @@ from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
-from cs_score.preparation.prevalidation import PreparedRun, load_prepared
+from cs_score.preparation.runs import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals

@@ -30,11 +30,11 @@ from cs_score.preparation import queries as preparing
 from cs_score.preparation.assessments import LANGUAGES, sort_by_language
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
-from cs_score.preparation.resamples import read_groups, resample_lines
-from cs_score.preparation.runs import CheckedRun, Limits, ValidatedRun, check_run, differences
+from cs_score.preparation.queries import read_groups, resample_lines
+from cs_score.preparation.runs import CheckedRun, Limits, check_run, differences
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
-from cs_score.problems.reports import OPTION as PROBLEMS_OPTION
+from cs_score.problems.reports import OPTION as PROBLEMS
 from cs_score.problems.reports import write_problems
 
 _SHOWN: Final = 50
@@ -45,29 +45,31 @@ NONE: Final = "none"
 DOCUMENTS: Final = Option("-docs FILE", "Documents of the task: DOCID, LENGTH and FILE, separated by tabs")
 CHECK: Final = Option("--check", "Only check, and write no output")
 DIFF: Final = Option("--diff", "Show the changes on standard output, as a unified diff in the order of the file")
-PROBLEMS: Final = taken("--problems --force")
-_ERROR_FILE: Final = Option("-error_file FILE", "Where to report problems: a new file, stdout or stderr", "STDERR")
 _GROUND_TRUTH: Final = Option("-groundtruth", "Accepted and without effect")
 _JUSTIFICATIONS: Final = "Justifications allowed: A for each node and document, B for each node; 0-9 or M"
 _ANY_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "M:M")
 _FEW_JUSTIFICATIONS: Final = Option("-justifications A:B", _JUSTIFICATIONS, "1:3")
+_NEW_REPORT: Final = "Where to report problems: a new file, stdout or stderr"
+_QUERIES: Final = Parameter("queryfile", "The queries")
 
 
 def program(
     name: str, options: Iterable[Option], *words: Parameter, writes: Callable[[Line], Iterable[PlannedOutput]],
-    error_file: Existing | None = Existing.REFUSED, encoded_once: bool = False, example: str,
+    error_file: Existing | None = Existing.REFUSED, errors: str = _NEW_REPORT, encoded_once: bool = False, example: str,
 ) -> Callable[[Callable[[Line, Session], int]], Callable[[str], Command]]:  # fmt: skip
     """Make the command of a program: what is read and written is checked, then the work is done in a session.
 
     `writes` makes the files that a command line asks for beside reports, `error_file` says what becomes of an error
-    file that is there (None: the program writes none); `encoded_once`: its report is.
+    file that is there (None: the program reports nothing), `errors` is the help of its switch; `encoded_once`: its
+    report is.
     """
+    reports = [] if error_file is None else [Option("-error_file FILE", errors, "STDERR"), *taken("--problems --force")]
 
     def planned(line: Line) -> OutputPlan:
         outputs = [*writes(line)]
         if error_file is not None:
             outputs += Destination(line.text("-error_file")).planned("-error_file", error_file)
-        outputs += PROBLEMS_OPTION.outputs(line.get("--problems"))
+        outputs += PROBLEMS.outputs(line.get("--problems"))
         read = (word for parameter, word in zip(words, line.words) if not parameter.is_output)
         inputs = [name_of(member) for word in read for member in members(word)]
         if (documents := line.get("-docs")) is not None:
@@ -92,7 +94,7 @@ def program(
             except CsScoreError as error:
                 return session.give_up(error)
 
-        return command(name, options, *words, contract=Reference, example=example)(run)
+        return command(name, (*options, *reports), *words, contract=Reference, example=example)(run)
 
     return decorated
 
@@ -120,15 +122,25 @@ class Session:
             self._closing, self._errors = self._errors, Destination("stderr")
         return self._errors
 
+    def documents(self) -> DocumentList | None:
+        """The list that -docs names, None without it. Raises InputError where it cannot be read."""
+        name = self._line.get("-docs")
+        return None if name is None else read_document_list(name)
+
     def queries(self, documents: DocumentList | None = None) -> QueryFiles:
         """The queries that the first word names."""
         lengths = None if documents is None else documents.lengths
         return load_queries([self._line.words[0]], None, self.problems, lengths)
 
-    def documents(self) -> DocumentList | None:
-        """The list that -docs names, None without it. Raises InputError where it cannot be read."""
-        name = self._line.get("-docs")
-        return None if name is None else read_document_list(name)
+    def checked(self, files: Sequence[str], most: Justifications | None = None, depth: str = "") -> CheckedRun:
+        """These files as one run that answers the queries, held to `most` or what -justifications says."""
+        documents, depth_limit = self.documents(), Depth.parse(depth)
+        limits = Limits(most or Justifications.parse(self._line.text("-justifications")), depth_limit)
+        for name in files:
+            check_exists(name)
+        allow_comments = "-allow_comments" in self._line
+        queries = self.queries(documents)
+        return check_run([*files], queries, limits, self.problems, documents, allow_comments=allow_comments)
 
     def announce(self, text: str) -> None:
         """A line that comes before the report."""
@@ -230,13 +242,11 @@ def _run_output(line: Line) -> Destination | None:
         Option("-allow_comments", "Cut off comments at the end of lines"),
         Option("-depth S:D", "Pooling: A or B, a colon and the number of nodes; 0 for none"),
         DOCUMENTS,
-        _ERROR_FILE,
         _GROUND_TRUTH,
         _FEW_JUSTIFICATIONS,
         Option("-output_file FILE", "The validated run: a file, stdout, stderr or none", NONE),
         CHECK,
         DIFF,
-        *PROBLEMS,
     ),
     Parameter("queryfile", "The queries that the run answers"),
     Parameter("filename", "The run, or a folder of runs"),
@@ -246,13 +256,7 @@ def _run_output(line: Line) -> Destination | None:
 def validate_run(line: Line, session: Session) -> int:
     output = _run_output(line)
     session.report_to()
-    documents = session.documents()
-    depth = Depth.parse(line.text("-depth", ""))
-    limits = Limits(Justifications.parse(line.text("-justifications")), depth)
-    check_exists(line.words[1])
-    queries = session.queries(documents)
-    allow_comments = "-allow_comments" in line
-    checked = check_run([line.words[1]], queries, limits, session.problems, documents, allow_comments=allow_comments)
+    checked = session.checked([line.words[1]], depth=line.text("-depth", ""))
     validated = checked.validated()
     session.remark(*validated.remarks)
     if dropped := validated.dropped:
@@ -260,52 +264,42 @@ def validate_run(line: Line, session: Session) -> int:
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
             f"(wrong slot or an empty column): {', '.join(dropped[:5])}{' ...' if len(dropped) > 5 else ''}"
         )
-    shown = checked if "--diff" in line else None
-    return session.finish(lambda: _write_run(validated, output, session, shown))
 
+    def write() -> None:
+        if output is not None:
+            first = next(validated.pieces, "")
+            if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
+                session.remark(
+                    "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
+                    "confidence such as .5 or 1.); write that line otherwise"
+                )
+            output.write(encoded(chain((first,), validated.pieces)))
+        if "--diff" in line:
+            write_difference(differences(checked), is_painted=True)
 
-def _write_run(validated: ValidatedRun, output: Destination | None, session: Session, shown: CheckedRun | None) -> None:
-    """Write the validated run, and show how it differs from the run that was checked."""
-    if output is not None:
-        first = next(validated.pieces, "")
-        if first and detect_schema(first.partition("\n")[0].split("\t")) is None:
-            session.remark(
-                "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
-                "confidence such as .5 or 1.); write that line otherwise"
-            )
-        output.write(encoded(chain((first,), validated.pieces)))
-    if shown is not None:
-        write_difference(differences(shown), is_painted=True)
-
-
-def _index(line: Line) -> Destination | None:
-    name = line.get("-index_file")
-    return None if name is None else Destination(name)
+    return session.finish(write)
 
 
 def _of_queries(line: Line) -> Iterator[PlannedOutput]:
     yield from file_named(line.words[1]).planned("OUTPUTFILE", Existing.REFUSED)
-    if (index := _index(line)) is not None:
-        yield from index.planned("-index_file", Existing.REFUSED)
+    if (index := line.get("-index_file")) is not None:
+        yield from Destination(index).planned("-index_file", Existing.REFUSED)
 
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
-    text = line.text(name).lower()
-    for choice in choices:
-        if choice.value == text:
-            return choice
-    raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(choice.value for choice in choices)}")
+def _choice(line: Line, name: str, choices: Iterable[_Choice]) -> _Choice:
+    text, known = line.text(name).lower(), {choice.value: choice for choice in choices}
+    if text not in known:
+        raise UsageError(f"Unknown {name} argument: {text}; choose {', '.join(known)}")
+    return known[text]
 
 
-# 3
 @program(
     "validate-queries",
     (
         Option("-dups VALUE", "Queries that share entry points: none, ignore, delete", NONE),
-        _ERROR_FILE,
         Option("-expand", "Write one query for each entry point"),
         Option("-index_file FILE", "Names of expanded queries, each with the name it comes from"),
         Option("-languages LIST", "Colon-separated languages to write; empty for all", "ENGLISH:CHINESE:SPANISH"),
@@ -313,47 +307,39 @@ def _choice(line: Line, name: str, choices: Sequence[_Choice]) -> _Choice:
         Option("-retain_sf", "Leave out event and sentiment slots"),
         Option("-subtypes VALUE", "Places that do not fit: none, repair, delete-slot, delete-query", NONE),
         Option("-types VALUE", "Slots that do not fit: none, delete-slot, delete-query", NONE),
-        *PROBLEMS,
     ),
-    Parameter("queryfile", "The queries"),
+    _QUERIES,
     Parameter("outputfile", "A new file for the validated queries"),
     writes=_of_queries,
     example="-expand -query_base ISLE26 queries/ldc-queries.xml expanded.xml",
 )
 def validate_queries(line: Line, session: Session) -> int:
-    output, index = file_named(line.words[1]), _index(line)
-    checks = preparing.HopChecks(
-        _choice(line, "-types", preparing.TYPE_ACTIONS), _choice(line, "-subtypes", preparing.SUBTYPE_ACTIONS)
+    options = preparing.QueryOptions(
+        types=_choice(line, "-types", preparing.TYPE_ACTIONS),
+        places=_choice(line, "-subtypes", preparing.Misfit),
+        duplicates=_choice(line, "-dups", preparing.Duplicates),
+        base=line.text("-query_base") if "-expand" in line else None,
+        languages=frozenset(filter(None, line.text("-languages").split(":"))),
+        only_slot_filling="-retain_sf" in line,
     )
-    duplicates = _choice(line, "-dups", tuple(preparing.Duplicates))
     session.report_to()
-    base = line.text("-query_base") if "-expand" in line else None
-    languages = frozenset(filter(None, line.text("-languages").split(":")))
-    options = preparing.QueryOptions(checks, duplicates, base, languages, "-retain_sf" in line)
     queries = session.queries()
     session.remark(*queries.remarks)
     validated = preparing.validate_queries(queries.table, options, session.problems)
     text = preparing.query_file_text(validated.queries)
 
     def write() -> None:
-        output.write(encoded((text,)))
-        if index is not None:
-            index.write(encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
+        file_named(line.words[1]).write(encoded((text,)))
+        if (index := line.get("-index_file")) is not None:
+            Destination(index).write(encoded(f"{expanded}\t{origin}\n" for expanded, origin in validated.index))
 
     return session.finish(write, write_in_spite_of_errors=True)
 
 
-# 5
 @program(
     "generate-queries",
-    (
-        DOCUMENTS,
-        _ERROR_FILE,
-        _ANY_JUSTIFICATIONS,
-        Option("-valid", "Escape the names taken from the run, so that the file is XML"),
-        *PROBLEMS,
-    ),
-    Parameter("queryfile", "The queries"),
+    (DOCUMENTS, _ANY_JUSTIFICATIONS, Option("-valid", "Escape the names taken from the run, so that the file is XML")),
+    _QUERIES,
     Parameter("outputfile", "The queries to write: a file, stdout or stderr"),
     Parameter("[runfile]", "Answers to the first round"),
     writes=lambda line: Destination(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
@@ -364,7 +350,7 @@ def validate_queries(line: Line, session: Session) -> int:
 def generate_queries(line: Line, session: Session) -> int:
     output, runs = Destination(line.words[1]), list[Input](line.words[2:])
     session.report_to()
-    session.documents()  # must be readable; nothing is checked against it (rule single-values)
+    session.documents()  # must be readable; nothing is checked against it
     queries = session.queries()
     limits = Limits(Justifications.parse(line.text("-justifications")))
     session.remark(*queries.remarks)
@@ -379,10 +365,9 @@ def generate_queries(line: Line, session: Session) -> int:
     return session.finish(lambda: output.write(encoded((text,))))
 
 
-# 6
 @program(
     "package-output",
-    (DOCUMENTS, _ERROR_FILE, _ANY_JUSTIFICATIONS, *PROBLEMS),
+    (DOCUMENTS, _ANY_JUSTIFICATIONS),
     Parameter("queryfile", "The queries of the first round"),
     Parameter("round1file", "Answers to the first round"),
     Parameter("round2file", "Answers to the second round"),
@@ -391,19 +376,14 @@ def generate_queries(line: Line, session: Session) -> int:
     example="queries/sf-queries.xml round1.tab round2.tab run.tab",
 )
 def package_output(line: Line, session: Session) -> int:
-    rounds, output = list[Input](line.words[1:3]), file_named(line.words[3])
     session.report_to()
-    documents = session.documents()
-    limits = Limits(Justifications.parse(line.text("-justifications")))
-    for name in line.words[1:3]:
-        check_exists(name)
-    checked = check_run(rounds, session.queries(documents), limits, session.problems, documents)
+    checked = session.checked(line.words[1:3])
     session.remark(*checked.loading.remarks)
     run_ids = {response.run_id for response in checked.loading.links.responses}
-    if len(run_ids) > 1:  # 9, rule 7
+    if len(run_ids) > 1:
         session.problems.add("MISMATCHED_RUNID", ",".join(sorted(run_ids)))
         session.problems.end_if_fatal()
-    return session.finish(lambda: output.write(encoded(checked.validated().pieces)))
+    return session.finish(lambda: file_named(line.words[3]).write(encoded(checked.validated().pieces)))
 
 
 def _outputs_by_language(line: Line) -> dict[str, Destination]:
@@ -414,16 +394,13 @@ def _outputs_by_language(line: Line) -> dict[str, Destination]:
     return {language: Destination(f"{prefix.text}.{language.lower()}") for language in LANGUAGES}
 
 
-# 7
 @program(
     "validate-assessments",
     (
         DOCUMENTS,
-        _ERROR_FILE,
         _GROUND_TRUTH,
         Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
         Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
-        *PROBLEMS,
     ),
     Parameter("queryfile", "The slot-filling queries that were assessed"),
     Parameter("filename", "The assessments, or a folder of them"),
@@ -438,10 +415,7 @@ def validate_assessments(line: Line, session: Session) -> int:
     for language in filter(None, line.text("-languages").split(":")):
         if language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
-    documents = session.documents()
-    check_exists(file)
-    queries = session.queries(documents)
-    checked = check_run([file], queries, Limits(Justifications(None, None)), session.problems, documents)
+    checked = session.checked([file], Justifications(None, None))
     if checked.loading.links.responses:
         raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
     session.remark(*checked.loading.remarks)
@@ -456,7 +430,6 @@ def validate_assessments(line: Line, session: Session) -> int:
     return session.finish(write)
 
 
-# 8
 @program(
     "apply-k",
     (Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),

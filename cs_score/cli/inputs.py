@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cs_score.coldstart.gold import Gold, Run
     from cs_score.coldstart.options import Options
     from cs_score.evidence.result import Result as EvidenceResult
-    from cs_score.preparation.prevalidation import PreparedRun
+    from cs_score.preparation.runs import PreparedRun
 else:
     comparison = Late("cs_score.analysis.comparison")
     groups, scored = Late("cs_score.analysis.coldstart.groups"), Late("cs_score.analysis.coldstart.scored")
@@ -265,7 +265,7 @@ def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterab
 
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
-    from cs_score.preparation.prevalidation import Preparation, load_prepared, validate_runs
+    from cs_score.preparation.runs import Preparation, load_prepared, validate_runs
 
     prepared = Preparation(list(files))
     if knowledge_bases:

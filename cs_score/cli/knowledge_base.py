@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.companions import CHECK, DIFF, DOCUMENTS, NONE, PROBLEMS, Session, program, write_difference
+from cs_score.cli.companions import CHECK, DIFF, DOCUMENTS, NONE, Session, program, write_difference
 from cs_score.cli.core import Finished, Line, Option, Parameter
 from cs_score.cli.output import STDOUT, Destination, write_text
 from cs_score.coldstart.outputs import report_text
 from cs_score.knowledge_base import validation, writers
-from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import KbOptions, Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
@@ -22,30 +21,26 @@ from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanat
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
 
 
-def _statistics(line: Line) -> list[tuple[str, Destination]]:
-    """Where the statistics go, by switch."""
-    wanted = () if "--check" in line else ("-stats_file", "--json")
-    return [
-        (switch, Destination("stdout" if (switch, path) == ("--json", "-") else path))
-        for switch in wanted
-        if (path := line.get(switch)) is not None
-    ]
-
-
 def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
     """The files of statistics; those of the formats must be new, and are checked with their folder."""
-    for switch, output in _statistics(line):
-        if switch == "--json":
-            yield from writers.JSON_OPTION.outputs(line.switches["--json"])
-        else:
-            yield from output.planned(switch, Existing.REPLACED)
+    if "--check" not in line:
+        if (path := line.get("-stats_file")) is not None:
+            yield from Destination(path).planned("-stats_file", Existing.REPLACED)
+        yield from writers.JSON_OPTION.outputs(line.get("--json"))
+
+
+def _write(path: str, pieces: Iterable[str]) -> None:
+    """Write the file of an own option, for which `-` is standard output."""
+    if path == "-":
+        STDOUT.write(encoded(pieces))
+    else:
+        write_packed(path, encoded(pieces))
 
 
 @program(
     "validate-kb",
     (
         DOCUMENTS,
-        Option("-error_file FILE", "Where to report problems: a file, stdout or stderr", "STDERR"),
         Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
         Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
         Option("-linkkb NAME", "The knowledge base whose links name entities in edl output", "LDC2015E42"),
@@ -58,12 +53,12 @@ def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
         CHECK,
         DIFF,
         Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
-        *PROBLEMS,
     ),
     Parameter("filename", "The knowledge base"),
     writes=_outputs_of_kb,
     example="-output tac -output_dir . submissions/tide.tac",
     error_file=Existing.REPLACED,
+    errors="Where to report problems: a file, stdout or stderr",
     encoded_once=True,
 )
 def validate_kb(line: Line, session: Session) -> int:
@@ -81,7 +76,6 @@ def validate_kb(line: Line, session: Session) -> int:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
     paths = writers.output_paths(NONE if "--check" in line else line.text("-output"), folder, kb_file)
     outputs = writers.KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
-    statistics = _statistics(line)
     table = PredicateTable()
     if (predicates := line.get("-predicates")) is not None:
         load_predicates(predicates, table)
@@ -95,23 +89,16 @@ def validate_kb(line: Line, session: Session) -> int:
 
     def write() -> None:
         outputs.write(base)
-        _write_statistics(statistics, base)
+        if "--check" not in line and line.first("-stats_file --json"):
+            statistics = writers.statistics_of(base)
+            if (path := line.get("-stats_file")) is not None:
+                Destination(path).write(encoded(writers.statistics_text(statistics)))
+            if (path := line.get("--json")) is not None:
+                _write(path, [json_text(statistics)])
         if "--diff" in line:
             write_difference(writers.differences(base, labels))
 
     return session.finish(write)
-
-
-def _write_statistics(wanted: Sequence[tuple[str, Destination]], base: KnowledgeBase) -> None:
-    if not wanted:
-        return
-    statistics = writers.statistics_of(base)
-    for switch, output in wanted:
-        pieces = (json_text(statistics),) if switch == "--json" else writers.statistics_text(statistics)
-        if switch == "--json" and output.stream is None:
-            write_packed(output.text, encoded(pieces))
-        else:
-            output.write(encoded(pieces))
 
 
 def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
@@ -119,20 +106,16 @@ def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
     yield from EXPLANATION.outputs(line.get("--explain"))
 
 
-# 16
 @program(
     "resolve-queries",
-    (
-        Option("-error_file FILE", "Where statistics are reported: a file or stderr", "STDERR"),
-        Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),
-        *PROBLEMS,
-    ),
+    (Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),),
     Parameter("queryfile", "The queries, one entry point each"),
     Parameter("runfile", "The validated knowledge base"),
     Parameter("output_file", "The run to write: a file, stdout or stderr"),
     writes=_outputs_of_run,
     example="queries/sf-queries.xml tide.tac.valid tide.tab.txt",
     error_file=Existing.REPLACED,
+    errors="Where statistics are reported: a file or stderr",
     encoded_once=True,
 )
 def resolve_queries(line: Line, session: Session) -> int:
@@ -152,10 +135,8 @@ def resolve_queries(line: Line, session: Session) -> int:
         kb = read_validated(source, asked)
     resolution = Resolution(kb, asked)
     Destination(output_file).write(encoded(resolution.lines))
-    if (path := line.get("--explain")) == "-":
-        STDOUT.write(encoded(explanation_text(resolution)))
-    elif path is not None:
-        write_packed(path, encoded(explanation_text(resolution)))
+    if (path := line.get("--explain")) is not None:
+        _write(path, explanation_text(resolution))
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())
     return Finished(0, resolution)

@@ -7,7 +7,7 @@ import itertools
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -23,7 +23,7 @@ from cs_score.knowledge_base.kb_file import split_lines, text_blocks
 
 
 class Mention(NamedTuple):
-    """A mention by name: where it is, in which line it stands, and of which node."""
+    """A mention of a node by name, and the line that it stands in."""
 
     start: float
     end: float
@@ -58,9 +58,7 @@ class MentionIndex:
         self._mentions: Sequence[Mention] = sorted(at_span.values())
         self._starts = [mention.start for mention in self._mentions]
         # Of each mention and those before it the one that ends last.
-        self._furthest: list[Mention] = list(
-            itertools.accumulate(self._mentions, lambda first, second: max(first, second, key=_end))
-        )
+        self._furthest = [*itertools.accumulate(self._mentions, lambda *two: max(two, key=_end))]
 
     def best(self, start: float, end: float) -> Mention | None:
         """The mention that overlaps a span best, None where none does."""
@@ -87,26 +85,13 @@ class MentionIndex:
         return before if start - before.end <= after.start - end else after
 
 
-class Entrance(Record):
-    """The mention that an entry point means, None where it overlaps none; `index` has those of its document."""
+class Entrance(NamedTuple):
+    """How a query enters: its first entry point, the mentions of that document, and the one that it means, if any."""
 
-    entry_point: EntryPoint
-    index: MentionIndex | None
+    query: Query
+    entry_point: EntryPoint | None
+    mentions: MentionIndex
     chosen: Mention | None
-
-    def overlaps(self) -> list[Overlap]:
-        """All mentions that it overlaps, the best first. They may be many, so nobody keeps them."""
-        return [] if self.index is None else sorted(self.index.overlaps(*_offsets(self.entry_point)), key=_rank)
-
-    def nearest(self) -> Mention | None:
-        """The mention that is closest to an entry point which overlaps none."""
-        return None if self.index is None else self.index.nearest(*_offsets(self.entry_point))
-
-
-def enter(entry_point: EntryPoint, indexes: Mapping[str, MentionIndex]) -> Entrance:
-    """Find the mention that an entry point means, among those of its document."""
-    index = indexes.get(entry_point.docid or "")
-    return Entrance(entry_point, index, None if index is None else index.best(*_offsets(entry_point)))
 
 
 def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
@@ -165,9 +150,8 @@ class ValidatedKb:
                 if predicate == CANONICAL and CANONICAL not in self._slots:
                     canonical.append((number, subject, node or text, provenance, confidence))
                 elif predicate in self._wanted:
-                    docid = provenance.partition(":")[0]
-                    if predicate != NAMED or docid in self._docids or NAMED in self._slots:
-                        self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
+                    if predicate != NAMED or NAMED in self._slots or provenance.partition(":")[0] in self._docids:
+                        self._keep(predicate, number, subject, node or text, provenance, confidence)
                 elif kind:
                     self.types[subject] = kind
                 elif other:
@@ -176,7 +160,7 @@ class ValidatedKb:
         asked = {name for facts in self.slots.values() for fact in facts for name in (fact.subject, fact.object)}
         for number, subject, text, provenance, confidence in canonical:
             if subject in asked:
-                self._keep(CANONICAL, number, subject, text, provenance, confidence, provenance.partition(":")[0])
+                self._keep(CANONICAL, number, subject, text, provenance, confidence)
         for facts in self.canonical.values():
             facts.sort(key=_line)
 
@@ -201,24 +185,22 @@ class ValidatedKb:
                 self.types[columns[0]] = columns[2]
             return
         subject, _, object_, provenance, confidence = columns
-        for span in itertools.chain.from_iterable(map(_spans, _parts(provenance))):
+        for span in (span for position in range(_READ_PARTS) for span in _spans(provenance, position)):
             if _SPAN.fullmatch(span) is None:
                 raise illegal(f"illegal offset specification: {span}")
         if not predicate.endswith(_GENERIC):  # which count for nothing
-            first = first_span(provenance)
-            docid = "" if first is None else first.docid
-            self._keep(predicate, number, subject, object_, provenance, confidence, docid)
+            self._keep(predicate, number, subject, object_, provenance, confidence)
 
-    def _keep(
-        self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str, docid: str
-    ) -> None:
+    def _keep(self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str) -> None:
         """Keep a line if somebody can ask for it."""
         has_realis = predicate.endswith(_OTHER_REALIS)
         name = predicate.rpartition(".")[0] if has_realis else predicate
+        span = first_span(provenance)
+        docid = "" if span is None else span.docid
         fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
         if name == CANONICAL:
             self.canonical[subject, docid].append(fact)
-        elif name == NAMED and docid in self._docids and (span := first_span(provenance)) is not None:
+        elif name == NAMED and docid in self._docids and span is not None:
             start, end = offset_value(span.start), offset_value(span.end)
             self.mentions[docid].append(Mention(start, end, line, subject, object_))
         if name in self._slots:
@@ -237,28 +219,21 @@ def read_validated(source: Source, queries: Sequence[Query]) -> ValidatedKb:
     return kb
 
 
-def _parts(provenance: str) -> list[str]:
-    return provenance.split(";")[:_READ_PARTS]
-
-
-def _spans(part: str) -> Iterable[str]:
-    return (span for span in part.rstrip(",").split(",") if span not in ("", NIL)) if part else ()
+def _spans(provenance: str, position: int = 0) -> list[str]:
+    """The spans of a part; none where there is no such part."""
+    part = (*provenance.split(";", _READ_PARTS), *[""] * _READ_PARTS)[position]
+    return [span for span in part.rstrip(",").split(",") if span not in ("", NIL)]
 
 
 def first_span(provenance: str) -> Span | None:
     """The first span of the first part."""
-    for span in _spans(provenance.partition(";")[0]):
-        match = _SPAN.fullmatch(span)
-        return None if match is None else Span(*match.groups())
-    return None
+    match = _SPAN.fullmatch(next(iter(_spans(provenance)), ""))
+    return None if match is None else Span(*match.groups())
 
 
 def canonical_part(provenance: str, position: int) -> str:
     """A part in canonical form; empty where there is none."""
-    parts = _parts(provenance)
-    if position >= len(parts):
-        return ""
-    spans = list(_spans(parts[position]))
+    spans = _spans(provenance, position)
     return read_provenance(",".join(spans), len(spans)).canonical
 
 
@@ -297,20 +272,24 @@ class Resolution:
 
     def __init__(self, kb: ValidatedKb, queries: Sequence[Query]) -> None:
         """Answer queries in their order. Raises InputError for a query whose answers cannot be named."""
-        self.entrances: list[tuple[Query, Entrance | None]] = []
+        self.entrances: list[Entrance] = []
         self.lines: list[str] = []
         self.entered = 0
         self._fills = self._text_fills = self._name_tasks = self._slot_tasks = 0
         self._kb = kb
         # Round, line, number of the task, how many lines it has met, the task.
         self._queue: list[tuple[int, int, int, int, _Task]] = []
-        indexes = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}
+        indexes, nothing = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}, MentionIndex(())
         for query in queries:
-            entrance = enter(query.entry_points[0], indexes) if query.entry_points else None
-            self.entrances.append((query, entrance))
-            if entrance is not None and entrance.chosen is not None:
+            point, index, chosen = None, nothing, None
+            if query.entry_points:
+                point = query.entry_points[0]
+                index = indexes.get(point.docid or "", nothing)
+                chosen = index.best(*_offsets(point))
+            self.entrances.append(Entrance(query, point, index, chosen))
+            if chosen is not None:
                 self.entered += 1
-                self._ask(_Asked(query.full_id, query.slots, query), entrance.chosen.node, 1, 0)
+                self._ask(_Asked(query.full_id, query.slots, query), chosen.node, 1, 0)
         while self._queue:
             self._meet(*heapq.heappop(self._queue))
 
@@ -321,7 +300,7 @@ class Resolution:
         return "\t".join(("", *_STATISTICS)) + "\n" + "\t".join((self._kb.run_id, *map(str, values))) + "\n"
 
     def _ask(self, asked: _Asked, node: str, round_: int, line: int) -> None:
-        """Make the task that fills the first slot of a query."""
+        """Ask for what fills the first slot of a query."""
         self._slot_tasks += 1
         self._start(asked, self._kb.slots.get((node, asked.slots[0]), ()), None, round_, line)
 
@@ -411,24 +390,24 @@ def explanation_text(resolution: Resolution) -> Iterator[str]:
     Texts of the inputs stand in it as in every table that a spreadsheet may open.
     """
     yield _HEADER
-    for query, entrance in resolution.entrances:
-        for row in _rows(query, entrance):
+    for entrance in resolution.entrances:
+        for row in _rows(entrance):
             yield "\t".join(map(spreadsheet_cell, row)) + "\n"
 
 
-def _rows(query: Query, entrance: Entrance | None) -> Iterator[tuple[str, ...]]:
-    if entrance is None:
-        yield query.full_id, "", "no entry point", *[""] * 6
+def _rows(entrance: Entrance) -> Iterator[tuple[str, ...]]:
+    full_id, point = entrance.query.full_id, entrance.entry_point
+    if point is None:
+        yield full_id, "", "no entry point", *[""] * 6
         return
-    point = entrance.entry_point
-    head = (query.full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    for number, (mention, common, rest) in enumerate(entrance.overlaps()):
+    head = (full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
+    for number, (mention, common, rest) in enumerate(sorted(entrance.mentions.overlaps(*_offsets(point)), key=_rank)):
         outcome = "met, weaker" if number else "chosen"
         # Characters in common: both ends of a span are inclusive.
         yield (*head, outcome, *_shown(mention), f"{common + 1:.15g}", f"{rest:.15g}")
     if entrance.chosen is not None:
         return
-    if (nearest := entrance.nearest()) is not None:
+    if (nearest := entrance.mentions.nearest(*_offsets(point))) is not None:
         yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
     else:
         yield (*head, "nothing met; no mention in the document", *[""] * 6)

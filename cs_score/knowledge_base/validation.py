@@ -38,7 +38,7 @@ from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.resolution import Resolution, read_validated
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList, holds, source_text
-from cs_score.preparation.prevalidation import Preparation, PreparedRun, validate_runs
+from cs_score.preparation.runs import Preparation, PreparedRun, validate_runs
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, ProblemLog
 

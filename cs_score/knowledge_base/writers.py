@@ -1,4 +1,4 @@
-"""The formats of a validated knowledge base and their files: for other tracks too, statistics, the diff (10 to 15)."""
+"""The formats of a validated knowledge base, for other tracks too, and their files; statistics; the diff."""
 
 from __future__ import annotations
 
@@ -43,38 +43,28 @@ def nugget_text(base: KnowledgeBase) -> Iterator[str]:
             in_document[assertion.provenance.docid].append(assertion)
     for docid in sorted(in_document):
         yield f"#BeginOfDocument {docid}\n"
-        yield from _of_document(base.run_id, docid, in_document[docid])
+        ids: dict[str, list[str]] = defaultdict(list)
+        lines: dict[str, list[str]] = defaultdict(list)
+        for number, mention in enumerate(in_document[docid], 1):
+            span = "0,0"
+            if (first := mention.span) is not None:
+                start, end = offset_value(first.start), offset_value(first.end)
+                # The reference subtracts the wrong way round.
+                span = f"{first.start},{start + (start - end + 1):.15g}"
+            node_type = "_".join(map(_capitalized, (mention.subject.type or "").split(".")))
+            columns = (base.run_id, docid, f"E{number}", span, mention.text, node_type, _capitalized(mention.realis))
+            ids[mention.subject.name].append(f"E{number}")
+            lines[mention.subject.name].append("\t".join(columns) + "\n")
+        for name in sorted(lines):
+            yield from sorted(lines[name])
+        for name in sorted(name for name in ids if len(ids[name]) > 1):
+            yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
         yield "#EndOfDocument\n"
 
 
-def _of_document(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iterator[str]:
-    ids: dict[str, list[str]] = defaultdict(list)
-    lines: dict[str, list[str]] = defaultdict(list)
-    for number, mention in enumerate(mentions, 1):
-        name = mention.subject.name
-        justification = mention.provenance.parts.justification
-        span = "0,0"
-        if justification is not None and (first := justification.first) is not None:
-            start, end = offset_value(first.start), offset_value(first.end)
-            # The reference subtracts the wrong way round.
-            span = f"{first.start},{start + (start - end + 1):.15g}"
-        node_type = "_".join(map(capitalized, (mention.subject.type or "").split(".")))
-        columns = (run_id, docid, f"E{number}", span, mention.text, node_type, capitalized(mention.realis or ""))
-        ids[name].append(f"E{number}")
-        lines[name].append("\t".join(columns) + "\n")
-    for name in sorted(lines):
-        yield from sorted(lines[name])
-    for name in sorted(name for name in ids if len(ids[name]) > 1):
-        yield f"@Coreference\t{name}\t{','.join(sorted(ids[name]))}\n"
+def _capitalized(text: str | None) -> str:
+    return text[:1].upper() + text[1:] if text else ""
 
-
-def capitalized(text: str) -> str:
-    """A text with its first letter as a capital."""
-    return text[:1].upper() + text[1:]
-
-
-ARGUMENT_FOLDER: Final = "event_arguments"
-ARGUMENT_FOLDERS: Final = ("arguments", "corpusLinking", "linking")
 
 _InDocument: TypeAlias = dict[tuple[str, str], Assertion]
 """Node and document -> the mention of that node there which stands for it."""
@@ -124,11 +114,8 @@ def _line(argument_id: str, docid: str, argument: Assertion, canonical: _InDocum
     place = short_form(mention.provenance.parts.justification) if mention is not None else ""
     parts = "\t".join(map(short_form, argument.provenance.parts[1:]))
     head = f"{argument_id}\t{docid}\t{node_type}\t{argument.verb.name.capitalize()}\t{text}\t{place}\t{parts}"
-    return f"{head}\t{capitalized(argument.realis or '')}\t{argument.confidence}\n"
+    return f"{head}\t{_capitalized(argument.realis)}\t{argument.confidence}\n"
 
-
-SENTIMENT_FOLDER: Final = "sentiments"
-SENTIMENT_FOLDERS: Final = ("predicted-ere", "predicted-best")
 
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
 _POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
@@ -154,28 +141,21 @@ class _Document(Struct):
     canonical: dict[str, str] = field(default_factory=dict)
     sentiments: list[Assertion] = field(default_factory=list)
 
-    def add_mention(self, assertion: Assertion) -> None:
-        part = assertion.provenance.parts.justification
-        if part is None or (span := part.first) is None:
-            return
-        name = assertion.subject.name
-        length = offset_value(span.end) - offset_value(span.start) + 1
-        extent = f'offset="{_attribute(span.start)}" length="{length:.15g}"'
-        mention = _Mention(_attribute(f"{name}.{_FIRST_ID + len(self.mentions[name])}"), assertion, extent)
-        self.mentions[name].append(mention)
-        self.at_place[name, part.canonical] = mention
-
 
 def sentiment_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     """The files below the folder."""
     documents: dict[str, _Document] = defaultdict(_Document)
     for assertion in base.assertions:
-        name, provenance = assertion.verb.name, assertion.provenance
-        document = documents[provenance.docid]
-        if name in _KINDS:
-            document.add_mention(assertion)
+        name, subject, place = assertion.verb.name, assertion.subject.name, assertion.provenance.place or ""
+        document = documents[assertion.provenance.docid]
+        if name in _KINDS and (span := assertion.span) is not None:
+            length = offset_value(span.end) - offset_value(span.start) + 1
+            extent = f'offset="{_attribute(span.start)}" length="{length:.15g}"'
+            mention_id = _attribute(f"{subject}.{_FIRST_ID + len(document.mentions[subject])}")
+            document.at_place[subject, place] = mention = _Mention(mention_id, assertion, extent)
+            document.mentions[subject].append(mention)
         elif name == CANONICAL:
-            document.canonical[assertion.subject.name] = provenance.place or ""
+            document.canonical[subject] = place
         elif name in _POLARITIES:
             document.sentiments.append(assertion)
     for docid, document in sorted(documents.items()):
@@ -290,7 +270,7 @@ def edl_text(base: KnowledgeBase, link_kb: str) -> Iterator[str]:
         yield f"{head}\t{ids.get(subject, '')}\t{types.get(subject, '')}\t{kind}\t{mention.confidence}\n"
 
 
-_WITHOUT_DOMAIN = frozenset((TYPE, NAMED, CANONICAL, LINK))
+_WITHOUT_DOMAIN: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 
 
 class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
@@ -307,29 +287,29 @@ class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
 
 def statistics_of(base: KnowledgeBase) -> KbStatistics:
     """Count what was asserted, omitted and rejected, and the nodes, by type and predicate."""
-    domains: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    predicates: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    for assertion in base.assertions:
-        node_type, name = assertion.subject.known_type, assertion.verb.name
-        domains[assertion.is_omitted].update((node_type, "ALL"))
-        predicates[assertion.is_omitted][name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
+
+    def ordered(counts: Mapping[str, int]) -> dict[str, int] | UnsetType:
+        return dict(sorted(counts.items())) or UNSET
+
+    def counted(assertions: list[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
+        domains, predicates = Counter[str](), Counter[str]()
+        for assertion in assertions:
+            node_type, name = assertion.subject.known_type, assertion.verb.name
+            domains.update((node_type, "ALL"))
+            predicates[name if name in _WITHOUT_DOMAIN else f"{node_type}:{name}"] += 1
+        if not assertions:
+            return UNSET
+        return {"domain": dict(sorted(domains.items())), "predicate": dict(sorted(predicates.items()))}
+
     nodes = Counter(node.known_type for node in base.nodes.values())
-
-    def ordered(counts: Mapping[str, int]) -> dict[str, int]:
-        return dict(sorted(counts.items()))
-
-    asserted, omitted = (
-        {"domain": ordered(domains[is_omitted]), "predicate": ordered(predicates[is_omitted])}
-        for is_omitted in (False, True)
-    )
     return KbStatistics(
         task="coldstart",
         run_id=base.run_id,
         has_multiple_confidences=len({float(assertion.confidence) for assertion in base.assertions}) > 1,
-        asserted=asserted if asserted["domain"] else UNSET,
-        entity=ordered({**nodes, "ALL": nodes.total()}) if nodes else UNSET,
-        omitted=omitted if omitted["domain"] else UNSET,
-        rejected_assertions=ordered(base.rejected) if base.rejected else UNSET,
+        asserted=counted([assertion for assertion in base.assertions if not assertion.is_omitted]),
+        entity=ordered({**nodes, "ALL": nodes.total()} if nodes else {}),
+        omitted=counted([assertion for assertion in base.assertions if assertion.is_omitted]),
+        rejected_assertions=ordered(base.rejected),
     )
 
 
@@ -363,7 +343,7 @@ def differences(base: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 NO_OUTPUT: Final = "none"
 _FILES: Final = ("tac", "edl", "nug")
-_FOLDERS: Final = {"eal": ARGUMENT_FOLDER, "sen": SENTIMENT_FOLDER}
+_FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
@@ -386,9 +366,9 @@ class KbOutputs(Record):
             if mode in texts:
                 write_whole(path, encoded(texts[mode]))
             elif mode == "eal":
-                write_folder(path, ARGUMENT_FOLDERS, argument_files(base))
+                write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(base))
             else:
-                write_folder(path, SENTIMENT_FOLDERS, sentiment_files(base))
+                write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(base))
 
 
 def output_folder(given: str | None, kb_file: str) -> str:

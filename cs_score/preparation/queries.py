@@ -1,15 +1,18 @@
-"""Query files checked, repaired, expanded, generated and written."""
+"""Query files checked, repaired, expanded, generated and written; and resamples of their queries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from operator import attrgetter
+from random import Random
+from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
+from cs_score.base.sources import NO_SPACE, Input, open_source
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.queries import (
     DEFAULT_CODE,
@@ -21,6 +24,7 @@ from cs_score.coldstart.queries import (
     build_query_set,
     find_predicate,
     language_code,
+    parse_query_id,
     report_slots,
 )
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_provenance
@@ -58,24 +62,37 @@ class Misfit(StrEnum):
 
 
 TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
-SUBTYPE_ACTIONS: Final = (Misfit.NONE, Misfit.REPAIR, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
 
 
-class HopChecks(Record):
-    """What is done where entity types do not fit, and where kinds of places do not."""
+class Duplicates(StrEnum):
+    """What is done with queries that share an entry point."""
 
-    types: Misfit = Misfit.NONE
-    subtypes: Misfit = Misfit.NONE
+    NONE = "none"
+    IGNORE = "ignore"
+    DELETE = "delete"
 
 
-def check_hops(queries: Iterable[Query], checks: HopChecks, problems: ProblemLog) -> Iterator[Query]:
+class QueryOptions(Record):
+    """How queries are validated.
+
+    `types` and `places` say what is done where entity types do not fit, and where kinds of places do not. `base`: of
+    the names of expanded queries, None for no expansion; `languages`: names of those that are written, none for all;
+    `only_slot_filling`: event and sentiment slots are left out.
+    """
+
+    types: Misfit
+    places: Misfit
+    duplicates: Duplicates
+    base: str | None
+    languages: frozenset[str]
+    only_slot_filling: bool
+
+
+def _fitting(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
     """The queries that are kept, with the slots that are left; misfits become warnings."""
-    if checks == HopChecks():
-        yield from queries
-        return
     for query in queries:
-        fitting = _fitting_types(query, checks.types, problems)
-        fitting = None if fitting is None else _fitting_places(fitting, checks.subtypes, problems)
+        fitting = _fitting_types(query, options.types, problems)
+        fitting = None if fitting is None else _fitting_places(fitting, options.places, problems)
         if fitting is None:
             continue
         report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
@@ -123,28 +140,6 @@ def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query
     return replace(query, slots=tuple(slots))
 
 
-class Duplicates(StrEnum):
-    """What is done with queries that share an entry point."""
-
-    NONE = "none"
-    IGNORE = "ignore"
-    DELETE = "delete"
-
-
-class QueryOptions(Record):
-    """How queries are validated.
-
-    `base`: of the names of expanded queries, None for no expansion; `languages`: names of those that are written, none
-    for all; `only_slot_filling`: event and sentiment slots are left out.
-    """
-
-    checks: HopChecks
-    duplicates: Duplicates = Duplicates.NONE
-    base: str | None = None
-    languages: frozenset[str] = frozenset()
-    only_slot_filling: bool = False
-
-
 class ValidatedQueries(Record):
     """The queries to write, and the index: full id of each expanded query with that of the query it comes from."""
 
@@ -154,8 +149,10 @@ class ValidatedQueries(Record):
 
 def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
     """Check queries as they were read, and choose and shape those to write."""
-    checked = check_hops(loaded.by_id.values(), options.checks, problems)
-    by_short_id = sorted(checked, key=lambda query: query.short_id)
+    queries: Iterable[Query] = loaded.by_id.values()
+    if options.types is not Misfit.NONE or options.places is not Misfit.NONE:
+        queries = _fitting(queries, options, problems)
+    by_short_id = sorted(queries, key=attrgetter("short_id"))
     if options.duplicates is not Duplicates.NONE:
         by_short_id = list(_without_duplicates(by_short_id, options.duplicates, problems))
     # In the order of their ids, so that of two queries with the same expansion the last one counts (9, rule 6).
@@ -229,8 +226,7 @@ def query_file_text(queries: Iterable[Query]) -> str:
 
     Raises InputError for the first required field that is missing; the reference writes nothing then.
     """
-    ordered = sorted(queries, key=lambda query: query.short_id)
-    lines = [line for query in ordered for line in _query_lines(query)]
+    lines = [line for query in sorted(queries, key=attrgetter("short_id")) for line in _query_lines(query)]
     return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', "<query_set>", *lines, "</query_set>\n"))
 
 
@@ -311,3 +307,70 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
             slot=slots[0],
         )
     return list(queries.values())
+
+
+Groups: TypeAlias = Mapping[str, Sequence[str]]
+"""LDC id -> its SF ids; both sorted as strings, as written in the file."""
+
+_COLUMN: Final = re.compile(f"{NO_SPACE}+")
+
+
+def read_groups(given: Input) -> dict[str, list[str]]:
+    """Read a query index: lines `LDC_ID SF_ID`, separated by white space, further columns ignored.
+
+    A repeated SF id belongs to the last LDC id that it appears with, and an LDC id that loses all its SF ids that way
+    is no longer drawn. Blank lines are skipped. Bytes that are not UTF-8 are carried over as they are.
+
+    Raises InputError where the file cannot be read, a line has one column only, or the columns are the other way round.
+    """
+    with open_source(given) as source:
+        text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
+    ldc_of: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        columns = _COLUMN.findall(line)
+        if not columns:
+            continue
+        if len(columns) == 1:
+            raise InputError(
+                f"{columns[0]} has no SF query id",
+                file=source.name,
+                place=f"line {number}",
+                remedy="every line needs an LDC query id and an SF query id",
+            )
+        ldc_of[columns[1]] = columns[0]
+    if ldc_of and all(_is_slot_filling(ldc) and not _is_slot_filling(sf) for sf, ldc in ldc_of.items()):
+        raise InputError(
+            "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
+            file=source.name,
+            remedy="every line needs an LDC query id and then an SF query id; awk '{ print $2, $1 }' exchanges them",
+        )
+    groups: dict[str, list[str]] = {}
+    for sf_id in sorted(ldc_of):
+        groups.setdefault(ldc_of[sf_id], []).append(sf_id)
+    return dict(sorted(groups.items()))
+
+
+def _is_slot_filling(text: str) -> bool:
+    parts = parse_query_id(text)
+    return parts is not None and parts.expanded
+
+
+def resample_lines(groups: Groups, resamples: int, seed: int) -> Iterator[str]:
+    """The lines of a resample file, numbered from 1, each with its line feed: `NUMBER LDC_ID:SF_ID,SF_ID,... ...`.
+
+    As many LDC queries are drawn as there are, uniformly and with replacement. A draw brings all SF queries of its LDC
+    query in a random order: the scorer takes the first as its entry point. The draws come from `random.Random.random`,
+    the one method whose stream Python promises never to change: a seed gives the same bytes in every release.
+    """
+    random = Random(seed).random
+    members = list(groups.items())
+    for number in range(1, resamples + 1):
+        columns = [str(number)]
+        for _ in members:
+            ldc_id, sf_ids = members[int(random() * len(members))]
+            order = list(sf_ids)
+            for last in range(len(order) - 1, 0, -1):  # Fisher and Yates
+                other = int(random() * (last + 1))
+                order[last], order[other] = order[other], order[last]
+            columns.append(f"{ldc_id}:{','.join(order)}")
+        yield " ".join(columns) + "\n"

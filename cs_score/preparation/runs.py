@@ -1,7 +1,6 @@
-"""Runs before they are scored: loaded with all their problems, repaired, cut to limits, written, shown as a diff.
+"""Runs before they are scored: loaded with all their problems, repaired, cut to limits; written, shown as a diff.
 
-A diff keeps the order of the input, since a validated run is
-sorted, which would drown the changes: each line stands beside the lines that are written for it, or alone.
+A diff keeps the order of the input, since a validated run is sorted, which would drown the changes.
 """
 
 from __future__ import annotations
@@ -9,23 +8,29 @@ from __future__ import annotations
 import hashlib
 import string
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import chain, groupby
 from operator import attrgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record
+from cs_score.base.outputs import encoded
+from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, open_source
+from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
+from cs_score.coldstart.gold import Gold, Run, load_run
 from cs_score.coldstart.lines import LinkedQuery, Response
-from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.linking import Loading, kind_of, members
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries import QueryFiles
-from cs_score.coldstart.tab_files import read_confidence
+from cs_score.coldstart.outputs import closing_line
+from cs_score.coldstart.queries import QueryFiles, QuerySet
+from cs_score.coldstart.tab_files import FileKind, read_confidence
 from cs_score.preparation.documents import DocumentList, verify_fillers
 from cs_score.preparation.pooling import Depth, discard_beyond
+from cs_score.problems.codes import Severity
 from cs_score.problems.log import Detail, ProblemLog
 
 _LETTERS: Final = 4
@@ -55,31 +60,32 @@ class ValidatedRun(Record):
     dropped: Sequence[str]
 
 
-class CheckedRun(Record):
+class CheckedRun(Record, dict=True):
     """A run that has been loaded and checked; nothing of it may be used where its problems hold errors."""
 
     loading: Loading
 
     def validated(self) -> ValidatedRun:
         """The run as it is written."""
-        links, marked, bad = self.loading.links, self.loading.discard.marked, self._bad_queries()
-        dropped = {
-            line.query.full_id
-            for line in (links.responses if bad else ())
-            if line.query.short_id in bad and line.index not in marked
-        }
-        pieces = ("".join([text for text, _ in lines]) for lines in self._lines_of_queries())
-        return ValidatedRun(pieces, self.loading.remarks, sorted(dropped))
+        dropped = sorted({query.full_id for query in self._by_query if query.short_id in self._bad_queries})
+        pieces = ("".join([text for text, _ in lines]) for lines in self.lines_of_queries())
+        return ValidatedRun(pieces, self.loading.remarks, dropped)
 
-    def lines(self) -> Iterator[WrittenLine]:
-        """The lines of the validated run, in their order, each with the run line that it stands for."""
-        return chain.from_iterable(self._lines_of_queries())
+    @cached_property
+    def _by_query(self) -> dict[LinkedQuery, list[Response]]:
+        """The lines that are not discarded."""
+        by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
+        for response in self.loading.links.responses:
+            if response.index not in self.loading.discard.marked:
+                by_query[response.query].append(response)
+        return by_query
 
+    @cached_property
     def _bad_queries(self) -> frozenset[str]:
         """Short ids of the queries that ask about an answer of a line that was skipped (quirk 3)."""
         return frozenset(line.target for line in self.loading.links.skipped)
 
-    def _lines_of_queries(self) -> Iterator[list[WrittenLine]]:
+    def lines_of_queries(self) -> Iterator[list[WrittenLine]]:
         """The lines of a validated run in the order of the file, those of one query at a time.
 
         All lines get the run id of the first (quirk 2). Queries may bring node ids along (quirk 1). Where a line has
@@ -89,21 +95,15 @@ class CheckedRun(Record):
         run_id = responses[0].run_id if responses else ""
         digest = hashlib.sha256("".join(given.sha256 for given in self.loading.digests).encode()).digest()
         letters = "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
-        bad_queries, queries = self._bad_queries(), self.loading.table.by_id
-        by_query: dict[LinkedQuery, list[Response]] = defaultdict(list)
-        for response in responses:
-            if response.index not in self.loading.discard.marked:
-                by_query[response.query].append(response)
-        made = 0
-        before = ""
+        made, before = 0, ""
         # Sorted twice, by one key each: that takes half the time of comparing pairs.
-        for query in sorted(sorted(by_query, key=attrgetter("short_id")), key=attrgetter("level")):
-            if query.short_id in bad_queries:
+        for query in sorted(sorted(self._by_query, key=attrgetter("short_id")), key=attrgetter("level")):
+            if query.short_id in self._bad_queries:
                 continue
-            loaded = queries.get(query.short_id)
+            loaded = self.loading.table.by_id.get(query.short_id)
             query_node = loaded.node_id if loaded is not None else None
             lines: list[WrittenLine] = []
-            for response in sorted(by_query[query], key=lambda line: (-line.confidence, line.number)):
+            for response in sorted(self._by_query[query], key=lambda line: (-line.confidence, line.number)):
                 made += 1
                 columns = response.text.split("\t")
                 relation, value, provenance = response.kept or (columns[3], columns[4], columns[6])
@@ -135,7 +135,6 @@ def check_run(
     Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of them is
     raised as InputError; `problems` then holds what was found.
     """
-    lengths = None if documents is None else documents.lengths
     depth = limits.depth
 
     def after_run() -> None:
@@ -143,28 +142,33 @@ def check_run(
             most = limits.justifications.most
             discard_beyond(depth, most, loading.links.responses, loading.discard.marked, problems)
 
+    def load_order(error: InputError) -> tuple[int, int]:
+        line = (error.place or "").removeprefix("line ")
+        return files.get(error.file or "", -1), int(line) if line.isdecimal() else 0
+
     loading = Loading(
         queries.table,
         limits.justifications,
         problems,
-        documents=lengths,
+        documents=None if documents is None else documents.lengths,
         allow_comments=allow_comments,
         note=problems.fatal.append,
         after_run=after_run,
     )
     loading.remarks += queries.remarks
     loading.digests += queries.digests
-
     with paused_collector():
-        end: InputError | None = None
+        end: list[InputError] = []
         try:
             loading.load(run)
         except InputError as error:
-            end = error
-        if documents is not None:
-            _verify_fillers(loading, documents)
-        if end is not None:
-            problems.fatal.append(end)
+            end.append(error)
+        if documents is not None:  # a missing one takes its place among the fatal conditions of lines
+            for lines in (loading.links.responses, loading.links.assessments):
+                problems.fatal += verify_fillers(lines, loading.layouts, documents, problems)
+            files = {name: number for number, name in enumerate(loading.layouts)}
+            problems.fatal.sort(key=load_order)
+        problems.fatal += end
         problems.end_if_fatal()
         responses = loading.links.responses
         first = responses[0].run_id if responses else ""
@@ -175,41 +179,13 @@ def check_run(
     return CheckedRun(loading)
 
 
-def _verify_fillers(loading: Loading, documents: DocumentList) -> None:
-    """Check the fillers; a missing document takes its place among the fatal conditions of lines."""
-    fatal = loading.problems.fatal
-    for lines in (loading.links.responses, loading.links.assessments):
-        try:
-            verify_fillers(lines, loading.layouts, documents, loading.problems)
-        except InputError as error:
-            fatal.append(error)
-    files = {name: number for number, name in enumerate(loading.layouts)}
-
-    def load_order(error: InputError) -> tuple[int, int]:
-        line = (error.place or "").removeprefix("line ")
-        return files.get(error.file or "", -1), int(line) if line.isdecimal() else 0
-
-    fatal.sort(key=load_order)
-
-
-class _Pair(NamedTuple):
-    """A line as given, and the lines that are written for it."""
-
-    old: str
-    new: Sequence[str]
-
-    @property
-    def is_kept(self) -> bool:
-        return len(self.new) == 1 and self.new[0] == self.old
-
-
 def differences(checked: CheckedRun) -> Iterator[str]:
     """The unified diff of each file of a run, in load order; a file without changes gives nothing.
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
     written: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
-    for text, response in checked.lines():
+    for text, response in chain.from_iterable(checked.lines_of_queries()):
         written[response.file][response.number] = (text.removesuffix("\n"),)
     for name in checked.loading.layouts:
         if name == "-":
@@ -217,57 +193,122 @@ def differences(checked: CheckedRun) -> Iterator[str]:
         yield from file_differences(name, written[name])
 
 
+class _Known(SequenceMatcher[str]):
+    """An alignment that is known, so that nothing is searched for."""
+
+    def __init__(self, opcodes: list[Any]) -> None:
+        super().__init__()
+        self._opcodes = opcodes
+
+    def get_opcodes(self) -> list[Any]:
+        return self._opcodes
+
+
 def file_differences(name: str, written: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """The unified diff of a file and the lines that are written for its lines, by their numbers from 1."""
     with open_source(name) as source:
         old = source.read_bytes().decode("utf-8").split("\n")
-    ends_with_newline = not old[-1]
-    if ends_with_newline:
+    if ends_with_newline := not old[-1]:
         old.pop()
-    pairs = [_Pair(text, written.get(number, ())) for number, text in enumerate(old, 1)]
-    last = len(pairs) - 1
-    changed = [at for at, pair in enumerate(pairs) if not pair.is_kept or (at == last and not ends_with_newline)]
-    if not changed:
-        return
-    shown = one_line(name)
-    yield f"--- {shown}\n+++ {shown} (validated)\n"
-    new_start = 1
-    done = 0
-    for start, end in _hunks(changed, len(pairs)):
-        new_start += sum(len(pair.new) for pair in pairs[done:start])
-        hunk = pairs[start:end]
-        new_size = sum(len(pair.new) for pair in hunk)
-        new_first = new_start if new_size else new_start - 1
-        yield f"@@ -{start + 1},{len(hunk)} +{new_first},{new_size} @@\n"
-        yield from _hunk_lines(hunk, lacks_newline=end == len(pairs) and not ends_with_newline)
-        new_start += new_size
-        done = end
+
+    def is_kept(number: int) -> bool:
+        return [*written.get(number, ())] == [old[number - 1]] and (ends_with_newline or number < len(old))
+
+    new: list[str] = []
+    opcodes, start = [], 0
+    for as_it_is, group in groupby(range(1, len(old) + 1), is_kept):
+        numbers, new_start = [*group], len(new)
+        new += chain.from_iterable(written.get(number, ()) for number in numbers)
+        opcodes.append(("equal" if as_it_is else "replace", start, numbers[-1], new_start, len(new)))
+        start = numbers[-1]
+    header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
+    for hunk in _Known(opcodes).get_grouped_opcodes(CONTEXT):
+        (_, start, _, new_start, _), (_, _, end, _, new_end) = hunk[0], hunk[-1]
+        new_first = new_start + 1 if new_end > new_start else new_start
+        yield f"{header}@@ -{start + 1},{end - start} +{new_first},{new_end - new_start} @@\n"
+        header = ""
+        for tag, start, end, new_start, new_end in hunk:
+            yield from (f"{' ' if tag == 'equal' else '-'}{line}\n" for line in old[start:end])
+            if tag != "equal":
+                if end == len(old) and not ends_with_newline:
+                    yield "\\ No newline at end of file\n"
+                yield from (f"+{line}\n" for line in new[new_start:new_end])
 
 
-def _hunks(changed: list[int], size: int) -> Iterator[tuple[int, int]]:
-    """Stretches around the changes, as half-open ranges of lines from 0."""
-    start = max(changed[0] - CONTEXT, 0)
-    end = changed[0] + CONTEXT + 1
-    for at in changed[1:]:
-        if at - CONTEXT > end:
-            yield start, min(end, size)
-            start = at - CONTEXT
-        end = at + CONTEXT + 1
-    yield start, min(end, size)
+class PreparedRun(Record):
+    """One argument of the scorer that was prepared: what was found, and what became of it.
+
+    `scored_as` is the name of what is scored in its place, `account` says what was done. One whose `problems` hold
+    errors must not be scored; `code` and `remedy` say so. `digests` are those of its files as they were given.
+    """
+
+    name: str
+    scored_as: str
+    problems: ProblemLog
+    what: str
+    digests: tuple[InputDigest, ...]
+    code: str = "RUN_WITH_ERRORS"
+    remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
+
+    @property
+    def account(self) -> str:
+        return str(InputError(self.what, file=self.name))
+
+    def check(self) -> None:
+        """Raises InputError where there are errors: nothing could be written, so nothing is scored."""
+        if errors := self.problems.count(Severity.ERROR):
+            problem = closing_line(errors, 0).rstrip("\n")
+            raise InputError(problem, file=self.name, remedy=self.remedy, code=self.code)
 
 
-def _hunk_lines(hunk: list[_Pair], *, lacks_newline: bool) -> Iterator[str]:
-    """The lines of a hunk: of a stretch of changes first what is removed, then what is added."""
-    added: list[str] = []
-    for at, pair in enumerate(hunk):
-        is_unterminated = lacks_newline and at == len(hunk) - 1
-        if pair.is_kept and not is_unterminated:
-            yield from added
-            added = []
-            yield f" {pair.old}\n"
+class Preparation(Struct):
+    """The files to score, in order, with runs replaced by what was made of them, and an account of each."""
+
+    files: list[Input] = field(default_factory=list)
+    runs: list[PreparedRun] = field(default_factory=list)
+
+
+def validate_runs(
+    files: Iterable[Input],
+    queries: QuerySet,
+    justifications: Justifications,
+    new_log: Callable[[], ProblemLog] = ProblemLog,
+) -> Preparation:
+    """Validate the runs among files as `validate-run` does, against the queries that are scored.
+
+    `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
+    run cannot be validated at all; its `check` refuses one with errors.
+    """
+    prepared = Preparation()
+    for given in files:
+        runs: list[Input] = []
+        others: list[Input] = []
+        for member in map(rereadable, members(given)):
+            (runs if kind_of(member) is FileKind.RUN else others).append(member)
+        prepared.files += others
+        if not runs:
             continue
-        yield f"-{pair.old}\n"
-        if is_unterminated:
-            yield "\\ No newline at end of file\n"
-        added += [f"+{line}\n" for line in pair.new]
-    yield from added
+        problems = new_log()
+        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems)
+        name = name_of(given)
+        text = b"".join(encoded(checked.validated().pieces))
+        lines = len(checked.loading.links.responses)
+        scored_as = f"{name} (validated)"
+        prepared.files.append(InMemory(scored_as, text))
+        left_out = lines - text.count(b"\n")
+        what = f"validated; {left_out} of {lines} lines are left out"
+        prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+    return prepared
+
+
+def load_prepared(
+    gold: Gold, prepared: Preparation, limits: Justifications | None = None, problems: ProblemLog | None = None
+) -> Run:
+    """Load what was prepared; the digests are those of the files as given. Raises InputError as `load_run`."""
+    run = load_run(gold, prepared.files, limits, problems)
+    digests: Sequence[InputDigest] = run.digests
+    for one in reversed(prepared.runs):  # what a knowledge base gave may have been validated after that
+        digests = [
+            given for digest in digests for given in (one.digests if digest.name == one.scored_as else (digest,))
+        ]
+    return replace(run, digests=list(digests))

@@ -40,7 +40,7 @@ from cs_score.evidence.report import result_object
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
-from cs_score.preparation.prevalidation import load_prepared
+from cs_score.preparation.runs import load_prepared
 from cs_score.problems.log import ProblemLog
 from cs_score.tasks import task_named
 from cs_score.verification.recorded import (

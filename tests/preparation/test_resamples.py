@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.preparation.resamples import read_groups, resample_lines
+from cs_score.preparation.queries import read_groups, resample_lines
 
 GROUPS = {"L1": ["S1", "S2"], "L10": ["S4"], "L2": ["S3"]}
 
