@@ -16,7 +16,7 @@ from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation
+    from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Report
     from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
     from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
     from cs_score.api.insight import analyze, compare, diff, load
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         sampled_pool,
     )
     from cs_score.api.runs import RunResult
-    from cs_score.api.shown import Report
     from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
     from cs_score.base.signature import Signature
     from cs_score.coldstart.options import Policy

@@ -1,26 +1,268 @@
-"""What is found of results, from Python: the document, the JSON of the command, with its tables and its text."""
+"""What results of all tasks and what is found of them share: a document, the JSON of a command, with tables by name as
+rows, frames and HTML, and its text; and pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 from cs_score.analysis.comparison import first_measure
-from cs_score.analysis.outcomes import as_builtins, json_text
-from cs_score.api.shown import WIDTH, Document, Report, member
+from cs_score.analysis.outcomes import as_builtins
+from cs_score.analysis.outcomes import json_text as found_json
+from cs_score.api.arguments import Together, checked, resampling_of
+from cs_score.api.tables import INTERVALS
 from cs_score.base.display import one_line
+from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError, nearest
+from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
+from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Signature
-from cs_score.tables.layout import Table
+from cs_score.report.documents import page_from
+from cs_score.statistics.options import IntervalMethod, Resampling
+from cs_score.tables.layout import Table, frame, html
 from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
 from cs_score.tasks import task_named
+from cs_score.tasks.task import Task
 
-Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
+if TYPE_CHECKING:
+    import pandas
+
+    from cs_score.statistics.results import ScoreIntervals
+
+WIDTH: Final = 120
+"""Columns of texts, as commands print them where there is no terminal."""
+
+_ROWS, _REMARKS, _LONGEST = 25, 5, 200
+"""Rows of a table, remarks, and characters of a text that a notebook shows."""
+
+_STYLE: Final = "<style>table.cs-score :is(td:not(.number), th.text) { text-align: left }</style>"
+
+Made = TypeVar("Made")
+Source = TypeVar("Source")
 
 
-def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(note.text for note in notes)
+class Shown:
+    """What has tables by name, text for people, and one line for programmers."""
+
+    _default: ClassVar[str]
+    """The table that `rows` and `to_frame` take."""
+    _in_notebooks: ClassVar[str] = ""
+    """The table that notebooks show, where it is another."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(table.layout.name for table in self._tables())
+
+    @checked
+    def rows(self, name: str | None = None) -> list[dict[str, Any]]:
+        """The rows of a table by the keys of its columns; None: of the main one.
+
+        Raises UsageError for a name that there is not.
+        """
+        with paused_collector():
+            return _as_rows(self._table(name))
+
+    @checked
+    def to_frame(self, name: str | None = None) -> pandas.DataFrame:
+        """The same as a pandas data frame; its `attrs` hold what cites it.
+
+        Texts that repeat are categories, numbers that may be missing are `Int64` or NaN. Raises UsageError as `rows`,
+        MissingExtraError without pandas (`pip install 'cs-score[frames]'`).
+        """
+        with paused_collector():
+            found = frame(self._table(name))
+        found.attrs |= self._attrs()
+        return found
+
+    def _repr_html_(self) -> str:
+        table = self._table(self._in_notebooks or None)
+        notes = "".join(f"<p>{escape(one_line(note, _LONGEST))}</p>" for note in self._notes())
+        caption = repr(self).removeprefix("<").removesuffix(">")
+        return _STYLE + "\n".join(html(table, _ROWS, caption=caption, longest=_LONGEST)) + notes
+
+    def _tables(self) -> Iterable[Table]:
+        raise NotImplementedError
+
+    def _table(self, name: str | None) -> Table:
+        return self._named(name, {table.layout.name: table for table in self._tables()})
+
+    def _named(self, name: str | None, known: Mapping[str, Made]) -> Made:
+        wanted = self._default if name is None else name
+        if wanted not in known:
+            raise UsageError(f"no table called {wanted!r}; there are {', '.join(known)}{nearest(str(wanted), known)}")
+        return known[wanted]
+
+    def _attrs(self) -> Mapping[str, object]:
+        return {}
+
+    def _notes(self) -> Sequence[str]:
+        """What notebooks show below it."""
+        return getattr(self, "notes", getattr(self, "remarks", ()))
+
+
+def _as_rows(table: Table) -> list[dict[str, Any]]:
+    return [dict(zip(table.layout.keys, row)) for row in table.rows]
+
+
+class Document(Shown):
+    """What is shown of a document."""
+
+    _cited: ClassVar[tuple[str, ...]] = ()
+    """Members of the document that go with its frames."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def to_json(self) -> str:
+        """The document as JSON, the text that `--format json` prints; `load` reads it."""
+        return json_text(self._document)
+
+    def _attrs(self) -> Mapping[str, object]:
+        return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
+
+
+class _Member(property):
+    def __init__(self, meaning: str, made: Callable[[Any], Any] | None) -> None:
+        def read(shown: Document) -> Any:
+            value = getattr(shown._document, self._name)
+            return value if made is None else made(value)
+
+        read.__doc__ = meaning
+        super().__init__(read)
+        self._read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self._read.__annotations__["return"] = owner.__annotations__[name]
+
+
+def member(meaning: str, made: Callable[[Any], Any] | None = None) -> Any:
+    """A property: the member of the document that has its name, or what is made of that."""
+    return _Member(meaning, made)
+
+
+class Report:
+    """A page of what mistakes cost: scores, error budget, groups, every mistake, and how to make it again.
+
+    Made by `report` of a result. A notebook shows it in a frame of its own, which may run the page's script and nothing
+    else.
+    """
+
+    def __init__(self, document: Mapping[str, object]) -> None:
+        """`document`: an analysis or a difference as JSON. Raises MissingExtraError without jinja2."""
+        self._html = page_from(document)
+
+    @property
+    def html(self) -> str:
+        """The page, one file that loads nothing from elsewhere; the text that `cs-score report` writes."""
+        return self._html
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page into a file, compressed where its name ends like that; an earlier file is replaced.
+
+        Raises OutputError where it cannot be written.
+        """
+        write_packed(os.fspath(path), encoded([self._html]))
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self._html)} characters>"
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="allow-scripts" width="100%" height="720" title="cs-score report"'
+        return f'<iframe srcdoc="{escape(self._html)}" {frame}></iframe>'
+
+
+class AnyResult(Document, Generic[Source]):
+    """A result of any task; of the document those parts that every result has. What was scored has its `_source`."""
+
+    _in_notebooks, _cited = "scores", ("signature", "origin")
+    _source: Source | None
+    _needed: ClassVar[str]
+    """What has to be there to score again, in words."""
+
+    task: str = member("`coldstart`, `scifact`, `claims`, `r4c` or `hotpotqa`.")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
+        return tuple(self._document.remarks)
+
+    @property
+    def signature(self) -> Signature:
+        """One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.
+
+        `signature.of("SF-AP")` is that of another measure.
+        """
+        signature: Signature = self._document.origin.signature
+        return signature
+
+    @checked
+    def intervals(
+        self,
+        bootstrap: int = 10_000,
+        *,
+        seed: int = 0,
+        confidence: float = 95.0,
+        interval: IntervalMethod | None = None,
+        clusters: Together = None,
+    ) -> list[dict[str, Any]]:
+        """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
+
+        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits and
+        `standard_error` are None where too many resamples are undefined; `note` is what a reader must know of it.
+        Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
+        where there is no unit.
+        """
+        settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
+        return _as_rows(INTERVALS.table(self._intervals(settings)))
+
+    @checked
+    def report(self, measure: str | None = None) -> Report:
+        """A page of what each mistake costs, as `cs-score report` makes it; a notebook shows it.
+
+        `measure` is what gains are measured by, None for the one that ranks leaderboards. Raises UsageError for a
+        measure that there is not and for a result that was loaded from JSON, InputError for a run without that score,
+        MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        """
+        return Report(as_builtins(task_named(self.task).analyze(self._for_analysis("report"), measure)))
+
+    def _scored(self, what: str) -> Source:
+        """What was scored. Raises UsageError for what was loaded."""
+        if self._source is None:
+            raise UsageError(f"{what} needs {self._needed} again")
+        return self._source
+
+    def _intervals(self, settings: Resampling) -> ScoreIntervals:
+        raise NotImplementedError
+
+    def _for_analysis(self, what: str) -> Any:
+        """What analyses begin with. Raises UsageError, also for what was loaded."""
+        return self._scored(what)
+
+    def _to_compare(self) -> Any:
+        """What comparisons begin with. Raises UsageError for several runs and for what was loaded."""
+        return self._scored("compare")
+
+    def _notes(self) -> Sequence[str]:
+        return *self.remarks[:_REMARKS], str(self.signature)
+
+
+def task_of(what: str, *results: object) -> Task:
+    """The task that results are of. Raises UsageError for what are no results of one task."""
+    kinds = {each.task if isinstance(each, AnyResult) else None for each in results}
+    if len(kinds) != 1 or None in kinds:
+        shown = " and ".join(map(repr, results))
+        raise UsageError(f"{what} takes {'a result' if len(results) == 1 else 'results of one kind'}, not {shown}")
+    (name,) = kinds
+    return task_named(str(name))
+
+
+# ---- What is found of results
 
 
 class _Found(Document):
@@ -38,7 +280,7 @@ class _Found(Document):
 
     def to_json(self) -> str:
         """The whole of it as JSON, the text that `--format json` prints; `load` reads it."""
-        return "".join(json_text(as_builtins(self._document, self._top)))
+        return "".join(found_json(as_builtins(self._document, self._top)))
 
     def __str__(self) -> str:
         """The text that the command prints."""
@@ -101,6 +343,10 @@ class Analysis(_Found):
         return one_line(f"<analysis of {name}: {self.measure} {self.score:.4f}, {mistakes} mistakes>")
 
 
+def _texts(notes: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(note.text for note in notes)
+
+
 class Difference(_Found):
     """Why B scores otherwise than A: what each unit contributes, and what else `cs-score diff` finds.
 
@@ -122,6 +368,9 @@ class Difference(_Found):
     def __repr__(self) -> str:
         first, second = self.names
         return one_line(f"<{self.measure}: {second} - {first} = {self.difference:+.4f}>")
+
+
+Format: TypeAlias = Literal["text", "json", "tsv", "markdown", "latex"]
 
 
 class Comparison(Document):

@@ -6,15 +6,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from msgspec import UNSET
+
 from cs_score.api.arguments import checked
-from cs_score.api.documents import Explanation
-from cs_score.api.shown import AnyResult, member
-from cs_score.api.tables import SCORES_OF_PREDICTIONS, units_of_predictions
+from cs_score.api.documents import AnyResult, Explanation, member
+from cs_score.api.tables import units_of_predictions
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
+from cs_score.base.records import replace
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence import intervals
-from cs_score.evidence.report import Scores, document_of, score_lines, table_text, units_option
+from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -117,7 +119,7 @@ class EvidenceResult(AnyResult["Result"]):
         return intervals(self._scored("intervals"), settings)
 
     def _tables(self) -> Iterable[Table]:
-        return units_of_predictions(self._document), SCORES_OF_PREDICTIONS.table(self._document)
+        return units_of_predictions(self._document), scores_table(replace(self._document, intervals=UNSET))
 
 
 @checked

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Limits, Names, checked
+from cs_score.api.documents import Shown
 from cs_score.api.runs import Lines, RunResult
-from cs_score.api.shown import Shown
 from cs_score.api.tables import OCCURRENCES
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole

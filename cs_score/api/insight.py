@@ -10,11 +10,10 @@ from typing import Any, Final, TypeAlias
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.comparison import compare_table, read_table
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
-from cs_score.api.documents import Analysis, Comparison, Difference, Explanation
+from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, task_of
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.many import Assessors, Leaderboard, PoolBias, Power, Results, SampledPool
 from cs_score.api.runs import RunResult, loaded_result
-from cs_score.api.shown import task_of
 from cs_score.base.documents import document_in, document_record, read_document
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace

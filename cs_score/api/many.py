@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Final, TypeAlias
 from cs_score.analysis.many import pools
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Limits, Together, checked
-from cs_score.api.documents import Comparison
+from cs_score.api.documents import WIDTH, AnyResult, Comparison, Document, member, task_of
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.runs import RunResult, switches_of
-from cs_score.api.shown import WIDTH, AnyResult, Document, member, task_of
 from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector

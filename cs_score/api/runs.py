@@ -16,8 +16,7 @@ from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
 from cs_score.api.arguments import Limits, Names, checked, policy_of
-from cs_score.api.documents import Explanation
-from cs_score.api.shown import AnyResult
+from cs_score.api.documents import AnyResult, Explanation
 from cs_score.api.tables import PROBLEMS, QUERIES, RANKINGS, RESPONSES, ROWS, SCORES, units_of_runs
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text

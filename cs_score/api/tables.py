@@ -14,18 +14,15 @@ from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import parse
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.units import Units
-from cs_score.tables.layout import Column, Layout, Table, columns
-
-_RUN: Final = Column("run_id")
-_COUNTS: Final = (
-    Column("ground_truth", meaning="classes to be found"),
-    *columns("submitted", "correct", "incorrect", "inexact", "incorrect_parent", "unassessed", "redundant"),
-    *columns("right", "wrong", "ignored"),
-)
-_RATIOS: Final = columns("precision", "recall", "f1")
+from cs_score.tables.layout import Column, Layout, Rows, Table, columns
 
 
-def _scores(document: Scores) -> Iterator[Mapping[str, Any]]:
+def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
+    """A table with the columns of these keys, and what some of them mean."""
+    return Layout(name, "", tuple(Column(key, meaning=meanings.get(key, "")) for key in keys.split()), rows)
+
+
+def _scores(document: Scores) -> Iterable[Mapping[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for run in document.runs:
         for name, score in run.scores.items():
@@ -33,7 +30,17 @@ def _scores(document: Scores) -> Iterator[Mapping[str, Any]]:
             average = f"{measure.table}-ALL-{measure.average}" if measure.average else measure.table
             key = {"run_id": run.run_id, "average": average, "hop": measure.level}
             rows.setdefault((run.run_id, average, measure.level), key)[measure.statistic] = score
-    return iter(rows.values())
+    return rows.values()
+
+
+SCORES: Final = _layout("scores", "run_id average hop P R F1 AP", _scores, hop="as text; ALL: all hops")
+"""Every average, as in .summary and .ap."""
+
+_COUNTS: Final = (
+    "ground_truth submitted correct incorrect inexact incorrect_parent unassessed redundant right wrong ignored "
+    "precision recall f1"
+)
+_TO_BE_FOUND: Final = "classes to be found"
 
 
 def _table_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
@@ -42,6 +49,18 @@ def _table_rows(document: Scores) -> Iterator[Mapping[str, Any]]:
             for row in of_table.rows:
                 counts = {} if row.counts is None else asdict(row.counts)
                 yield {"run_id": run.run_id, "table": table, **asdict(row), **counts}
+
+
+ROWS: Final = _layout(
+    "rows",
+    f"run_id table name level {_COUNTS}",
+    _table_rows,
+    table="SF, LDC-MAX or LDC-MEAN",
+    level="the hop, as text",
+    ground_truth=_TO_BE_FOUND,
+)
+"""Rows of the score tables without averages, a query or a class of its answers each; means of LDC-MEAN have no counts.
+"""
 
 
 def _queries(document: Scores) -> Iterator[Mapping[str, Any]]:
@@ -60,6 +79,17 @@ def _queries(document: Scores) -> Iterator[Mapping[str, Any]]:
             yield {**own, **asdict(counts), **ratios}
 
 
+QUERIES: Final = _layout(
+    "queries",
+    f"run_id query unit {_COUNTS} average_precision",
+    _queries,
+    unit="what resampling draws: its LDC query where that is known, else the query itself",
+    ground_truth=_TO_BE_FOUND,
+    average_precision="of all hops; missing where there is no ranking",
+)
+"""Slot-filling queries with all their rows of the SF table added up."""
+
+
 def _responses(document: Scores) -> Iterator[Mapping[str, Any]]:
     for run in document.runs:
         for each in run.responses or ():
@@ -67,6 +97,21 @@ def _responses(document: Scores) -> Iterator[Mapping[str, Any]]:
             if (met := each.assessment) is not None:
                 row |= {"assessment_file": met.file, "assessment_line": met.line, "assessment_class": met.class_}
             yield row
+
+
+RESPONSES: Final = _layout(
+    "responses",
+    "run_id row query file line node value confidence assessment_file assessment_line assessment_class pre_policy "
+    "post_policy",
+    _responses,
+    row="the query or class below which it counts",
+    query="the query that it answers",
+    node="its node with the query before it; missing in layouts without nodes",
+    assessment_file="of the assessment that it matched, as the next two; missing where none did",
+    pre_policy="the category before the policies",
+    post_policy="what they made of it, commas between several",
+)
+"""Lines of the run that were counted, and what they counted as."""
 
 
 def _rankings(document: Scores) -> Iterator[Mapping[str, Any]]:
@@ -78,150 +123,77 @@ def _rankings(document: Scores) -> Iterator[Mapping[str, Any]]:
                 yield head
 
 
+RANKINGS: Final = _layout(
+    "rankings",
+    "run_id query level average_precision ground_truth rank node confidence mapped_class value line",
+    _rankings,
+    level="a hop or ALL",
+    average_precision="of the whole ranking",
+    ground_truth="what it is divided by; missing where the slot is unknown",
+    rank="from 1",
+    mapped_class="missing where no class was free",
+    value="V, what the node adds; at least 0",
+    line="the number of its first line",
+)
+"""Nodes in the ranking of a query at a level; a ranking without nodes has one row without rank."""
+
+
 def _problems(document: Scores) -> Iterator[Mapping[str, Any]]:
     for problem in document.problems or ():
         for place in problem.places:
             yield {**asdict(problem), **({} if place is None else asdict(place))}
 
 
-def _unit_rows(units: Units) -> Iterator[Mapping[str, Any]]:
-    return ({"id": name, **dict(zip(units.columns, row))} for name, row in zip(units.ids, units.rows))
-
-
-def _occurrences(found: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
-    return ({**asdict(each), "severity": str(each.severity)} for each in found)
-
-
-ROWS: Final = Layout(
-    "rows",
-    "Rows of the score tables without averages, a query or a class of its answers each; means of "
-    "LDC-MEAN have no counts:",
-    (
-        _RUN,
-        Column("table", meaning="SF, LDC-MAX or LDC-MEAN"),
-        Column("name"),
-        Column("level", meaning="the hop, as text"),
-        *_COUNTS,
-        *_RATIOS,
-    ),
-    _table_rows,
-)
-QUERIES: Final = Layout(
-    "queries",
-    "Slot-filling queries with all their rows of the SF table added up:",
-    (
-        _RUN,
-        Column("query"),
-        Column("unit", meaning="what resampling draws: its LDC query where that is known, else the query itself"),
-        *_COUNTS,
-        *_RATIOS,
-        Column("average_precision", meaning="of all hops; missing where there is no ranking"),
-    ),
-    _queries,
-)
-RESPONSES: Final = Layout(
-    "responses",
-    "Lines of the run that were counted, and what they counted as:",
-    (
-        _RUN,
-        Column("row", meaning="the query or class below which it counts"),
-        Column("query", meaning="the query that it answers"),
-        *columns("file", "line"),
-        Column("node", meaning="its node with the query before it; missing in layouts without nodes"),
-        *columns("value", "confidence"),
-        Column("assessment_file", meaning="of the assessment that it matched, as the next two; missing where none did"),
-        *columns("assessment_line", "assessment_class"),
-        Column("pre_policy", meaning="the category before the policies"),
-        Column("post_policy", meaning="what they made of it, commas between several"),
-    ),
-    _responses,
-)
-RANKINGS: Final = Layout(
-    "rankings",
-    "Nodes in the ranking of a query at a level; a ranking without nodes has one row without rank:",
-    (
-        _RUN,
-        Column("query"),
-        Column("level", meaning="a hop or ALL"),
-        Column("average_precision", meaning="of the whole ranking"),
-        Column("ground_truth", meaning="what it is divided by; missing where the slot is unknown"),
-        Column("rank", meaning="from 1"),
-        *columns("node", "confidence"),
-        Column("mapped_class", meaning="missing where no class was free"),
-        Column("value", meaning="V, what the node adds; at least 0"),
-        Column("line", meaning="the number of its first line"),
-    ),
-    _rankings,
-)
-PROBLEMS: Final = Layout(
+PROBLEMS: Final = _layout(
     "problems",
-    "Problems, a row for each place:",
-    (
-        *columns("code", "severity", "message"),
-        Column("occurrences", meaning="at all places of the message"),
-        Column("file"),
-        Column("line", meaning="a number, or text such as `In query CSX_0001` where the place is no line"),
-    ),
+    "code severity message occurrences file line",
     _problems,
+    occurrences="at all places of the message",
+    line="a number, or text such as `In query CSX_0001` where the place is no line",
 )
-SCORES: Final = Layout(
-    "scores",
-    "Every average by table, average and hop, as in .summary and .ap:",
-    (_RUN, Column("average"), Column("hop", meaning="as text; ALL: all hops"), *columns("P", "R", "F1", "AP")),
-    _scores,
-)
+"""A row for each place."""
+
+
+def _unit_rows(units: Units, **run: str) -> Iterator[Mapping[str, Any]]:
+    return ({**run, "id": name, **dict(zip(units.columns, row))} for name, row in zip(units.ids, units.rows))
 
 
 def units_of_runs(document: Scores) -> Table:
-    """The statistics of each unit, of which all averages are made."""
+    """What each unit that resampling draws adds to the averages."""
     names = dict.fromkeys(name for run in document.runs if run.units for name in run.units.columns)
-    title = "What each unit that resampling draws adds to the averages:"
-    layout = Layout(
-        "units",
-        title,
-        (_RUN, *columns("id", *names)),
-        lambda document: (
-            {"run_id": run.run_id, **row} for run in document.runs if run.units for row in _unit_rows(run.units)
-        ),
-    )
-    return layout.table(document)
+    rows = (row for run in document.runs if run.units for row in _unit_rows(run.units, run_id=run.run_id))
+    return Layout("units", "", columns("run_id", "id", *names), lambda _: rows).table(document)
 
 
 def units_of_predictions(document: EvidenceScores) -> Table:
-    """The statistics of each claim, instance or question, as --per-item writes them."""
+    """The statistics of each claim, instance or question, of whose sums every measure is made."""
     units = document.units
     assert units
-    title = "The statistics of each unit, of whose sums every measure is made:"
-    return Layout("units", title, columns("id", *units.columns), lambda _: _unit_rows(units)).table(document)
+    return Layout("units", "", columns("id", *units.columns), lambda _: _unit_rows(units)).table(document)
 
 
-SCORES_OF_PREDICTIONS: Final = Layout(
-    "scores",
-    "Every official measure:",
-    columns("measure", "score"),
-    lambda document: ({"measure": name, "score": score} for name, score in document.scores.items()),
-)
-
-INTERVALS: Final = Layout(
+INTERVALS: Final = _layout(
     "intervals",
-    "Scores with the limits of their bootstrap intervals and their standard errors:",
-    columns("measure", "score", "low", "high", "standard_error", "note"),
+    "measure score low high standard_error note",
     lambda found: (
         {**asdict(one), "measure": name, "score": one.point, "note": one.note or None}
         for name, one in found.scores.items()
     ),
 )
 
-OCCURRENCES: Final = Layout(
+
+def _occurrences(found: Iterable[Occurrence]) -> Iterator[Mapping[str, Any]]:
+    return ({**asdict(each), "severity": str(each.severity)} for each in found)
+
+
+OCCURRENCES: Final = _layout(
     "problems",
-    "Problems in the order of files, lines and codes:",
-    (
-        *columns("code", "severity", "message", "file", "line"),
-        Column("within", meaning="a place that is no line, such as a query"),
-        Column("column", meaning="the name of the column"),
-        Column("text", meaning="what is wrong, as written"),
-        Column("repaired", meaning="what stands for it from now on"),
-        Column("times", meaning="how often it was counted"),
-    ),
+    "code severity message file line within column text repaired times",
     _occurrences,
+    within="a place that is no line, such as a query",
+    column="the name of the column",
+    text="what is wrong, as written",
+    repaired="what stands for it from now on",
+    times="how often it was counted",
 )
+"""Problems in the order of files, lines and codes."""
