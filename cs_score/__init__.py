@@ -83,13 +83,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.documents": "Analysis Comparison Difference Explanation",
+    "api.documents": "Analysis Comparison Difference Explanation Report",
     "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
     "api.insight": "analyze compare diff load",
     "api.many": "Assessors Leaderboard PoolBias Power SampledPool assessors batch pool_bias power sampled_pool",
     "api.gold": "Gold ValidatedRun prepare score validate_run",
     "api.runs": "RunResult",
-    "api.shown": "Report",
     "coldstart.options": "Policy",
     "coldstart.result": "ScoringStopped",
     "base.errors": "CsScoreError InputError MissingExtraError OutputError UsageError",
