@@ -21,7 +21,7 @@ from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
-from cs_score.report.page import MOST_ROWS, require_templates
+from cs_score.report.page import MOST_ROWS, page_template
 from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
 
@@ -252,7 +252,7 @@ def report(name: str, line: Line) -> int:
     if is_page and "--output" not in line:
         raise UsageError("-o PATH must be given for a page")
     if is_page:
-        require_templates()
+        page_template()
     if not is_evidence and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
         _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:

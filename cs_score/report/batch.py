@@ -262,7 +262,7 @@ class BatchPage(PageMaker):
                 rows.append(Dots(_ranking(other), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
         if rows:
             title, axes = f"Rankings against that by {_ranking(own)}", ("Kendall's tau-b (-1 to 1)", "ranking")
-            across = Scale(-1.0, 1.0, 0.5, *DOT_PLACES)
+            across = Scale(*DOT_PLACES, -1.0, 1.0, 0.5)
             yield dots("stability", title, axes, rows[:_MOST_RANKINGS], across=across)
 
     CHARTS: ClassVar = {

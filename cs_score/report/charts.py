@@ -74,22 +74,21 @@ class Drawing:
         self._parent = self._root
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
-        """A straight line."""
         self._add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
         """A filled rectangle; `title` is what a pointer over it shows."""
         self._add("rect", kind, title, x=x, y=y, width=width, height=height)
 
-    def path(self, kind: str, points: list[tuple[float, float]]) -> None:
+    def path(self, kind: str, points: Iterable[tuple[float, float]]) -> None:
         """Straight lines from point to point."""
         self._add("path", kind, d=" ".join(f"{'L' if at else 'M'}{_pair(*point)}" for at, point in enumerate(points)))
 
     def marker(self, series: int, x: float, y: float, title: str | None = None) -> None:
         """A marker whose form shows the series as its colour does: disc, square, triangle."""
         forms = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
-        form, place = forms[series % len(forms)], f"translate({_pair(x, y)})"
-        self._add("path", f"fill{series + 1}", title, d=form, transform=place)
+        place = f"translate({_pair(x, y)})"
+        self._add("path", f"fill{series + 1}", title, d=forms[series % len(forms)], transform=place)
 
     def text(self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", wide: float = WIDTH) -> None:
         """A line of text, shortened to `wide` units; a pointer over it shows all of it then."""
@@ -99,6 +98,21 @@ class Drawing:
         """A line of text that runs upwards, its middle at the point; from there on where it is shortened to `wide`."""
         turned, anchor = f"translate({_pair(x, y)}) rotate(-90)", "middle" if wide is None else "start"
         self._write(text, math.inf if wide is None else wide, kind, transform=turned, **{"text-anchor": anchor})
+
+    def axis(self, across: Scale, top: float, bottom: float, title: str) -> None:
+        """Grid lines from top to bottom, their numbers and the title of the axis below."""
+        for place, text in across.ticks():
+            self.line("grid", place, top, place, bottom)
+            self.text("tick", place, bottom + 15, text, anchor="middle")
+        middle = (across.start + across.end) / 2
+        self.text("axis-title", middle, bottom + 33, title, anchor="middle", wide=2 * (WIDTH - middle) + _NOTES)
+
+    def legend(self, series: Iterable[str], left: float) -> None:
+        """The names of the series behind their markers, in one line at the top."""
+        for position, each in enumerate(series):
+            self.marker(position, left + 4, 12)
+            self.text("label", left + 13, 16, each)
+            left += 13 + LETTER * len(each) + 18
 
     def _write(self, text: str, wide: float, kind: str, **attributes: float | str) -> None:
         safe = _safe(text)
@@ -163,13 +177,13 @@ def _number(value: float) -> str:
 
 
 class Scale(Record):
-    """A range of numbers, from `low` to `high`, over places from `start` to `end`; `step` is between two ticks."""
+    """Places from `start` to `end` for numbers from `low` to `high`; `step` is between two ticks."""
 
-    low: float
-    high: float
-    step: float
     start: float
     end: float
+    low: float = 0.0
+    high: float = 1.0
+    step: float = 0.2
 
     def at(self, value: float) -> float:
         """The place of a number."""
@@ -192,12 +206,7 @@ def scale(values: Iterable[float], start: float, end: float, with_zero: bool = F
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step, start, end)
-
-
-def unit_scale(start: float, end: float) -> Scale:
-    """From 0 to 1."""
-    return Scale(0.0, 1.0, 0.2, start, end)
+    return Scale(start, end, math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
 
 
 def chart_bytes(drawing: Drawing, ending: str) -> bytes:
@@ -247,7 +256,7 @@ def bars(
     bottom = top + _ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
     across = scale([end for row in rows for end in (row.start, row.end)], LABELS + 10, WIDTH - _NOTES, from_zero)
-    _horizontal_axis(drawing, across, top, bottom, axes[0])
+    drawing.axis(across, top, bottom, axes[0])
     drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
     for at, row in enumerate(rows):
         y = top + _ROW * at
@@ -299,9 +308,9 @@ def dots(
     description = f"{about}{'; '.join(map(str, rows))}."
     bottom = _LEGEND + _ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
-    across = across or unit_scale(*DOT_PLACES)
-    _legend(drawing, series, across.start)
-    _horizontal_axis(drawing, across, _LEGEND, bottom, axes[0])
+    across = across or Scale(*DOT_PLACES)
+    drawing.legend(series, across.start)
+    drawing.axis(across, _LEGEND, bottom, axes[0])
     drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
     for at, row in enumerate(rows):
         middle = _LEGEND + _ROW * (at + 0.5)
@@ -337,18 +346,18 @@ def lines(
     left, right, bottom = 52.0, WIDTH - 14, 228.0
     drawing = Drawing(name, title, about, bottom + _BELOW, of)
     places = [x for curve in curves.values() for x, _ in curve]
-    across = unit_scale(left, right) if with_diagonal else scale(places, left, right)
-    upwards = unit_scale(bottom, _LEGEND)
-    _legend(drawing, list(curves), left)
+    across = Scale(left, right) if with_diagonal else scale(places, left, right)
+    upwards = Scale(bottom, _LEGEND)
+    drawing.legend(curves, left)
     for place, text in upwards.ticks():
         drawing.line("grid", left, place, right, place)
         drawing.text("tick", left - 8, place + 4, text, anchor="end")
-    _horizontal_axis(drawing, across, _LEGEND, bottom, axes[0])
+    drawing.axis(across, _LEGEND, bottom, axes[0])
     drawing.upright_text("axis-title", 14, (_LEGEND + bottom) / 2, axes[1])
     if with_diagonal:
         drawing.path("dashed", [(across.at(0), upwards.at(0)), (across.at(1), upwards.at(1))])
     for position, (series, curve) in enumerate(curves.items()):
-        drawing.path(f"line{position + 1}", [(across.at(x), upwards.at(y)) for x, y in curve])
+        drawing.path(f"line{position + 1}", ((across.at(x), upwards.at(y)) for x, y in curve))
         if len(curve) <= 20:
             for x, y in curve:
                 drawing.marker(position, across.at(x), upwards.at(y), f"{series}: {y:.4f} at {x:.4g}")
@@ -398,20 +407,3 @@ def grid(
     drawing.text("axis-title", left, bottom + 18, axes[0])
     drawing.text("axis-title", 0, bottom + 18, axes[1], wide=LABELS)
     return drawing
-
-
-def _horizontal_axis(drawing: Drawing, across: Scale, top: float, bottom: float, title: str) -> None:
-    """Grid lines from top to bottom, their numbers and the title of the axis below."""
-    for place, text in across.ticks():
-        drawing.line("grid", place, top, place, bottom)
-        drawing.text("tick", place, bottom + 15, text, anchor="middle")
-    middle = (across.start + across.end) / 2
-    drawing.text("axis-title", middle, bottom + 33, title, anchor="middle", wide=2 * (WIDTH - middle) + _NOTES)
-
-
-def _legend(drawing: Drawing, series: Sequence[str], left: float) -> None:
-    """The names of the series behind their markers, in one line at the top."""
-    for position, each in enumerate(series):
-        drawing.marker(position, left + 4, 12)
-        drawing.text("label", left + 13, 16, each)
-        left += 13 + LETTER * len(each) + 18

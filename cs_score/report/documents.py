@@ -13,7 +13,7 @@ from cs_score.report.analysis import AnalysisPage
 from cs_score.report.batch import BatchPage
 from cs_score.report.charts import Drawing
 from cs_score.report.difference import ComparisonPage, DifferencePage
-from cs_score.report.page import PageMaker, page_html, require_templates
+from cs_score.report.page import PageMaker, page_html, page_template
 from cs_score.tasks import TASKS
 
 _PAGES: Final[Mapping[str, type[PageMaker]]] = {
@@ -47,7 +47,7 @@ def page_from(value: Mapping[str, Any]) -> str:
 
 def page_maker() -> Callable[[Mapping[str, Any]], str]:
     """What makes pages, for a job that makes some at its end. Raises MissingExtraError without jinja2, at once."""
-    require_templates()
+    page_template()
     return page_from
 
 

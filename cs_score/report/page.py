@@ -11,7 +11,7 @@ import shlex
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from html import escape
 from importlib.resources import files
 from itertools import chain
@@ -21,7 +21,7 @@ from cs_score.analysis.evidence.documents import unit_name
 from cs_score.base.display import cell, terminal_safe
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.base.signature import Origin
+from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
 from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Drawing, Target, chart_style, lines
@@ -49,22 +49,22 @@ class Entry(Record):
     drawing: Drawing | None = None
 
 
-class Openings:
+class Openings(Record, dict=True):
     """The entries of a page by their keys, and the texts of their steps: trees, a line for each step, indented by two
     spaces, or lines that stay as they are.
     """
 
-    def __init__(
-        self, texts: Sequence[str] = (), *, are_trees: bool = True, entries: Mapping[str, Entry] | None = None
-    ) -> None:
-        self.texts = texts
-        self.are_trees = are_trees
-        self.entries = entries or {}
-        self.numbers = {key: number for number, key in enumerate(self.entries)}
+    texts: Sequence[str] = ()
+    are_trees: bool = True
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        return {key: number for number, key in enumerate(self.entries)}
 
     def opening(self, text: str, key: str) -> Cell | str:
         """A cell below which the entry of that key opens; the text alone where there is none."""
-        return Cell(text, attributes=f' data-open="{self.numbers[key]}"') if key in self.numbers else text
+        return Cell(text, attributes=f' data-open="{self.numbers[key]}"') if key in self.entries else text
 
 
 class Table(Record):
@@ -225,43 +225,37 @@ def slug(key: str) -> str:
 
 def page_html(page: Page) -> str:
     """The page as one file. Raises MissingExtraError without jinja2."""
+    template = page_template()
+    from markupsafe import Markup
+
     style, script = f"{chart_style()}{_resource('page.css')}", _resource("page.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    trusted = {"style": style, "script": script, "policy": policy, "newline": "\n"}
-    trusted["packed"] = _packed(page.openings) if page.openings.entries else ""
-    return _template().render(page=page, **{name: _markup(text) for name, text in trusted.items()})
-
-
-def require_templates() -> None:
-    """Raises MissingExtraError without jinja2, before anything is computed for a page."""
-    _template()
+    packed = _packed(page.openings) if page.openings.entries else ""
+    trusted = {"style": style, "script": script, "policy": policy, "newline": "\n", "packed": packed}
+    return template.render(page=page, **{name: Markup(text) for name, text in trusted.items()})
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
+    """The template of all pages. Raises MissingExtraError without jinja2: call it before anything is computed."""
     try:
         from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
     except ModuleNotFoundError:
         raise MissingExtraError("jinja2", "report") from None
+
+    def shown(value: object) -> object:
+        """Any text that reaches the page, its controls and direction overrides written as escapes."""
+        return cell(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, finalize=_shown, trim_blocks=True, lstrip_blocks=True
+        autoescape=True, undefined=StrictUndefined, finalize=shown, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"svg": lambda drawing: _markup(drawing.svg()), "markup": _markup}
+    environment.filters |= {"svg": lambda drawing: Markup(drawing.svg()), "markup": Markup}
     return environment.from_string(_resource("page.html"))
-
-
-def _markup(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
-def _shown(value: object) -> object:
-    """Any text that reaches the page, its controls and direction overrides written as escapes."""
-    return cell(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _packed(openings: Openings) -> str:
@@ -300,24 +294,19 @@ def openings_of(document: Any) -> Openings:
         return Openings()
     if document.task == COLD_START_MODE:
         return Openings(explanations.texts, entries=dict(_entries(explanations)))
-    names = ((unit_text(unit), unit) for unit in explanations.units)
-    units = {f"query {name}": Entry(name, unit.steps) for name, unit in names}
+    units = {f"query {unit_text(unit)}": Entry(unit_text(unit), unit.steps) for unit in explanations.units}
     return Openings(explanations.texts, are_trees=False, entries=units)
 
 
 def _entries(explanations: Any) -> Iterator[tuple[str, Entry]]:
-    of_query: dict[str, list[str]] = defaultdict(list)
-    of_node: dict[str, list[str]] = defaultdict(list)
-    missed: dict[str, list[str]] = defaultdict(list)
+    of_query, of_node, missed = (defaultdict[Any, list[str]](list) for _ in range(3))
     for line in explanations.lines:
         key = f"line {line.file}:{line.line}"
         category = "" if line.category is None else f" ({line.category})"
         value = "" if line.value is None else f" {line.value}"
         yield key, Entry(f"{line.side}{category}:{value}, {line.file} line {line.line}", line.steps)
-        if line.query is not None:
-            of_query[line.query].append(key)
-        if line.node is not None:
-            of_node[line.node].append(key)
+        of_query[line.query].append(key)
+        of_node[line.node].append(key)
     for each in explanations.classes:
         key = f"class {each.class_name}"
         yield key, Entry(f"{each.class_name} {each.value}", each.steps)
@@ -328,15 +317,14 @@ def _entries(explanations: Any) -> Iterator[tuple[str, Entry]]:
         drawing = _precision_chart(query, f"precision-{at}")
         yield f"query {query.query}", Entry(query.query, query.steps, filled, drawing)
     for node, keys in of_node.items():
-        if len(keys) > 1:
+        if node is not None and len(keys) > 1:
             yield f"node {node}", Entry(node, (), [("Lines", keys)])
 
 
 def precision_charts(document: Any) -> Iterator[Drawing]:
     """Precision at each rank of each query."""
-    for query in getattr(document.explanations, "queries", ()):
-        if (drawing := _precision_chart(query, "precision")) is not None:
-            yield drawing
+    drawings = (_precision_chart(query, "precision") for query in getattr(document.explanations, "queries", ()))
+    return (drawing for drawing in drawings if drawing is not None)
 
 
 def _precision_chart(query: Any, name: str) -> Drawing | None:
@@ -357,17 +345,43 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
 
 _INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
 
+_SWITCHES: Final = "right wrong ignore justifications discipline expand queries samples runids".split()
+"""Options of Cold Start that an origin has, each a switch of the scorer."""
+
+
+def _section(*blocks: Block) -> Section:
+    return Section("origin", "How to reproduce this page", blocks)
+
 
 def analysis_origin(document: Any) -> Section:
     """How the page of one run can be made again."""
-    origin = document.origin
-    options = [{"name": name, "value": _option_text(value)} for name, value in origin.options.items()]
+    origin, runs = document.origin, _named(document.origin, RUN)
+
+    def text(value: object) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list):
+            return ":".join(map(str, value)) or "none"
+        return "none" if value is None else str(value)
+
+    words = _task_words(origin, runs)
+    if origin.task == COLD_START_MODE:
+        words = ["--run", document.run, *words]
+    elif runs:
+        words = [*words[: -len(runs)], "--predictions", *runs]
+    words += ["--measure", document.measure, *_top(document)]
+    words += [word for by in document.groups if "," in by for word in ("--by", by)]
+    for policy in getattr(document, "policies", ()):
+        if policy.name not in PRESETS:
+            parts = ",".join(f"{part}={text}" for part, text in policy.policy.items())
+            words += ["--also-policy", f"{policy.name}:{parts}"]
+    words += _resampling(origin.options.get("bootstrap"))
+    options = [{"name": name, "value": text(value)} for name, value in origin.options.items()]
     return _section(
         f"cs-score {origin.version}, from these files and under these options:",
         *table_of("inputs", "Inputs", origin.inputs, True, **_INPUT),
         *table_of("options", "Options", options, True, name="Option", value="Value"),
-        "with these commands:",
-        Code(list(_analysis_commands(document, origin))),
+        *_commands("analyze", words, "analysis.json"),
         Code([document.signature]),
     )
 
@@ -378,15 +392,11 @@ def difference_origin(document: Any) -> Section:
     rows = [{"side": side, **asdict(given)} for side, origin in (("A", one), ("B", other)) for given in origin.inputs]
     inputs = table_of("inputs", "Inputs", rows, True, side="Of", **_INPUT)
     blocks: list[Block] = [f"cs-score {one.version}, from these files:", *inputs]
-    gold = [[given for given in origin.inputs if given.role != "run"] for origin in (one, other)]
+    gold = [[given for given in origin.inputs if given.role != RUN] for origin in (one, other)]
     if one.options == other.options and gold[0] == gold[1]:
-        words = [*_task_words(one, [*_named(one, "run"), *_named(other, "run")]), "--measure", document.measure]
+        words = [*_task_words(one, [*_named(one, RUN), *_named(other, RUN)]), "--measure", document.measure]
         words += [*_top(document), *_resampling(document.resampling and document.resampling.as_json())]
-        commands = [
-            f"{shlex.join(['cs-score', 'diff', *words])} -o diff.json",
-            "cs-score report diff.json -o page.html",
-        ]
-        blocks += ["with these commands:", Code(commands)]
+        blocks += _commands("diff", words, "diff.json")
     return _section(*blocks)
 
 
@@ -398,70 +408,40 @@ def batch_origin() -> Section:
     return _section(about, Code(["cs-score report batch.json -o index.html"]))
 
 
-def _section(*blocks: Block) -> Section:
-    return Section("origin", "How to reproduce this page", blocks)
-
-
-def _option_text(value: object) -> str:
-    if isinstance(value, list):
-        return ":".join(map(str, value)) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else str(value)
-
-
-def _analysis_commands(document: Any, origin: Origin) -> Iterator[str]:
-    runs = _named(origin, "run")
-    words = _task_words(origin, runs)
-    if origin.task != COLD_START_MODE:
-        words = [*words[: -len(runs)], "--predictions", *runs] if runs else words
-    else:
-        words = ["--run", document.run, *words]
-    words += ["--measure", document.measure, *_top(document)]
-    for dimensions in document.groups:
-        if "," in dimensions:
-            words += ["--by", dimensions]
-    for policy in getattr(document, "policies", ()):
-        if policy.name not in PRESETS:
-            parts = ",".join(f"{part}={text}" for part, text in policy.policy.items())
-            words += ["--also-policy", f"{policy.name}:{parts}"]
-    words += _resampling(origin.options.get("bootstrap"))
-    yield shlex.join(["cs-score", "analyze", *words, "-o", "analysis.json"])
-    yield "cs-score report analysis.json -o page.html"
+def _commands(verb: str, words: Sequence[str], file: str) -> Sequence[Block]:
+    made = f"{shlex.join(['cs-score', verb, *words])} -o {file}"
+    return "with these commands:", Code([made, f"cs-score report {file} -o page.html"])
 
 
 def _top(document: Any) -> list[str]:
     return ["--top", str(document.top)] if document.top else []
 
 
-def _resampling(settings: Any) -> Iterator[str]:
-    if settings is None:
-        return
+def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
     keys = {"bootstrap": "resamples", "seed": "seed", "confidence": "confidence", "interval": "method"}
     for name, key in keys.items():
-        if (value := settings.get(key)) is not None:
+        if settings and (value := settings.get(key)) is not None:
             yield from (f"--{name}", f"{value:g}" if isinstance(value, float) else str(value))
-    if "clusters" in settings:
+    if settings and "clusters" in settings:
         yield from ("--clusters", settings["clusters"]["file"])
 
 
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """The words behind the name of a command: options in force and files, `runs` among them, last for evidence."""
-    options: Any = origin.options
     if origin.task == COLD_START_MODE:
-        words = [word for name in ("right", "wrong", "ignore") for word in (f"-{name}", ":".join(options[name]))]
-        for name in ("justifications", "discipline", "expand", "queries", "samples"):
-            if options.get(name) is not None:
-                words += [f"-{name}", str(options[name])]
-        if options["runids"] is not None:
-            words += ["-runids", ":".join(options["runids"])]
-        return [*words, *_named(origin, "queries"), *runs, *_named(origin, "pool")]
-    words = [origin.task, *(word for gold in _named(origin, "gold") for word in ("--gold", gold))]
+        options = [word for name in _SWITCHES for word in _switch(f"-{name}", origin.options.get(name))]
+        return [*options, *_named(origin, QUERIES), *runs, *_named(origin, POOL)]
     task: Any = task_named(origin.task)
-    for name in task.mode.options.__struct_fields__:
-        if options.get(name):
-            words += [f"--{name.replace('_', '-')}", *([] if options[name] is True else [str(options[name])])]
-    return [*words, *runs]
+    given = {name: origin.options.get(name) or None for name in task.mode.options.__struct_fields__}
+    options = [word for name, value in given.items() for word in _switch(f"--{name.replace('_', '-')}", value)]
+    return [origin.task, *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)), *options, *runs]
+
+
+def _switch(name: str, value: Any) -> list[str]:
+    """An option with its value as a command line has it; None for one that was not given."""
+    if value is None or value is True:
+        return [] if value is None else [name]
+    return [name, ":".join(value) if isinstance(value, list) else str(value)]
 
 
 def _named(origin: Origin, role: str) -> list[str]:

@@ -199,10 +199,10 @@ def test_what_has_no_page_is_refused_in_a_line(value: dict[str, Any], complaint:
 
 
 def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cs_score.report.page import require_templates
+    from cs_score.report.page import page_template
 
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
-    require_templates.__globals__["_template"].cache_clear()
+    page_template.cache_clear()
     write(tmp_path, analysis(3))
     outcome = score_in(tmp_path, ["report", "analysis.json", "-o", "page.html"])
     assert outcome.status != 0
