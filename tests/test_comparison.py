@@ -12,7 +12,6 @@ import pytest
 from cs_score.analysis.comparison import compare
 from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.statistics.options import Resampling
@@ -21,6 +20,7 @@ from cs_score.tasks import task_named
 from tests.documents import copy_samples
 from tests.evidence.command import cs_score
 from tests.evidence.test_command import files
+from tests.scoring import score
 
 Json = dict[str, Any]
 

@@ -38,10 +38,9 @@ class QueryGold(Record, eq=False):
 
 
 class Gold(Record, eq=False):
-    """Queries and pool, linked and indexed. `hop_limits` has, by short id, the queries to score with their highest hop;
-    `assessed` the assessments by the base id of their query, in load order; `ldc_ids` the LDC ids that a list of
-    queries has for them, by short id. `known` remembers answers from run to run. `alone` is the run whose lines are
-    loaded, None for all. `validates`: runs are validated before they are scored.
+    """Queries and pool, linked and indexed. `hop_limits` has, by short id, the highest hop of each query to score,
+    `ldc_ids` the LDC id that a list of queries has for it; `assessed` the assessments by the base id of their query, in
+    load order. `known` remembers answers from run to run; `alone` is the run whose lines are loaded, None for all.
     """
 
     options: Options
@@ -134,8 +133,8 @@ def open_gold(
     validates: bool = False,
 ) -> Gold:
     """Read the query files, expand them if asked to, and choose the queries to score; there is no pool yet. `held`: by
-    role the files that options name, if they are not to be read from there. A caller that passes its own `problems`
-    keeps it when this raises InputError.
+    role the files that options name, if they are not to be read from there. `problems` keeps what is found before an
+    error.
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings
@@ -160,10 +159,8 @@ def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:
 
 
 def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = None) -> Gold:
-    """Gold with its pool loaded, for runs to be scored one by one.
-
-    `problems`, a branch of those of gold, collects what is found. Raises InputError for an unknown discipline, a line
-    that cannot be linked, files of an unknown layout, and a run.
+    """Gold with its pool loaded, for runs to be scored one by one; `problems` is a branch of those of gold. Raises
+    InputError for an unknown discipline, a line that cannot be linked, files of an unknown layout, and a run.
     """
     check_discipline(gold.options.discipline)
     problems = gold.problems.branch() if problems is None else problems
@@ -205,11 +202,9 @@ UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class Run(Record, eq=False):
-    """The lines of one call, which may bear several run ids, over the gold standard they are scored against.
-
-    `lines` has them in load order by run id, unit, and base id of the query; `discarded` says why some are beyond the
-    limits, by index, and `limited` how many lines had been loaded each time that was looked for. What gold found is in
-    `problems`, `remarks`, `digests` and `layouts`, too.
+    """The lines of one call, which may bear several run ids, over the gold standard they are scored against. `lines`
+    has them in load order by run id, unit, and base id of the query; `discarded` says why some are beyond the limits,
+    by index, `limited` how many lines had been loaded each time that was looked for.
     """
 
     gold: Gold
@@ -236,8 +231,8 @@ class Run(Record, eq=False):
 def load_run(
     gold: Gold, files: Iterable[Input], limits: Justifications | None = None, problems: ProblemLog | None = None
 ) -> Run:
-    """Load runs over gold, and their assessments where gold has no pool: then files count in the order given. Raises
-    InputError for a line that cannot be linked and for files of an unknown layout.
+    """Load runs over gold, and their assessments where gold has no pool, in the order given. Raises InputError for a
+    line that cannot be linked and for files of an unknown layout.
     """
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
@@ -247,8 +242,8 @@ def load_run(
 
 
 def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
-    """The same lines held to other limits, without reading a file again. Raises InputError as `load_run` would.
-    `with_problems`: whether a problem is noted for each line that is discarded, a kilobyte each.
+    """The same lines held to other limits, without reading a file again; `with_problems`: each line that is discarded
+    is noted, which takes a kilobyte. Raises InputError as `load_run` would.
     """
     if limits == run.limits:
         return run
@@ -310,8 +305,8 @@ def units_of(
     so_far: Mapping[str, UnitResult] | None = None,
     before: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[Unit]:
-    """The units of a run with lines in the order of these, then the others that are selected. `so_far`: results of runs
-    scored before; `before`: those of this run under another policy.
+    """The units of a run with lines in the order of these, then the others that are selected; `so_far` and `before` are
+    the units beside them and before them.
     """
     gold = run.gold
     hop_limits = gold.hop_limits if hop_limits is None else hop_limits

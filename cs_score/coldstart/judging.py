@@ -70,8 +70,8 @@ def index_values(assessments: Iterable[Assessment], links: Links, discipline: st
 def match(
     responses: Iterable[Response], by_value: ByValue, links: Links, discipline: str, problems: ProblemLog
 ) -> dict[int, Assessment]:
-    """The assessment of each response to one query or its follow-on queries that has one, by the response's index.
-    Several correct ones are warned of. Raises InputError where the class of an answered query is needed and not known.
+    """The assessment of each response that has one, by its index. Several correct ones are warned of. Raises InputError
+    where the class of an answered query is needed and not known.
     """
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
@@ -352,8 +352,8 @@ class Outcome(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A row of a single-valued slot of which hash order keeps one of several right classes (docs/background/ties.md,
-    4); `others` is what it is with each that ours does not keep, if they are not too many.
+    """A single-valued row of which hash order keeps one of several right classes (docs/background/ties.md, 4); `others`
+    is what it is with each that ours does not keep, if they are not too many.
     """
 
     name: str
@@ -370,10 +370,9 @@ MOST_TRIED: Final = 100_000
 
 
 class Counting:
-    """Finds the labels of responses, by index, and counts them, query by query.
-
-    `choices` are the rows in which hash order decides in the reference; `kept_for` has the response kept for each
-    duplicate, `not_named` the lines that the nominal rule looked at for each that it takes the credit from.
+    """Finds the labels of responses, by index, and counts them, query by query. `choices` are the rows in which hash
+    order decides in the reference; `kept_for` has the response kept for each duplicate, `not_named` the lines that the
+    nominal rule looked at for each that it takes the credit from.
     """
 
     def __init__(
@@ -449,8 +448,8 @@ class Counting:
     def _categorise(
         self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
     ) -> list[Response]:
-        """Label the responses of one class with their categories and sides; returns the right ones (rule policies). The
-        path to one is correct if the answer that its query asks about is right by `parents`, or where those are None.
+        """Label the responses of one class (rule policies); returns the right ones. `parents`: whether the answer that
+        a query asks about is right, None at the first hop.
         """
         categories: list[str] = []
         for response in responses:
@@ -496,8 +495,8 @@ class Counting:
                 self.not_named[line.index] = by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore right responses that only describe an entity whose name is known, each for itself. Where the pool has
-        mention types for one of them, those that it has none for are right no more.
+        """Ignore right responses that only describe a named entity, each for itself. Where one of them has mention
+        types, those without are right no more.
         """
         assessed = [(line, self.matched[line.index]) for line in row.right]
         has_types = any(assessment.value_mention is not None for _, assessment in assessed)

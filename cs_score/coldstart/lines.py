@@ -36,11 +36,9 @@ JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
 
 
 class LinkedQuery(Record, eq=False):
-    """A query that lines answer: one of the query files, or a follow-on query about the answer to its `parent`.
-
-    `slots` are those still to be filled, its answers' own first. `known_slot` is that one where the inventory has it,
-    `single` whether it takes one value; `unknown_next` are the further slots that the inventory lacks. `is_ldc`: the id
-    is of the LDC form, and its answers have no follow-on id that could be parsed.
+    """A query that lines answer: one of the query files, or a follow-on query about the answer to its `parent`. `slots`
+    are those still to be filled, its answers' own first: that is the `known_slot` where the inventory has it, and
+    `single` if it takes one value; the inventory lacks the `unknown_next`. `is_ldc`: the id has the LDC form.
     """
 
     full_id: str
@@ -74,11 +72,9 @@ class Judgement(NamedTuple):
 
 
 class FollowOn(Struct, eq=False):
-    """The query about one answer, by its short id, and the assessments of that answer; runs add nothing here.
-
-    `query` is the query that was answered; None where a query file defines a query of this id, whose place no answer
-    takes. `assessment` is the first one, `accepting` the last accepted one. `judgements` are those by query and answer
-    where there are several assessments (they differ in their relation provenance).
+    """The query about one answer, by its short id, and the assessments of that answer; runs add nothing here. `query`
+    is the one that was answered, None where a query file defines a query of this id. `assessment` is the first one,
+    `accepting` the last accepted one; `judgements` by query and answer are there if there are several assessments.
     """
 
     id: str
@@ -140,12 +136,10 @@ class AnswerLine:
 
 
 class Response(Record, AnswerLine):
-    """A line of a run.
-
-    `index` counts the run lines of the whole input from 0 (load order); `node` is the fully qualified node id, None in
-    layouts without node ids; `follow_on` is the query about this answer, `docid` the document of its provenance. `kept`
-    is the answer where its columns are not canonical as they stand, or where an assessment is known to hold it;
-    otherwise it is read from the text when it is asked for, which saves much memory.
+    """A line of a run. `index` counts the run lines of the whole input from 0 (load order); `node` is the FQ node id,
+    None without node ids; `docid` the document of the provenance. `kept` is the answer where its columns are not
+    canonical as they stand, or an assessment holds it; otherwise it is read from the text when asked for, which saves
+    much memory.
     """
 
     index: int
@@ -177,11 +171,8 @@ class Response(Record, AnswerLine):
 
 
 class Assessment(Record, AnswerLine):
-    """A line of an assessment file.
-
-    `is_accepted`: the answer was judged correct or inexact. Exactly such lines have an equivalence class,
-    `value_class`; that of others is `0` or empty. The mention types are None in layouts without them. `target` is the
-    short id of the query about this answer.
+    """A line of an assessment file. `is_accepted`: the answer was judged correct or inexact; exactly such lines have an
+    equivalence class as `value_class`. Mention types are None in layouts without them; `target` is the follow-on query.
     """
 
     number: int
@@ -203,9 +194,8 @@ class Assessment(Record, AnswerLine):
 
 
 class SkippedLine(NamedTuple):
-    """A line that was not accepted though its answer created the follow-on query `target`.
-
-    `docid` is the document of the value provenance, `before` the number of lines of its kind accepted before.
+    """A line that was not accepted though its answer created the follow-on query `target`; `docid` is the document of
+    its provenance, `before` the number of lines of its kind accepted before.
     """
 
     target: str
@@ -218,14 +208,11 @@ class SkippedLine(NamedTuple):
 
 
 class Links(Struct, eq=False):
-    """The accepted lines of a layer in load order, with what they lead to; the methods look `below`, too.
-
-    `follow_ons` are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are the
-    second-hop run lines before their parent line, or without one; `is_in_order`: every run line of a later hop stands
-    behind one that gives the answer which its query asks about. `skipped` are the lines with an empty column or a wrong
-    slot, `passed_over` the follow-on queries that they lead to, `unread` the lines that nothing is taken from. `given`
-    has, by follow-on query, the node of the first run line with its answer: empty where that line has none, None where
-    no line is known to give it.
+    """The accepted lines of a layer in load order, with what they lead to; the methods look `below`, too. `follow_ons`
+    are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are those of the second
+    hop without a parent line before them; `is_in_order`: no line of a later hop stands before one that gives the answer
+    it asks about. `passed_over` are the follow-on queries that `skipped` lines lead to. `given` has, by follow-on
+    query, the node of the first run line with its answer: empty if it has none, None if no line is known to give it.
     """
 
     table: QuerySet
@@ -275,9 +262,8 @@ class Links(Struct, eq=False):
         return LinkedQuery(query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc)
 
     def class_of_query(self, query: LinkedQuery) -> str:
-        """The equivalence class whose members a query's answers belong below (rule ground-truth).
-
-        Raises InputError where no accepted line leads to the query.
+        """The equivalence class whose members a query's answers belong below (rule ground-truth). Raises InputError
+        where no accepted line leads to the query.
         """
         if query.parent is None:
             return query.full_id
@@ -322,10 +308,8 @@ def best_first(lines: Iterable[Response]) -> list[Response]:
 
 
 def node_confidence(confidences: Sequence[float], most: int | None) -> float:
-    """Confidence of a node from those of its lines (rule node-confidence); 0 without lines.
-
-    The i-th best line weighs 1/i; `most` lines count (None: all), and a node with fewer lines is divided by the weight
-    of `most` all the same.
+    """Confidence of a node from those of its lines (rule node-confidence): the i-th best weighs 1/i, `most` count
+    (None: all), and fewer lines are divided by the weight of `most` all the same.
     """
     if not confidences:
         return 0.0
@@ -362,11 +346,9 @@ class Discard(NamedTuple):
 
 
 class DiscardRules:
-    """Marks the run lines beyond the limits; marks persist from one file to the next (rule limits).
-
-    `marked` are the indexes of discarded responses, `why` the reasons by index; `applied` has how many lines had been
-    loaded each time. `needs_all_queries`: lines of a third hop stand below discarded ones, so that single values of
-    other queries decide on them.
+    """Marks the run lines beyond the limits; marks persist from one file to the next (rule limits). `marked` are the
+    indexes of discarded responses, `why` the reasons; `applied` has how many lines had been loaded each time.
+    `needs_all_queries`: lines of a third hop stand below discarded ones, so that other queries decide on them.
     """
 
     def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
@@ -377,9 +359,8 @@ class DiscardRules:
         self._limits, self._problems = limits, problems
 
     def apply(self, responses: Sequence[Response], nodes: Mapping[str, Sequence[Response]], are_in_order: bool) -> None:
-        """Apply both rules to all run lines loaded so far, which are also given by FQ node id.
-
-        `are_in_order`: all lines of later hops stand behind a line that gives the answer which they ask about.
+        """Apply both rules to all run lines loaded so far, which are also given by FQ node id. `are_in_order`: all
+        lines of later hops stand behind a line that gives the answer which they ask about.
         """
         self.applied.append(len(responses))
         per_document, most = self._limits.per_document, self._limits.most

@@ -16,9 +16,8 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
-from cs_score.coldstart import tab_files
+from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.lines import (
-    JUDGMENT_OF_CODE,
     Answer,
     Assessment,
     DiscardRules,
@@ -27,19 +26,9 @@ from cs_score.coldstart.lines import (
     Links,
     Response,
     SkippedLine,
-    link_follow_on,
 )
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
-from cs_score.coldstart.queries import (
-    DEFAULT_LANGUAGE,
-    NODE_TYPES,
-    QuerySet,
-    follow_on_id,
-    has_slot,
-    language_code,
-    parse_query_id,
-    slots_without_events,
-)
+from cs_score.coldstart.queries import QuerySet, has_slot, language_code, parse_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _MOST_KNOWN: Final = 1 << 18
@@ -66,9 +55,7 @@ class NoAnswerYetError(InputError):
 
 
 class Loading:
-    """Lines being loaded, file after file, against one query table: `links` so far, `discard` with those beyond the
-    limits.
-    """
+    """Lines being loaded, file after file: `links` so far, `discard` with those beyond the limits."""
 
     def __init__(
         self,
@@ -86,8 +73,8 @@ class Loading:
     ) -> None:
         """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs;
         `alone`: the run whose lines are loaded. For the programs before the scorer: `documents`, which provenances are
-        checked against; whether comments at the end of lines are cut off; `note`, which takes the error of a line that
-        cannot be linked, so that loading goes on; `after_run`, called after each run file.
+        checked against; `note`, which takes the error of a line that cannot be linked, so that loading goes on;
+        `after_run`, called after each run file.
         """
         self.table, self.problems = table, problems
         self.links = Links(table, below)
@@ -97,7 +84,7 @@ class Loading:
         self.layouts: dict[str, tab_files.Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
-        self._slots = slots_without_events() if table.edition.slot_filling_only else None
+        self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
         # What gold knows of follow-on queries; there is nothing below gold.
         self._below: Mapping[str, FollowOn] = {} if self.links.below is None else self.links.below.follow_ons
         self._known, self._documents, self._alone = known, documents, alone
@@ -108,16 +95,11 @@ class Loading:
 
     def load(self, files: Iterable[Input]) -> None:
         """Load runs and assessments in order. Raises InputError for lines that cannot be linked and unknown layouts."""
+        how = self._edition, self._allow_comments, self._alone
         with paused_collector():
             for given in (member for named in files for member in members(named)):
                 with open_source(given) as source:
-                    tab_file = tab_files.read_tab_file(
-                        source,
-                        self.problems,
-                        allow_comments=self._allow_comments,
-                        edition=self._edition,
-                        alone=self._alone,
-                    )
+                    tab_file = tab_files.read_tab_file(source, self.problems, *how)
                     if tab_file is not None:
                         self.note_layout(tab_file.name, tab_file.schema)
                         self.load_lines(tab_file)
@@ -171,13 +153,13 @@ class Loading:
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, slots, value_types = self.links, self._slots, set[str]()
-        legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else NODE_TYPES
+        legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         known = None if self._known is None else self._known.get
-        queries, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
+        linked, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
-            query = queries.get(full_id) or self._find_query(full_id, number)
+            query = linked.get(full_id) or self._find_query(full_id, number)
             confidence = tab_files.plain_confidence(confidence_text) or self._confidence(confidence_text, number)
             if value_type in value_types:
                 pass
@@ -228,11 +210,11 @@ class Loading:
         at_class = position("VALUE_EC")
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
-        assumed, slots = self._edition.assumed_mention, self._slots
-        queries, assessments, follow_ons = self.links.queries, self.links.assessments, self.links.follow_ons
+        assumed, slots, judgments = self._edition.assumed_mention, self._slots, lines.JUDGMENT_OF_CODE
+        linked, assessments, follow_ons = self.links.queries, self.links.assessments, self.links.follow_ons
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
-            query = queries.get(full_id) or self._find_query(full_id, number)
+            query = linked.get(full_id) or self._find_query(full_id, number)
             relation, value, provenance = columns[at_answer : at_answer + 3]
             kept, target = self._read_answer(query, relation, value, provenance, number, text)
             answer = kept or (relation, value, provenance)
@@ -254,29 +236,17 @@ class Loading:
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, answer[2], len(assessments), number, query, text)
                 continue
-            for unknown in (code, columns[at_provenance_code]):
-                if unknown not in JUDGMENT_OF_CODE:
-                    where = f"{unknown} in file: {self._file} at line: {number}"
+            for given in (code, columns[at_provenance_code]):
+                if given not in judgments:
+                    where = f"{given} in file: {self._file} at line: {number}"
                     problem = f"Unknown assessment code: {where if self._edition.names_unknown_code else ''}"
-                    remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
+                    remedy = f"the codes are {' '.join(judgments)}"
                     raise self._error(number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
             mention, class_mention = assumed, "0" if assumed and value_class == "0" else assumed
             if at_mention is not None and at_class_mention is not None:
                 mention, class_mention = sys.intern(columns[at_mention]), sys.intern(columns[at_class_mention])
-            judgment, value_class = JUDGMENT_OF_CODE[code], sys.intern(value_class)
-            assessment = Assessment(
-                number,
-                text,
-                query,
-                answer,
-                judgment,
-                is_accepted,
-                value_class,
-                mention,
-                class_mention,
-                target,
-                self._file,
-            )
+            judged = judgments[code], is_accepted, sys.intern(value_class), mention, class_mention
+            assessment = Assessment(number, text, query, answer, *judged, target, self._file)
             assessments.append(assessment)
             follow_on.add(assessment)
 
@@ -288,11 +258,11 @@ class Loading:
             follow_on = self.links.follow_on(short_id)
             parent = None if follow_on is None else follow_on.query
             is_known = parent is not None and parent.full_id == parent_id
-            query = link_follow_on(parent, short_id) if parent and is_known else self._parsed_query(full_id, number)
+            query = lines.link_follow_on(parent, short_id) if parent and is_known else self._parsed(full_id, number)
         self.links.queries[full_id] = query
         return query
 
-    def _parsed_query(self, full_id: str, number: int) -> LinkedQuery:
+    def _parsed(self, full_id: str, number: int) -> LinkedQuery:
         parts = parse_query_id(full_id)
         if parts is None:
             problem = f'unexpected argument: "{full_id}" sent to parse_queryid'
@@ -312,7 +282,7 @@ class Loading:
                     "QUERY_NOT_EXPANDED",
                 )
         elif follow_on is not None and follow_on.query is not None:
-            found = link_follow_on(follow_on.query, parts.short)
+            found = lines.link_follow_on(follow_on.query, parts.short)
         if found is not None and found.full_id == full_id:
             return found
         if full_id.startswith("\ufeff"):
@@ -339,10 +309,10 @@ class Loading:
         """Follow-on ids of the answers so far, as editions make them that hash text in the other way; made once."""
         other = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         layers = [self.links] if self.links.below is None else [self.links, self.links.below]
-        lines: list[Assessment | Response] = [line for layer in layers for line in layer.assessments]
-        lines += [line for layer in layers for line in layer.responses]
-        answers = ((line.query.full_id, line.value, line.provenance) for line in lines if not line.text.isascii())
-        return frozenset(follow_on_id(*answer, other) for answer in answers)
+        loaded: list[Assessment | Response] = [line for layer in layers for line in layer.assessments]
+        loaded += [line for layer in layers for line in layer.responses]
+        answers = ((line.query.full_id, line.value, line.provenance) for line in loaded if not line.text.isascii())
+        return frozenset(queries.follow_on_id(*answer, other) for answer in answers)
 
     def _read_answer(
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
@@ -350,7 +320,7 @@ class Loading:
         kept = None
         if not tab_files.are_plain(relation, provenance, self._documents, self._edition):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
-        target = follow_on_id(query.full_id, value, provenance, self._edition)
+        target = queries.follow_on_id(query.full_id, value, provenance, self._edition)
         if self._known is not None and kept is None and len(self._known) < _MOST_KNOWN:
             self._known[answer_key(query.full_id, relation, value, provenance)] = None, target
         return kept, target
@@ -376,7 +346,7 @@ class Loading:
         if not is_clear:
             docid = tab_files.document_of(provenance) if provenance else ""
             if language_code(docid, self._edition) is None:
-                self.problems.add("FAILED_LANG_INFERENCE", docid, DEFAULT_LANGUAGE)
+                self.problems.add("FAILED_LANG_INFERENCE", docid, queries.DEFAULT_LANGUAGE)
             elif language_code(docid[:4], self._edition) is not None:
                 self._clear_starts.add(docid[:4])
         if query.unknown_next or self._slots is not None:

@@ -393,10 +393,9 @@ _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 def read_policies(
     given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
-
-    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
-    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
+    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`. Parts that are
+    left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises UsageError for
+    what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     read = [_read(text, base, texts, switch) for text in given]
     names = [policy.name.casefold() for policy in read]

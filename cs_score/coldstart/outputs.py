@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -34,7 +34,7 @@ else:
 
 
 class Field(Record):
-    """One column: its header, the attribute that it shows (of a row, or of the row's counts), its meaning."""
+    """One column: its header, the attribute of a row (or of its counts) that it shows, its meaning."""
 
     header: str
     attribute: str
@@ -143,9 +143,7 @@ class TableLayout:
         return "".join([f"{separator.join(cells)}\n" for cells in rows])
 
     def _padded(self, name: str, cell: str) -> str:
-        if self._tabs:
-            return cell
-        width = self._widths.get(name, 0)
+        width = 0 if self._tabs else self._widths.get(name, 0)
         return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
 
 
@@ -224,9 +222,8 @@ def closing_line(errors: int, warnings: int) -> str:
 
 
 def whole_report(result: Result) -> str:
-    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line.
-
-    Once and without that line where it is written before anything is scored.
+    """The report of a scoring that came to its end: twice, as the reference writes it, and the closing line; once and
+    without that line where it is written before anything is scored.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     closing = closing_line(result.error_count, result.warning_count)
@@ -256,9 +253,8 @@ def is_of_failed_call(path: str) -> bool:
         return True
     body, _, closing = report.removesuffix(b"\n").rpartition(b"\n")
     half = (len(body) + 1) // 2
-    if _CLOSING.fullmatch(closing) is None or not report.startswith((b"ERROR: ", b"WARNING: ")):
-        return False
-    return report[:half] == report[half : 2 * half]
+    is_report = _CLOSING.fullmatch(closing) is not None and report.startswith((b"ERROR: ", b"WARNING: "))
+    return is_report and report[:half] == report[half : 2 * half]
 
 
 _RULE: Final = "=" * 80 + "\n"
@@ -281,7 +277,7 @@ def responses_text(
             if hides_unassessed and assessment is None and response.node is not None:
                 assessed = category = ""
             shown = _shown(labels, category)
-            if shown is None:
+            if not shown:
                 continue
             node, target = "", ""
             if edition.has_nodes:
@@ -305,8 +301,8 @@ def _by_number(responses: Sequence[Response], labels: Mapping[int, Labels]) -> I
 
 
 @functools.cache
-def _shown(labels: Labels, category: str) -> str | None:
-    return ",".join(without(labels, category)) or None
+def _shown(labels: Labels, category: str) -> str:
+    return ",".join(without(labels, category))
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
@@ -350,9 +346,8 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
     """The content of `.params`: time, working folder and words of a call; IGNORE, RIGHT and WRONG as typed."""
     sides = "".join(f"  {side} => {text}\n" for side, text in sorted(policies.items()))
-    return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}" + (
-        "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
-    )
+    samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
+    return f"#At: {time.asctime()}\n\n#Invoked as:\n{folder}$ {' '.join(words)}\n\n#Policy Selected:\n{sides}{samples}"
 
 
 def params_of(
@@ -392,15 +387,17 @@ OUTPUTS: Final = (
 
 def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output]:
     """The files that a call with these switches writes under an edition."""
-    wanted = [output for output in OUTPUTS if output.switch is None or output.switch in switches]
+    wanted = (output for output in OUTPUTS if output.switch is None or output.switch in switches)
     return [output for output in wanted if edition.has_rankings or output.ending != "ap"]
 
 
-Text: TypeAlias = tuple[str, Iterable[bytes]]
-"""The ending of a file, and what is added to it."""
+Text: TypeAlias = tuple[int, str, Iterable[bytes]]
+"""The number of a run (-1: of the call), the ending of a file, and what is added to it."""
 
 
-def _texts_of(run: RunResult, layout: Layout, edition: Edition, is_first: bool) -> Iterator[Text]:
+def _texts_of(
+    run: RunResult, layout: Layout, edition: Edition, is_first: bool
+) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The texts of a run in the order in which they stand on a stream; what scoring did not come to is missing."""
     parts, ranked = run.debug_text, run.average_precision
     if parts is None:
@@ -420,17 +417,15 @@ def _texts_of(run: RunResult, layout: Layout, edition: Edition, is_first: bool) 
             yield ending, encoded(lines)
 
 
-def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Text:
+def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Iterable[bytes]:
     """A line per number, with four decimals or a hyphen, then notes, and last how the limits were found. With `tabs`
     the columns are not aligned, and numbers have all their digits, or nothing.
     """
     rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
+    absent, shown = ("", repr) if tabs else ("-", "{:6.4f}".format)
     for measure, interval in intervals.scores.items():
         numbers = (interval.point, interval.low, interval.high, interval.standard_error)
-        if tabs:
-            cells = ["" if number is None else repr(number) for number in numbers]
-        else:
-            cells = ["-" if number is None else f"{number:6.4f}" for number in numbers]
+        cells = (absent if number is None else shown(number) for number in numbers)
         rows.append((measure, run.run_id, *cells, interval.note))
     lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "))
     settings = intervals.resampling
@@ -440,34 +435,33 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Tex
         f"Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
         f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}.",
     ]
-    return "intervals", encoded(f"{line}\n" for line in (*lines, "", *(f"*{note}" for note in notes)))
+    return encoded(f"{line}\n" for line in (*lines, "", *(f"*{note}" for note in notes)))
+
+
+def _texts(result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals]) -> Iterator[Text]:
+    yield -1, "params", encoded([params])
+    for number, run in enumerate(result.runs):
+        of_run = _texts_of(run, layout, result.options.edition, number == 0)
+        yield from ((number, ending, text) for ending, text in of_run)
+    for number, (run, of_intervals) in enumerate(zip(result.runs, intervals)):
+        yield number, "intervals", _interval_text(run, of_intervals, layout.tabs)
 
 
 def stream_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """All texts one after the other: those of the call, of each run, and the intervals of all runs."""
-    yield encoded([params])
-    for number, run in enumerate(result.runs):
-        yield from (text for _, text in _texts_of(run, layout, result.options.edition, number == 0))
-    for run, of_run in zip(result.runs, intervals):
-        yield _interval_text(run, of_run, layout.tabs)[1]
+    return (text for _, _, text in _texts(result, layout, params, intervals))
 
 
 def file_blocks(
     result: Result, layout: Layout, params: str, intervals: Sequence[ScoreIntervals] = (), was_stopped: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file's ending with its whole content; of a stopped scoring only the files that every run came to."""
-    options = result.options
+    options, texts = result.options, list(_texts(result, layout, params, intervals))
     given = {"-expand": options.expand is not None, "-samples": options.samples is not None, "--bootstrap": intervals}
-    texts: list[list[Text]] = []
-    for number, (run, of_run) in enumerate(zip_longest(result.runs, intervals)):
-        texts.append([*_texts_of(run, layout, options.edition, number == 0)])
-        if of_run is not None:
-            texts[-1].append(_interval_text(run, of_run, layout.tabs))
     for output in written([switch for switch, is_given in given.items() if is_given], options.edition):
-        of_runs = [[text for ending, text in of_run if ending == output.ending] for of_run in texts]
-        if output.ending == "params":
-            yield output.ending, encoded([params])
-        elif not was_stopped or (of_runs and all(of_runs)):
-            yield output.ending, chain.from_iterable(chain.from_iterable(of_runs))
+        of_file = [(number, text) for number, ending, text in texts if ending == output.ending]
+        runs = {number for number, _ in of_file}
+        if not was_stopped or runs == {-1} or len(runs) == max(1, len(result.runs)):
+            yield output.ending, chain.from_iterable(text for _, text in of_file)

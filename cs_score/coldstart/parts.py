@@ -93,8 +93,8 @@ def cut_queries(queries: QuerySet, parts: int) -> Cut | None:
 
 
 def divide_files(loading: Loading, files: Iterable[str], cut: Cut) -> list[DividedFile]:
-    """Read files, and spread their lines over the parts; layouts, remarks and digests are added to `loading`. Raises
-    InputError where a file cannot be read or has no layout; faults of lines are found when their part is scored.
+    """Spread the lines of files over the parts; layouts, remarks and digests are added to `loading`. Raises InputError
+    for files that cannot be read or have no layout; faults of lines are found when their part is scored.
     """
     divided: list[DividedFile] = []
     for member in (member for given in files for member in members(given)):
@@ -162,9 +162,8 @@ class _PartScore(Record):
 
 
 def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
-    """Score the runs among `files` in at most `parts` parts, `jobs` of them at a time, over gold without pool. The text
-    of the debug file is written into files in `folder`, to which the result refers. None: the files must be scored in
-    one piece. Raises OutputError where the text cannot be written.
+    """Score the runs among `files` in at most `parts` parts, `jobs` at a time, over gold without pool; the result
+    refers to the text of the debug file in `folder`. None: they must be scored in one piece. Raises OutputError.
     """
     cut = cut_queries(gold.table, parts)
     # Reports that come first hold the errors of all lines before anything is scored.
@@ -199,7 +198,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
 
 def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list[_PartScore]:
     """What `work` returns for each part, in order. Raises what `work` raises, and NeedsWholeError where a worker died
-    or none can begin; what others work on is given up then.
+    or none can begin.
     """
     from cs_score.base.processes import NoWorkerError, Pool, WorkerDiedError, workers_share_memory
 
@@ -217,8 +216,8 @@ def _map_parts(work: Callable[[int], _PartScore], parts: int, jobs: int) -> list
 
 
 def _score_part(task: _Task, part: int) -> _PartScore:
-    """Link, match, count and rank the lines of one part, and write its texts of the debug file. Raises NeedsWholeError,
-    also for what is fatal: another part may hold an earlier line that is.
+    """Score the lines of one part, and write its texts of the debug file. Raises NeedsWholeError also for what is
+    fatal: another part may hold an earlier line that is.
     """
     whole, queries = task.gold, task.cut.queries[part]
     hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}

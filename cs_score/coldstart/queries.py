@@ -161,11 +161,9 @@ class EntryPoint(Record):
 
 
 class Query(Record):
-    """A query from a file, or one made from an entry point of such a query.
-
-    `short_id` is its key in the query table, `base_id` the id of the query it starts from; `slots` are the slot texts
-    by hop, empty also for the `absent_slots` before the last; `expansions` the short ids of the queries made of its
-    entry points, None where it was not expanded.
+    """A query from a file, or one made from an entry point of such a query. `short_id` is its key in the query table,
+    `base_id` the id of the query it starts from; `slots` by hop are empty for the `absent_slots` before the last;
+    `expansions` are the short ids of the queries made of its entry points, None where it was not expanded.
     """
 
     prefix: str | None
@@ -224,8 +222,8 @@ def report_slots(query: Query, problems: ProblemLog, times: int = 1, edition: Ed
 def build_query_set(
     loaded: Iterable[Query], base: str | None, problems: ProblemLog, edition: Edition = LATEST
 ) -> QuerySet:
-    """Put the queries of all files into one table, later ones in the place of earlier ones with the same short id; with
-    `base`, the first part of the new names, split them by entry point.
+    """The query table: later queries take the place of earlier ones with the same short id; with `base`, the first part
+    of the new names, they are split by entry point.
     """
     by_id = {query.short_id: query for query in loaded}
     if base is None:
@@ -266,9 +264,8 @@ def is_query_file(name: str) -> bool:
 
 
 def _fault_of_xml(data: bytes) -> str | None:
-    """What lxml finds wrong with a file that is not well-formed; it expands no entity and fetches nothing.
-
-    It takes long to import, so expat looks first; what the first condition excludes it may judge in another way.
+    """What lxml finds wrong with a file that is not well-formed; it expands no entity and fetches nothing. It takes
+    long to import, so expat looks first; what the first condition excludes it may judge in another way.
     """
     from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -417,7 +414,7 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
 class Selection(NamedTuple):
-    """By short id, the highest hop that is scored of each query to score, and the last LDC id that a file lists it
+    """By short id the highest hop that is scored of each query to score, and the last LDC id that a file lists it
     under.
     """
 
@@ -426,9 +423,8 @@ class Selection(NamedTuple):
 
 
 def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None) -> Selection:
-    """The queries to score: all, those that the file `choice` lists (`held`: its content, if it is not to be read from
-    there), or those of a colon-separated list of ids. Raises InputError for ids that cannot be parsed and for
-    impossible hop limits.
+    """The queries to score: all, those that the file `choice` lists (`held`: its content), or those of a
+    colon-separated list of ids. Raises InputError for ids that cannot be parsed and for impossible hop limits.
     """
     if choice is None:
         return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})

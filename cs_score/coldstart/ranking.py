@@ -65,9 +65,7 @@ class AssessedClasses:
 
 
 class Node(Record):
-    """A node before it is ranked: level, node above (itself at level 0), lines in load order, confidence without the
-    parent's.
-    """
+    """A node before it is ranked: level, node above (itself at level 0), lines in load order, its confidence alone."""
 
     name: str
     level: int
@@ -128,9 +126,9 @@ class RankedNode(Record):
 
 
 class Ranking(Record):
-    """Average precision of one query at one level (a hop, or `ALL`): `scores` by the ranking's measures, in the order
-    of their table, divided by `ground_truth`, which differs from the number of `classes` for single-valued slots and is
-    None for unknown ones; `nodes` in rank order.
+    """Average precision of one query at one level (a hop, or `ALL`): `scores` by the ranking's measures, divided by
+    `ground_truth`, which is not the number of `classes` for single-valued slots and None for unknown ones; `nodes` by
+    rank.
     """
 
     query: str
@@ -237,8 +235,8 @@ def can_find(assessment: Assessment, labels: Labels, edition: Edition) -> bool:
 def outcomes_of_labels(
     choices: Sequence[Choice], matched: Matched, labels: Mapping[int, Labels], edition: Edition, nodes: int
 ) -> list[dict[int, Labels]] | None:
-    """Other labels that hash order may give responses, as far as they change which of them can find a class. None where
-    so many rankings of `nodes` are too many to be made.
+    """Other labels that hash order may give responses, as far as they change which of them can find a class; None where
+    rankings of so many `nodes` are too many.
     """
     by_row: list[list[Mapping[int, Labels]]] = []
     for choice in choices:

@@ -35,7 +35,6 @@ _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?\d+")
 
 class ScoreRow(NamedTuple):
     """One row of a table: precision, recall and F1 of a query or class, or the measures of its rankings at a level.
-
     `name` is `ALL-Micro` or `ALL-Macro` for averages, `level` the hop or `ALL`; `counts` is None for means and
     rankings; rows with `ground_truth` count in the divisor of a macro average.
     """
@@ -202,7 +201,6 @@ def averaged_rankings(
 
 def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     """The rows of an entry point in the name of its LDC query, with the first class component only (rule ldc-max).
-
     Classes of the second hop so have the name of the class above them, and stand before it.
     """
 
@@ -235,10 +233,9 @@ def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
 
 
 class Alternatives(Record):
-    """What else the reference could have found where a slot takes one value and its hash order says which.
-
-    `counts` has what else rows may be, by name, `rankings` the rows that queries may have in their place, by full id;
-    nothing for one with too many outcomes to be worked out.
+    """What else the reference could have found where a slot takes one value and its hash order says which. `counts` has
+    what else rows may be, by name, `rankings` the rows that queries may have in their place, by full id; nothing for
+    one with too many outcomes to be worked out.
     """
 
     counts: Mapping[str, Sequence[Counts]] = field(default_factory=dict)
@@ -254,10 +251,8 @@ class Alternatives(Record):
 
 
 class QueryResult(Record):
-    """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored.
-
-    `problems` are reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to
-    stop.
+    """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored. `problems` are
+    reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to stop.
     """
 
     query: Query
@@ -270,10 +265,9 @@ class QueryResult(Record):
 
 
 class UnitResult(Record):
-    """What scoring one unit gave: an LDC query with its entry points, or a query by itself.
-
-    By the response's index `matched` holds its assessment, if it has one, and `labels` what it counts as. `problems`
-    were found while matching; `unmatched` is why that had to stop. `choices` are those of the labels.
+    """What scoring one unit gave: an LDC query with its entry points, or a query by itself. By the response's index
+    `matched` holds its assessment, if it has one, and `labels` what it counts as. `problems` were found while matching;
+    `unmatched` is why that had to stop. `choices` are those of the labels.
     """
 
     id: str
@@ -317,10 +311,9 @@ class PrecisionRecall(Record):
 
 
 class AveragePrecision(Record):
-    """The rankings of one run, sorted by query and level, and the tables made from them.
-
-    `run_id` is the run that the rows name: that of the first run line of the input, whichever run is scored.
-    `averages_all_levels`: the average of level ALL is that of the rows of all levels, those of ALL twice.
+    """The rankings of one run, sorted by query and level, and the tables made from them. `run_id` is the run that the
+    rows name: that of the first run line of the input, whichever run is scored. `averages_all_levels`: the average of
+    level ALL is that of the rows of all levels, those of ALL twice.
     """
 
     run_id: str
@@ -352,11 +345,9 @@ class DebugText(Record):
 
 
 class RunResult(Record):
-    """What was computed for one run.
-
-    `average_precision` is None where scoring stopped before it. `unit_of` maps each query scored to the unit that a
-    resample draws, by full id. `origin` is that of a run which was scored by itself beside others. A run that was
-    scored in parts has its `debug_text`, and no units and rankings.
+    """What was computed for one run. `average_precision` is None where scoring stopped before it. `unit_of` maps each
+    query scored to the unit that a resample draws, by full id. `origin` is that of a run which was scored by itself
+    beside others. A run that was scored in parts has its `debug_text`, and no units and rankings.
     """
 
     run_id: str
@@ -391,9 +382,8 @@ class RunResult(Record):
 
 
 class Result(Record):
-    """A whole scoring: the runs in the order scored, the problems met, and what it was computed from.
-
-    `warnings` are remarks that the report does not have. `has_ldc_index`: there are LDC variants.
+    """A whole scoring: the runs in the order scored, the problems met, and what it was computed from. `warnings` are
+    remarks that the report does not have. `has_ldc_index`: there are LDC variants.
     """
 
     options: Options

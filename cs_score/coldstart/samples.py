@@ -45,8 +45,8 @@ class Sample(Record):
 
 
 class SampleFile(Record):
-    """The samples of a file by ascending number; whether it exists, the numbers of its blank lines, and of those whose
-    sample replaces an earlier one.
+    """The samples of a file by ascending number; the numbers of its blank lines, and of those that replace earlier
+    ones.
     """
 
     samples: tuple[Sample, ...] = ()
@@ -74,8 +74,8 @@ class SampleFile(Record):
 
 
 def read_samples(given: Input) -> SampleFile:
-    """Read a file of samples; one that does not exist has none; of several with one number the last counts. Raises
-    InputError for an id that cannot be parsed and for a file that cannot be read.
+    """Read a file of samples, which need not exist; of several with one number the last counts. Raises InputError for
+    an id that cannot be parsed and for a file that cannot be read.
     """
     name = name_of(given)
     if isinstance(given, str) and not os.path.exists(given):

@@ -16,36 +16,15 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
-from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, noting_folders, open_gold, units_of
-from cs_score.coldstart.judging import (
-    Choice,
-    Counting,
-    Labels,
-    check_discipline,
-    compares_values,
-    match,
-    place_responses,
-)
+from cs_score.coldstart import judging
+from cs_score.coldstart import result as tables
+from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, units_of
+from cs_score.coldstart.judging import Choice, Counting, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Options, Policy, origin_of
+from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, origin_of
 from cs_score.coldstart.ranking import Ranker, Ranking, outcomes_of_labels
-from cs_score.coldstart.result import (
-    ALL_LEVELS,
-    Alternatives,
-    QueryResult,
-    Result,
-    RunResult,
-    ScoreRow,
-    ScoringStopped,
-    UnitResult,
-    averaged_rankings,
-    averaged_table,
-    counted_row,
-    in_printing_order,
-    projected,
-    ranked_rows,
-)
+from cs_score.coldstart.result import Alternatives, QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
@@ -123,7 +102,7 @@ def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], mos
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     tallies = (tally for query in _queries(units, "full_id") for tally in query.tallies)
-    return in_printing_order(counted_row(tally.name, tally.counts) for tally in tallies)
+    return tables.in_printing_order(tables.counted_row(tally.name, tally.counts) for tally in tallies)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
@@ -143,10 +122,9 @@ def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
 
 
 class Combining:
-    """What the runs of one call share while they are scored one after the other.
-
-    Three habits of the reference reach from one run to the next: the nodes of all runs are ranked together (quirk of
-    9.1), the rows of AP bear the id of the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
+    """What the runs of one call share while they are scored one after the other. Three habits of the reference reach
+    from one run to the next: the nodes of all runs are ranked together (quirk of 9.1), the rows of AP bear the id of
+    the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
     """
 
     def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
@@ -165,8 +143,8 @@ class Combining:
         """Score every unit of a run. Raises InputError where matching or counting has to stop."""
         lines_of = self._run.lines.get(run_id, {})
         if lines_of:
-            check_discipline(self.options.discipline)
-            if compares_values(self.options.discipline):  # by class, which must be known of each assessed query
+            judging.check_discipline(self.options.discipline)
+            if judging.compares_values(self.options.discipline):  # by class, which must be known of each assessed query
                 for assessment in self._gold.links.assessments:
                     self._run.links.class_of_query(assessment.query)
         before = self._units_before.get(run_id)
@@ -216,28 +194,27 @@ class Combining:
         units: Sequence[UnitResult] = (),
         ap_rows: Iterable[ScoreRow] | None = None,
     ) -> Iterator[RunResult]:
-        """The result of a run as far as it is computed: tables (rule averages), average precision, resamples.
-
-        `rows` are those of SF in printing order; `ap_rows` those of rankings where there are no units to take them
-        from. Raises InputError where no query is scored, or none has a row to project to LDC queries, where average
-        precision exceeds 1, and where there are no LDC queries to resample.
+        """The result of a run as far as it is computed: tables (rule averages), average precision, resamples. `rows`
+        are those of SF in printing order, `ap_rows` those of rankings where there are no units. Raises InputError where
+        no query is scored, none has a row to project to LDC queries, AP exceeds 1, and there are no LDC queries to
+        resample.
         """
         gold, table = self._gold, self._gold.table
         unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
-        tables = projected(averaged_table(rows), table)
-        run = RunResult(run_id, tables, tuple(units), alternatives, unit_of=unit_of)
+        sf = tables.averaged_table(rows)
+        run = RunResult(run_id, tables.projected(sf, table), tuple(units), alternatives, unit_of=unit_of)
         yield run
-        if not unit_of or (table.ldc_of and not tables.sf.rows):
+        if not unit_of or (table.ldc_of and not sf.rows):
             raise InputError(
                 "nothing to score: " + (f"run {run_id} has no row" if unit_of else "no query was chosen"),
                 remedy="-queries must name queries of the query files, and run or assessments must answer them",
             )
         if self.edition.has_rankings:
             rankings = rankings_of(units)
-            ordered = ranked_rows(rankings) if ap_rows is None else ap_rows
+            ordered = tables.ranked_rows(rankings) if ap_rows is None else ap_rows
             # The rows of the report bear the id of the first run line of the input (rule average-precision).
             first = next((line.run_id for line in self._run.links.responses), run_id)
-            run = replace(run, average_precision=averaged_rankings(first, ordered, table, rankings))
+            run = replace(run, average_precision=tables.averaged_rankings(first, ordered, table, rankings))
             yield run
         if self.options.samples is not None:
             yield self._with_bootstrap(run, self.options.samples)
@@ -268,28 +245,12 @@ class Combining:
         return Result(self.options, tuple(runs), problems, tuple(self.remarks), has_ldc_index, origin)
 
 
-def score(queries: Iterable[Input], files: Iterable[Input], options: Options | None = None) -> Result:
-    """Score Cold Start runs.
-
-    `queries`: query files; `files`: assessments and runs, recognised by their first line, in an order in which parent
-    lines come first. Files are paths or open files. Raises UsageError for impossible options, and ScoringStopped (an
-    InputError) where scoring cannot go on; what had been computed by then is its `partial` result.
-    """
-    options = options or Options()
-    options.check()
-    with paused_collector():
-        given = list(files)
-        gold = noting_folders(open_gold(queries, options), given)
-        return score_runs(load_run(gold, given), options.policy)
-
-
 def score_runs(
     run: Run, policy: Policy, problems: ProblemLog | None = None, before: Iterable[RunResult] = ()
 ) -> Result:
-    """Score the runs of one call, one run id after the other.
-
-    `problems` is added to; without it, what is found stands in the result only. `before`: results of the same lines
-    under another policy or other limits; what they met is taken over. Raises ScoringStopped as `score` does.
+    """Score the runs of one call, one run id after the other. `problems` is added to if given; `before`: results of the
+    same lines under another policy or other limits, whose matches are taken over. Raises ScoringStopped with what had
+    been computed by then.
     """
     combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
     runs: list[RunResult] = []
@@ -313,9 +274,8 @@ def score_runs(
 
 
 def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult:
-    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit.
-
-    Never raises for what is in the lines: the result says where scoring has to stop, and the caller when.
+    """Match, place, label, count and, where rankings are wanted, rank the lines of one unit. Never raises for what is
+    in the lines: the result says where scoring has to stop.
     """
     matching = unit.before
     if matching is None:  # 6: response -> assessment, or none
@@ -324,7 +284,7 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
         try:
             for base_id in dict.fromkeys(query.base_id for query in unit.queries if query.base_id in unit.lines):
                 by_value = unit.gold.values_of(base_id, links)
-                found |= match(unit.lines[base_id], by_value, links, discipline, problems)
+                found |= judging.match(unit.lines[base_id], by_value, links, discipline, problems)
         except InputError as stop:
             return UnitResult(unit.id, {}, {}, (), problems, stop)
         matching = UnitResult(unit.id, found, {}, (), problems)
@@ -349,7 +309,7 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
     tree = gold.tree.branch()
     try:
-        members = place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, unit.run.links)
+        members = judging.place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, unit.run.links)
     except InputError as stop:
         return QueryResult(query, problems=gold.problems, uncounted=stop)
     most_hops, chosen = unit.hop_limits[query.short_id], len(counting.choices)
@@ -373,7 +333,7 @@ def _rank(
     for ranking in rankings:
         if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
             return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
-    kept = {"0", ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
+    kept = {"0", tables.ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
     if classes.edition.ranks_all_levels:
         kept.update(ranking.level for ranking in rankings)
     alternatives = counted.alternatives
@@ -382,7 +342,7 @@ def _rank(
         others = outcomes_of_labels(of_query, matched, labels, classes.edition, len(nodes))
         ranked = (Ranker(classes, matched, other, most).rankings(query, nodes) for other in others or ())
         rows = [
-            ranked_rows(ranking for ranking in other if ranking.level in kept)
+            tables.ranked_rows(ranking for ranking in other if ranking.level in kept)
             for other in ranked
             if all(ranking.score <= 1.0 for ranking in other)  # the reference stops otherwise
         ]
@@ -411,8 +371,8 @@ class OneRun(Record):
 
 
 def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[list[Input], list[Input]]:
-    """The runs and the assessments among files, which are paths or in memory; `known` are runs whatever they look like.
-    Raises InputError for a file that is neither, and for an empty one.
+    """The runs and the assessments among files; `known` are runs whatever they look like. Raises InputError for a file
+    that is neither, and for an empty one.
     """
     runs: list[Input] = []
     assessments: list[Input] = []
@@ -429,8 +389,8 @@ def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[li
 
 
 def runs_of(files: Iterable[Input], known: Collection[Input] = (), wanted: Sequence[str] | None = None) -> list[OneRun]:
-    """The runs of run files, each of those in a file; with `wanted` those of these ids, in their order. `known` are
-    knowledge bases, whose first line is the id. Raises UsageError for an id that no file has.
+    """The runs of run files; with `wanted` those of these ids, in their order. `known` are knowledge bases, whose first
+    line is the id. Raises UsageError for an id that no file has.
     """
     runs: list[OneRun] = []
     for file in files:
@@ -480,9 +440,7 @@ def score_each(gold: Gold, runs: Sequence[OneRun], load: Load = load_alone) -> l
 def score_apart(
     gold: Gold, runs: Sequence[OneRun], problems: ProblemLog, load: Load = load_alone, pool: Sequence[Input] = ()
 ) -> Result:
-    """One result of runs that are scored each by itself; `problems` is a branch of those of gold, `pool` assessments
-    that gold has not. Raises InputError.
-    """
+    """One result of runs that are scored each by itself; `pool`: assessments that gold has not. Raises InputError."""
     results = [_score_alone(gold, run, problems, load, pool) for run in runs]
     if len(results) == 1:
         return results[0]

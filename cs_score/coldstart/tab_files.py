@@ -157,12 +157,15 @@ class TabFile(Record):
 
 
 def read_tab_file(
-    source: Source, problems: ProblemLog, *, allow_comments: bool = False, edition: Edition = LATEST,
+    source: Source,
+    problems: ProblemLog,
+    edition: Edition = LATEST,
+    allow_comments: bool = False,
     alone: str | None = None,
-) -> TabFile | None:  # fmt: skip
-    """Open the lines of a tab file; None for a file of size zero, which is only warned of. `allow_comments`: a comment
-    at the end of a line is cut off first; `alone`: the run whose lines are read. Raises InputError where the layout is
-    unknown, no line counts, or the bytes are not UTF-8 (also while the lines are read).
+) -> TabFile | None:
+    """Open the lines of a tab file; None for a file of size zero. `allow_comments`: a comment at the end of a line is
+    cut off; `alone`: the run whose lines are read. Raises InputError where the layout is unknown, no line counts, or
+    the bytes are not UTF-8 (also while the lines are read).
     """
     counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source))
     if allow_comments:
@@ -355,8 +358,8 @@ class SpanProblem(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """A provenance as read: the text used for matching and hashing, the document, the valid spans in the order written,
-    cut to their legal length. Without a valid span they are empty, and `docid` is `NO_DOCUMENT`.
+    """A provenance as read: the text used for matching and hashing, the document, the valid spans as written, cut to
+    their legal length. Without any, `docid` is `NO_DOCUMENT`.
     """
 
     canonical: str

@@ -21,9 +21,9 @@ from cs_score.coldstart.gold import load_run, noting_folders, open_gold
 from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import RunResult, ScoringStopped
-from cs_score.coldstart.scorer import score
 from tests.coldstart.recorded import Case, copy_inputs
 from tests.coldstart.worlds import BASE, World
+from tests.scoring import score
 
 EXACT: Final = 1e-12
 SCORING: Final = (

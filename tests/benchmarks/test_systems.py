@@ -10,7 +10,7 @@ from benchmarks.generate import Shape, generate
 from benchmarks.systems import RUNS_OF_A_SYSTEM, runs_of_systems
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import Result
-from cs_score.coldstart.scorer import score
+from tests.scoring import score
 
 RUN_IDS = [f"R{number}" for number in range(2 * RUNS_OF_A_SYSTEM)]
 

@@ -17,7 +17,6 @@ from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
-from cs_score.coldstart.scorer import score
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Measure, Ratio, divide, formula_of
 from cs_score.statistics.arithmetic import ColumnFormula
@@ -28,6 +27,7 @@ from tests.coldstart.recorded import COMMITTED, cases_in, copy_inputs
 from tests.coldstart.test_laws import base, folder_with
 from tests.coldstart.worlds import BASE, FIRST_SLOTS, Answer, Assessment, Response, World, worlds
 from tests.coldstart.worlds import Query as Asked
+from tests.scoring import score
 
 CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
 

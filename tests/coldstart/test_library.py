@@ -13,11 +13,12 @@ from cs_score.coldstart.gold import Gold, load_run, open_gold, with_pool
 from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
-from cs_score.coldstart.scorer import runs_of, score, score_each, score_runs
+from cs_score.coldstart.scorer import runs_of, score_each, score_runs
 from cs_score.coldstart.unit_statistics import intervals, summary_scores
 from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import AGE, CHILDREN, LISTS, SCHOOLS, Line, query_xml, sf_query
+from tests.scoring import score
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")

@@ -10,9 +10,9 @@ import pytest
 from cs_score.base.records import replace
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.result import ScoringStopped
-from cs_score.coldstart.scorer import score
 from tests.coldstart.handmade import Inputs, average_precision, blocks, ranking, report, row
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, SCHOOLS, Line, Q, query_xml, sf_query
+from tests.scoring import score
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 BO_AGAIN = replace(BO, value="Bo Q", confidence="0.5", span="7-9")

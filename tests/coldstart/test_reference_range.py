@@ -21,13 +21,13 @@ from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import Edition, Justifications, Options, Policy
 from cs_score.coldstart.reference_range import reference_range
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoreRow, ScoringStopped, averaged_table, counted_f1
-from cs_score.coldstart.scorer import score
 from cs_score.measures.registry import Measure, names
 from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, SCHOOLS, Line, query_xml, sf_query
 from tests.coldstart.recorded import Case, committed_cases, copy_inputs, shared_cases
 from tests.documents import copy_samples
+from tests.scoring import score
 
 POLICIES: Final = (
     Policy(),

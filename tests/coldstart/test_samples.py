@@ -17,9 +17,9 @@ import pytest
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import sum_counts
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.scorer import score
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT, Formula, copy_samples, formulas, missing_line, quotations, table
+from tests.scoring import score
 
 WALK: Final = (ROOT / "submissions" / "README.md").read_text(encoding="utf-8")
 QUERY: Final = "ISLE26_ENG_4d2650256f"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cs_score.base.errors import UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.samples import VALUE_CODES
-from cs_score.coldstart.scorer import score
 from cs_score.measures.registry import (
     ALL_HOPS,
     COLD_START_MODE,
@@ -30,6 +29,7 @@ from cs_score.measures.registry import (
     sums_of,
 )
 from tests.documents import ROOT
+from tests.scoring import score
 
 INPUTS: Final = [str(ROOT / name) for name in ("queries/ldc-queries.xml", "assessments/pool-2016.tab")]
 RUN: Final = str(ROOT / "submissions/tide-kb.tab.txt")
