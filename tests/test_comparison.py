@@ -14,6 +14,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.unit_statistics import summary_scores
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.mode import Result
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import MeasureComparison
 from cs_score.tasks import task_named
@@ -41,8 +42,8 @@ def run(right: Sequence[int]) -> list[Json]:
     ]
 
 
-def results(**systems: Sequence[int]) -> dict[str, scifact.SciFactResult]:
-    return {name: scifact.score(GOLD, run(right)) for name, right in systems.items()}
+def results(**systems: Sequence[int]) -> dict[str, Result]:
+    return {name: scifact.MODE.score(GOLD, run(right)) for name, right in systems.items()}
 
 
 SETTINGS: Final = Resampling(400)
@@ -59,20 +60,20 @@ def test_refused_systems() -> None:
     with pytest.raises(UsageError, match="at least two"):
         compare(SCIFACT, results(A=[1]))
     with pytest.raises(UsageError, match="results of different tasks cannot be compared: scifact, claims"):
-        compare(SCIFACT, {"A": scifact.score(GOLD, run([])), "B": claims.score([{"id": 1}], [{"id": 1}])})
+        compare(SCIFACT, {"A": scifact.MODE.score(GOLD, run([])), "B": claims.MODE.score([{"id": 1}], [{"id": 1}])})
     with pytest.raises(UsageError, match="no measure called F9; there are abstract_label_only_precision"):
         compare(SCIFACT, results(A=[1], B=[2]), measures=["F9"])
 
 
 def test_a_system_that_answers_no_unit_of_gold() -> None:
     gold = [{"id": number, "label": "S"} for number in range(3)]
-    systems = {"here": claims.score(gold, gold), "elsewhere": claims.score(gold, [{"id": 9, "label": "S"}])}
+    systems = {"here": claims.MODE.score(gold, gold), "elsewhere": claims.MODE.score(gold, [{"id": 9, "label": "S"}])}
     with pytest.raises(InputError, match=r"system elsewhere answers no unit of the gold standard, which has 3 units"):
         compare(task_named("claims"), systems)
     questions = [{"_id": "q", "answer": "a", "supporting_facts": []}]
     asked = {
-        "facts": hotpotqa.score(questions, {"answer": {}, "sp": {"q": []}}),
-        "none": hotpotqa.score(questions, {"answer": {"r": "a"}, "sp": {}}),
+        "facts": hotpotqa.MODE.score(questions, {"answer": {}, "sp": {"q": []}}),
+        "none": hotpotqa.MODE.score(questions, {"answer": {"r": "a"}, "sp": {}}),
     }
     with pytest.raises(InputError, match="system none answers no unit"):
         compare(task_named("hotpotqa"), asked)
@@ -82,7 +83,7 @@ def test_different_units_are_refused_and_compared_on_the_common_ones() -> None:
     gold = {name: [[["T", 0, [name, "rel", "tail"]]]] * 3 for name in "abc"}
     answered = {"A": "ab", "B": "bc"}
     systems = {
-        name: r4c.score(gold, {"re": {each: gold[each][0] for each in known}}, ignore_missing=True)
+        name: r4c.MODE.score(gold, {"re": {each: gold[each][0] for each in known}}, ignore_missing=True)
         for name, known in answered.items()
     }
     with pytest.raises(InputError, match=r"system B lacks 1 unit \(a\), which system A has.*--common"):

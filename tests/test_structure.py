@@ -45,7 +45,7 @@ ROOMS: Final = {
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6305, 18),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2029, 8),  # plan: 1600, 12
+    "evidence": Budget(2520, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -53,17 +53,17 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2317, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(8432, 31),  # plan: 5000, 22
+    "analysis": Budget(7686, 26),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2165, 6),  # plan: 1500, 9
+    "batch": Budget(2164, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1439, 5),  # plan: 800, 6
+    "verification": Budget(1436, 5),  # plan: 800, 6
     # the page: templates, charts
-    "report": Budget(1924, 7),  # plan: 1300, 10
+    "report": Budget(1923, 7),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2148, 9),  # plan: 900, 6
+    "api": Budget(2144, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4270, 13),  # plan: 1900, 11
+    "cli": Budget(4263, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -20,11 +20,11 @@ from cs_score.evidence.report import Scores, document_of, score_lines, scores_ta
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
-from cs_score.tasks import task_named
+from cs_score.tasks import mode_named, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
-    from cs_score.evidence.result import Result
+    from cs_score.evidence.mode import Result
     from cs_score.statistics.results import ScoreIntervals
 
 Lines: TypeAlias = Input | Iterable[object]
@@ -68,7 +68,7 @@ class EvidenceResult(AnyResult["Result"]):
         """
         self._scored("rescore")
         gold, predictions, before = self._files
-        known = self._task.mode.options.__struct_fields__
+        known = mode_named(self.task).options.__struct_fields__
         for name in options:
             if name not in known:
                 raise UsageError(f"rescore of {self.task} takes {', '.join(known) or 'no options'}, not {name}")
@@ -82,7 +82,8 @@ class EvidenceResult(AnyResult["Result"]):
         has no such unit, UsageError for an unknown measure and for a result that was loaded from JSON.
         """
         units = [unit] if isinstance(unit, str | int) else list(unit)
-        return Explanation(self._task.explain(self._scored("explain"), units, measure))
+        task: Any = task_named(self.task)
+        return Explanation(task.explain(self._scored("explain"), units, measure))
 
     @checked
     def write(self, prefix: str | os.PathLike[str]) -> list[str]:
@@ -91,7 +92,7 @@ class EvidenceResult(AnyResult["Result"]):
         Both appear whole or not at all; no input and no file of others is overwritten. Raises UsageError for an output
         that may not be written, OutputError for one that cannot be.
         """
-        stem, units = os.fspath(prefix), units_option(self._task.mode).formats[".tsv"]
+        stem, units = os.fspath(prefix), units_option(mode_named(self.task)).formats[".tsv"]
         formats = {f"{stem}.json": _BEGINNING, f"{stem}.tsv": units}
         planned = [PlannedOutput("prefix", path, Existing.RECOGNISED, each) for path, each in formats.items()]
         OutputPlan([given.name for given in self._document.origin.inputs], planned).check()
@@ -104,16 +105,12 @@ class EvidenceResult(AnyResult["Result"]):
         if self._source is not None:
             return table_text(self._source)
         units = self._document.units
-        scores = score_lines(self._task.mode, self.scores, dict(zip(units.columns, units.sums())))
+        scores = score_lines(mode_named(self.task), self.scores, dict(zip(units.columns, units.sums())))
         return "\n".join((*scores, "", f"signature  {self.signature}"))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.task))
         return f"<{self.task}, {len(self.units)} units: {shown}>"
-
-    @property
-    def _task(self) -> Any:
-        return task_named(self.task)
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
         return intervals(self._scored("intervals"), settings)
@@ -157,9 +154,8 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
 
 
 def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
-    task: Any = task_named(name)
     given = _given(gold, "gold"), _given(predictions, "predictions")
-    result = task.score(*given, **options)
+    result = mode_named(name).score(*given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 

@@ -9,11 +9,10 @@ import re
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TextIO, TypeAlias, cast
+from typing import Any, Final, TextIO, TypeAlias
 
 from msgspec import UNSET
 
-from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.many.overview import Evaluation, findings
 from cs_score.base.display import some, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
@@ -28,7 +27,7 @@ from cs_score.evidence.report import intervals_text, json_text, table_text, unit
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
-from cs_score.tasks import task_named
+from cs_score.tasks import mode_named, task_named
 
 
 class InputFile(Record):
@@ -366,8 +365,8 @@ class EvidencePlan(Plan, kw_only=True):
 class _PreparedEvidence(Prepared):
     def __init__(self, plan: EvidencePlan) -> None:
         self.plan = plan
-        self._task = cast(EvidenceTask, task_named(plan.task))
-        self._gold = self._task.read_gold(plan.gold.open())
+        self._mode = mode_named(plan.task)
+        self._gold = self._mode.read_gold(plan.gold.open())
         self.digests = (plan.gold.digest(GOLD),)
 
     def measures(self) -> Mapping[str, Sequence[str]]:
@@ -377,17 +376,17 @@ class _PreparedEvidence(Prepared):
     def evaluation(self) -> Evaluation:
         """Its units, each by all measures that people are shown first."""
         shown = headline(self.plan.task)
-        return Evaluation(self.plan.task, self._task.mode.unit, shown[0], (), lambda found: {}, shown)
+        return Evaluation(self.plan.task, self._mode.unit, shown[0], (), lambda found: {}, shown)
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        mode = self._task.mode
-        return self.run_origin(mode.origin(self.plan.options, self.digests[0], digest), mode.unit)
+        origin = self._mode.origin(self.plan.options, self.digests[0], digest)
+        return self.run_origin(origin, self._mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
         """The predictions as if they were alone, with what the subcommand writes of them and what it prints."""
         plan = self.plan
         try:
-            result = self._task.score(self._gold, run.file.open(), **plan.options)
+            result = self._mode.score(self._gold, run.file.open(), **plan.options)
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
             yield Scored(outcome_of(plan.task, run, "", failure=str(error)))
@@ -401,7 +400,7 @@ class _PreparedEvidence(Prepared):
             yield "out.txt", printed(table_text(result), *([] if limits is None else [intervals_text(limits)]))
             yield "out.tsv", unit_blocks(result)
             if plan.page is not None:
-                yield page_name(0, 1), encoded([plan.page(to_builtins(self._task.analyze(result)))])
+                yield page_name(0, 1), encoded([plan.page(to_builtins(task_named(plan.task).analyze(result)))])
 
         origin = self.origin(run, result.origin.inputs[-1], "")
         scores = RunScores(run.name, dict(result.scores), limits or UNSET, findings(result.table))

@@ -14,7 +14,7 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import Line
-from cs_score.cli.options import Scoring, evidence_task, own_arguments, read_resampling, report_on_stderr
+from cs_score.cli.options import Scoring, own_arguments, read_resampling, report_on_stderr
 from cs_score.cli.output import remark, say, warn, with_bar
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
@@ -23,7 +23,7 @@ from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
 from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog, RecordingLog
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, TASKS, mode_named, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis import comparison
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart.scored import Scored
     from cs_score.coldstart.gold import Gold, Run
     from cs_score.coldstart.options import Options
-    from cs_score.evidence.result import Result as EvidenceResult
+    from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.preparation.runs import PreparedRun
 else:
     comparison = Late("cs_score.analysis.comparison")
@@ -310,7 +310,7 @@ class Predictions:
     settings: Mapping[str, Any] = {}
 
     def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
-        self.task, self._line = evidence_task(task), line
+        self.mode, self._line = mode_named(task), line
         self._own = own_arguments(task, line)
         self.gold, self.files = gold_and_words(line)
         gold, words = self.gold, self.files
@@ -336,13 +336,13 @@ class Predictions:
 
     def _scored(self, file: str) -> EvidenceResult:
         """Score predictions, and say what they lack."""
-        progress = {"progress": with_bar} if self.task.takes_long else {}
+        progress = {"progress": with_bar} if self.mode.takes_long else {}
         try:
-            result = self.task.score(self.gold, file, **self._own, **progress)
+            result = self.mode.score(self.gold, file, **self._own, **progress)
         except InputError as error:
             from cs_score.evidence.reading import advice
 
-            if (text := advice(self.task.name, self.gold, file)) is not None:
+            if (text := advice(self.mode.name, self.gold, file)) is not None:
                 raise UsageError(text) from None
             raise error
         for notice in result.notices:
@@ -353,7 +353,8 @@ class Predictions:
         return self._scored(self.files[0])
 
     def explained(self, measure: str | None) -> Any:
-        return self.task.explain(self.one(), self._line.texts("--unit"), measure, progress=analysing)
+        task: Any = task_named(self.mode.name)
+        return task.explain(self.one(), self._line.texts("--unit"), measure, progress=analysing)
 
     def both(self) -> tuple[Any, Any, tuple[str, str]]:
         (first, a), (second, b) = self.several().items()

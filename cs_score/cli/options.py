@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
@@ -35,10 +35,7 @@ from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, TASKS, task_named
-
-if TYPE_CHECKING:
-    from cs_score.analysis.evidence.task import EvidenceTask
+from cs_score.tasks import COLD_START, TASKS, mode_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
@@ -339,11 +336,6 @@ class Scoring:
 # ---- The tasks of evidence
 
 
-def evidence_task(name: str) -> EvidenceTask:
-    """A task of evidence by its name."""
-    return cast("EvidenceTask", task_named(name))
-
-
 def own_options(task: str) -> list[Option]:
     """The options that a task of evidence has alone: the fields of its record."""
     return [
@@ -363,7 +355,7 @@ def own_arguments(task: str, line: Line) -> dict[str, Any]:
 
 def _own(task: str) -> Iterator[tuple[str, str, str | None, int]]:
     """What a task can choose: option, meaning, default (None: it is chosen or not), the largest number."""
-    record: Any = type_info(evidence_task(task).mode.options)
+    record: Any = type_info(mode_named(task).options)
     for each in record.fields:
         kind, name = each.type, f"--{each.name.replace('_', '-')}"
         is_number = isinstance(kind.type, IntType)
@@ -480,9 +472,9 @@ def verb(
             if task == COLD_START:
                 name, said, below = body.__name__, "", (*sections, *of_runs, *LEGEND)
             else:
-                evidence, name = evidence_task(task), task if body.__name__ == "score" else f"{body.__name__} {task}"
-                said = summary.format(task=task, unit=evidence.mode.unit) or evidence.summary
-                below = (*sections, *of_evidence, ("Files", evidence.files))
+                mode, name = mode_named(task), task if body.__name__ == "score" else f"{body.__name__} {task}"
+                said = summary.format(task=task, unit=mode.unit) or mode.summary
+                below = (*sections, *of_evidence, ("Files", mode.files))
                 found += own_options(task)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(

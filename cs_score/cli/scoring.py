@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from cs_score.analysis.coldstart import scored as analyses
     from cs_score.analysis.many import pools
     from cs_score.coldstart import documents
-    from cs_score.evidence.result import Result as EvidenceResult
+    from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.problems import reports
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
@@ -379,7 +379,7 @@ def _predictions_scored(task: str, line: Line) -> PredictionsScored:
     from cs_score.evidence.report import units_option
 
     given, per_item = Predictions(task, line), line.get("--per-item")
-    of_items = () if per_item is None else units_option(given.task.mode).outputs(per_item)
+    of_items = () if per_item is None else units_option(given.mode).outputs(per_item)
     of_units = options.PER_UNIT.outputs(line.get("--per-unit"))
     own = [] if line.file is None else [line.file]
     plan = line.plan([*own, *of_items, *of_units], (given.gold, *given.files))

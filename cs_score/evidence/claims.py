@@ -1,68 +1,38 @@
 """Claim verification scoring: documents retrieved, evidence sentences with their label, verdict.
 
 The numbers are those that the published scorer's code computes, which differ in places from what its guide says (see
-the user documentation). Section numbers refer to the project's claims contract.
+the user documentation). It looks at entries only as far as it needs to, so that those it never reaches may be
+malformed; they stay as they are. Section numbers refer to the project's claims contract.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from msgspec import UNSET
 
 from cs_score.base.errors import InputError
-from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, Source
+from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.reading import Gold, as_key, key_set, plain
-from cs_score.evidence.result import Mode, ReportRow, Result, counted, report_rows
+from cs_score.evidence.abstracts import (
+    MISSED_ABSTRACT,
+    AbstractsMode,
+    Entry,
+    lacking_sentences,
+    sentence_keys,
+    set_value,
+)
+from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Part, ReportRow, Row, Unit, report_rows
+from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
-
-COLUMNS: Final = (
-    *("abstract_tp", "abstract_fp", "abstract_fn", "sentence_tp", "sentence_fp", "sentence_fn"),
-    *("labelled", "label_correct"),
-)
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
 
-
-def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
-    """The seven measures from the sums of COLUMNS (section 5)."""
-    abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
-    return (
-        *precision_recall_f1(abstract_tp, abstract_tp + abstract_fp, abstract_tp + abstract_fn, divide),
-        *precision_recall_f1(sentence_tp, sentence_tp + sentence_fp, sentence_tp + sentence_fn, divide),
-        divide(label_correct, labelled),
-    )
-
-
-MODE: Final = Mode(
-    name="claims",
-    unit="claim",
-    columns=COLUMNS,
-    formula=measures,
-    headings=("precision", "recall", "f1", "tp", "fp", "fn"),
-    rows=(
-        *report_rows(("abstract", "sentence"), names("claims")[:6], (COLUMNS[:3], COLUMNS[3:6])),
-        ReportRow("label_accuracy", names("claims")[6:]),
-    ),
-)
-
-
-class Claim(NamedTuple):
-    """A claim of either file, its values as read: the official scorer looks at them only as far as it needs to.
-
-    UNSET stands for a key that the claim does not have, which null is not.
-    """
-
-    id: Hashable
-    label: object
-    evidence: object
-    cited: object
+WRONG_VERDICT: Final = "wrong_verdict"
 
 
 class SetVerdict(NamedTuple):
@@ -83,105 +53,222 @@ class SetVerdict(NamedTuple):
     fn: int
 
 
-class ClaimsResult(Result):
-    """Scores of a claim verification run; `claims` holds gold beside prediction (None: missing) in table order."""
+class Claims(AbstractsMode):
+    """Claims by id; a claim's prediction, where there is one, has a list of entries for each document.
 
-    mode: ClassVar[Mode] = MODE
-
-    claims: Sequence[tuple[Claim, Claim | None]]
-
-    def answered(self) -> tuple[str, ...]:
-        return tuple(unit for unit, (_, predicted) in zip(self.table.ids, self.claims) if predicted is not None)
-
-    def explained(self, position: int) -> list[str]:
-        gold, predicted = self.claims[position]
-        return list(explain(gold, predicted, judge(gold, predicted, self.names) if predicted else ()))
-
-
-def read_gold(gold: Input | Iterable[object]) -> Gold[dict[Hashable, Claim]]:
-    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    return reading.read(gold, "gold", _claims, has_lines=True)
-
-
-@paused_collector()
-def score(
-    gold: Input | Iterable[object] | Gold[dict[Hashable, Claim]], predictions: Input | Iterable[object]
-) -> ClaimsResult:
-    """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
-
-    Claims are matched by id, in any order; the last line with an id counts, predictions for other claims are ignored.
-    Raises InputError for what cannot be scored.
+    Of a line of either file the keys that matter are kept, their values as read: which of them are looked at depends
+    on the other file.
     """
-    known = gold if isinstance(gold, Gold) else read_gold(gold)
-    given = reading.read(predictions, "predictions", _claims, has_lines=True)
-    claims = [(claim, given.content.get(key)) for key, claim in known.content.items()]
-    rows = [count(claim, predicted, (known.name, given.name)) for claim, predicted in claims]
-    unpredicted = sum(predicted is None for _, predicted in claims)
-    notice = f"{given.name}: no prediction for {unpredicted} of {counted(len(claims), 'claim')}"
-    return ClaimsResult.of(
-        UnitTable(tuple(reading.text_of(claim.id) for claim, _ in claims), COLUMNS, rows),
-        known,
-        given,
-        read=(((len(known.content), "claim"),), ((len(given.content), "claim"),)),
-        notices=(notice,) if unpredicted else (),
-        claims=claims,
+
+    name = "claims"
+    columns = (
+        *("abstract_tp", "abstract_fp", "abstract_fn", "sentence_tp", "sentence_fp", "sentence_fn"),
+        *("labelled", "label_correct"),
+    )
+    headings = ("precision", "recall", "f1", "tp", "fp", "fn")
+    rows = (
+        *report_rows(("abstract", "sentence"), names("claims")[:6], (columns[:3], columns[3:6])),
+        ReportRow("label_accuracy", names("claims")[6:]),
+    )
+    kinds: ClassVar[tuple[str, ...]] = (*AbstractsMode.kinds, WRONG_VERDICT)
+    summary = "Score claim verification: documents, evidence with its label, verdict"
+    files = (
+        "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document, "
+        "and are matched by id."
     )
 
+    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+        """The seven measures (section 5)."""
+        abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
+        return (
+            *precision_recall_f1(abstract_tp, abstract_tp + abstract_fp, abstract_tp + abstract_fn, divide),
+            *precision_recall_f1(sentence_tp, sentence_tp + sentence_fp, sentence_tp + sentence_fn, divide),
+            divide(label_correct, labelled),
+        )
 
-def _claims(source: Source) -> dict[Hashable, Claim]:
-    """The claims by the keys of their ids; of an id the first spelling (1 or 1.0), at the place of its first line."""
-    claims: dict[Hashable, Claim] = {}
+    def gold(self, source: Source) -> dict[Hashable, Entry]:
+        return _claims(source, ("id", "label", "evidence", "cited_doc_ids"))
+
+    def predictions(self, source: Source) -> dict[Hashable, Entry]:
+        return _claims(source, ("id", "label", "evidence"))
+
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+        """By id; predictions for other claims are ignored."""
+        files = gold.name, predictions.name
+        units = [Unit(claim["id"], claim, predictions.content.get(key), files) for key, claim in gold.content.items()]
+        unpredicted = sum(unit.prediction is None for unit in units)
+        notice = f"{files[1]}: no prediction for {unpredicted} of {counted(len(units), 'claim')}"
+        return units, (notice,) if unpredicted else ()
+
+    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        return ((len(gold), "claim"),), ((len(predictions), "claim"),)
+
+    def row(self, unit: Unit) -> Row:
+        gold, predicted = unit.gold, unit.prediction
+        is_labelled = "label" in gold
+        with self.in_gold(unit):
+            documents = gold_documents(gold)
+            cited = cited_documents(gold)
+            if predicted is None:
+                lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
+                return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
+            wanted = document_numbers(cited)
+            document_numbers(documents)
+        with self.in_predictions(unit):
+            found = document_numbers(predicted_documents(predicted, documents))
+        tp = fp = fn = 0
+        for verdict in self.judged(unit):
+            tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
+        is_right = is_labelled and "label" in predicted and gold["label"] == predicted["label"]
+        documents_found = len(wanted & found), len(found - wanted), len(wanted - found)
+        return *documents_found, tp, fp, fn, int(is_labelled), int(is_right)
+
+    def judged(self, unit: Unit) -> list[SetVerdict]:
+        """How each evidence set of a claim that has a prediction fared (section 4), in gold order."""
+        documents = gold_documents(unit.gold)
+        given = predicted_documents(unit.prediction, documents)
+        in_gold, in_predictions = self.in_gold(unit), self.in_predictions(unit)
+        verdicts = []
+        for document, sets in documents.items():
+            with in_gold as place:
+                place["document"] = document
+                listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
+            with in_predictions as place:
+                place["document"] = document
+                entries = _Entries(given[document]) if listed and document in given else None
+                verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
+        return verdicts
+
+    def explained(self, unit: Unit) -> Iterator[str]:
+        """Documents, each gold evidence set and what it was compared with, the verdict."""
+        gold, predicted = unit.gold, unit.prediction
+        cited, wanted = cited_documents(gold), gold_documents(gold)
+        yield f"claim {plain(unit.id)}"
+        yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(wanted)}"
+        if predicted is None:
+            yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
+        else:
+            given = predicted_documents(predicted, wanted)
+            yield f"  predicted  documents {reading.listed(given)}"
+            of_gold, found = document_numbers(cited), document_numbers(given)
+            outcomes = {"right (tp)": of_gold & found, "wrong (fp)": found - of_gold, "missed (fn)": of_gold - found}
+            for outcome, numbers in outcomes.items():
+                in_order = sorted(numbers, key=lambda number: int(number))
+                yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
+        for verdict in () if predicted is None else self.judged(unit):
+            if not verdict.retrieved:
+                compared = "the document is not predicted"
+            elif verdict.entry is None:
+                compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+            else:
+                compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
+            yield ""
+            yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
+            yield f"  predicted  {compared}"
+            yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+        yield ""
+        if "label" not in gold:
+            yield "label: not counted, gold has none"
+        elif predicted is None or "label" not in predicted:
+            yield f"label: wrong, gold {plain(gold['label'])} and nothing predicted"
+        else:
+            outcome = "correct" if gold["label"] == predicted["label"] else "wrong"
+            yield f"label: {outcome}, gold {plain(gold['label'])}, predicted {plain(predicted['label'])}"
+
+    def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
+        return {
+            document: [{"label": each.get("label"), "sentences": listed_sentences(each)} for each in entries_of(sets)]
+            for document, sets in gold_documents(unit.gold).items()
+            if sets
+        }
+
+    def evidence(self, unit: Unit) -> Mapping[str, Any]:
+        return {} if unit.prediction is None else predicted_documents(unit.prediction, {})
+
+    def entries(self, value: Any) -> list[Entry]:
+        """Those that the scorer would accept."""
+        return list(filter(_is_entry, value)) if isinstance(value, list) else []
+
+    def value(self, entry: Entry) -> list[Entry]:
+        return [entry]
+
+    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Entry | None:
+        """Each set is held against the first entry with its label."""
+        first = {as_key(entry["label"]): sentence_keys(entry) for entry in reversed(entries)}
+        missing = [lacking_sentences(each, first.get(as_key(each["label"]), frozenset())) for each in sets]
+        fewest = min(missing, key=len)
+        return {"label": sets[missing.index(fewest)]["label"], "sentences": fewest} if fewest else None
+
+    def complete(self, value: Any, lacking: Any) -> None:
+        key = as_key(lacking["label"])
+        first = next((each for each in self.entries(value) if as_key(each["label"]) == key), None)
+        if first is None:
+            value.append(dict(lacking))
+        else:
+            first["sentences"] = [*first["sentences"], *lacking["sentences"]]
+
+    def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
+        known = _numbers((*_cited(unit.gold), *gold))
+        return [document for document in given if _number(document) not in known]
+
+    def faults(self, unit: Unit, measure: str) -> list[Fault]:
+        found = super().faults(unit, measure)
+        there = {*_numbers(self.evidence(unit)), *_numbers(self.gold_sets(unit))}
+        only_cited = [number for number in _numbers(_cited(unit.gold)) if number not in there]
+        found += (Fault(MISSED_ABSTRACT, str(number), None, []) for number in only_cited)
+        wanted, label = _label(unit.gold), _label(unit.prediction)
+        if wanted not in (UNSET, label):
+            found.append(Fault(WRONG_VERDICT, None, None if label is UNSET else label, wanted))
+        return found
+
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+        claim, of_evidence = unit.prediction or {"id": unit.id}, []
+        for fault in faults:
+            if fault.kind == WRONG_VERDICT:
+                claim = {**claim, "label": fault.gold}
+            else:
+                of_evidence.append(fault)
+        return super().corrected(unit._replace(prediction=claim), of_evidence) if of_evidence else claim
+
+    def confusions(self, unit: Unit) -> Iterator[Confusion]:
+        yield from super().confusions(unit)
+        wanted, label = _label(unit.gold), _label(unit.prediction)
+        if wanted is not UNSET:
+            yield Confusion("claim", text_of(wanted), NONE if label is UNSET else text_of(label))
+
+    def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
+        cited, found = _numbers(_cited(unit.gold)), _numbers(self.evidence(unit))
+        for number in cited:
+            yield Part("abstract", str(number), number in found, "cited" if number in found else None)
+        for number in found:
+            if number not in cited:
+                yield Part("abstract", str(number), False, "not cited")
+        verdicts = iter(() if unit.prediction is None else self.judged(unit))
+        for document, sets in self.gold_sets(unit).items():
+            for number, each in enumerate(sets, start=1):
+                verdict = next(verdicts, None)
+                shown = verdict and f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                is_right = verdict is not None and not verdict.fn
+                is_there = verdict is not None and verdict.retrieved
+                yield Part("evidence set", set_value(document, number, each), is_right, shown if is_there else None)
+        wanted, label = _label(unit.gold), _label(unit.prediction)
+        if wanted is not UNSET:
+            yield Part("label", wanted, label == wanted, None if label is UNSET else text_of(label))
+
+
+def _claims(source: Source, keys: Iterable[str]) -> dict[Hashable, Entry]:
+    """Claims with these of their keys, by what ids are compared by: of an id the last line, at the place of the first.
+
+    It is spelt as in the first (1 or 1.0).
+    """
+    claims: dict[Hashable, Entry] = {}
     for number, value in reading.json_lines(source, skipped_marks=SKIPPED_MARKS):
         with reading.located(place={"line": number}):
-            claim = claim_of(value)
-        key = as_key(claim.id)
-        claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
+            fields = reading.as_object(value, "the line")
+            identifier = reading.identifier(fields, "id")
+        first = claims.get(as_key(identifier), fields)["id"]
+        claims[as_key(identifier)] = {name: fields[name] for name in keys if name in fields} | {"id": first}
     return claims
-
-
-def claim_of(value: object) -> Claim:
-    """A line of either file as a claim. Raises InputError for what is no object with an id."""
-    fields = reading.as_object(value, "the line")
-    label, evidence = fields.get("label", UNSET), fields.get("evidence", UNSET)
-    return Claim(reading.identifier(fields, "id"), label, evidence, fields.get("cited_doc_ids", UNSET))
-
-
-def count(gold: Claim, predicted: Claim | None, files: tuple[str, str]) -> tuple[int, ...]:
-    """The row of one gold claim; `files` are named in the InputError raised where what is looked at is malformed."""
-    is_labelled = gold.label is not UNSET
-    with reading.located(files[0], {"claim": gold.id}):
-        documents = gold_documents(gold)
-        cited = cited_documents(gold)
-        if predicted is None:
-            lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
-            return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
-        wanted = document_numbers(cited)
-        document_numbers(documents)
-    with reading.located(files[1], {"claim": gold.id}):
-        found = document_numbers(predicted_documents(predicted, documents))
-    tp = fp = fn = 0
-    for verdict in judge(gold, predicted, files):
-        tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
-    is_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
-    documents_found = len(wanted & found), len(found - wanted), len(wanted - found)
-    return *documents_found, tp, fp, fn, int(is_labelled), int(is_right)
-
-
-def judge(gold: Claim, predicted: Claim, files: tuple[str, str]) -> list[SetVerdict]:
-    """How each evidence set of a gold claim that has a prediction fared (section 4), in gold order; as `count`."""
-    documents = gold_documents(gold)
-    given = predicted_documents(predicted, documents)
-    in_gold, in_predictions = [reading.located(file, {"claim": gold.id}) for file in files]
-    verdicts = []
-    for document, sets in documents.items():
-        with in_gold as place:
-            place["document"] = document
-            listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
-        with in_predictions as place:
-            place["document"] = document
-            entries = _Entries(given[document]) if listed and document in given else None
-            verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
-    return verdicts
 
 
 class _Entries:
@@ -227,21 +314,25 @@ def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries:
     return SetVerdict(document, label, gold, entries is not None, position, predicted, right, wrong, missed)
 
 
-def cited_documents(gold: Claim) -> list[object]:
+def cited_documents(gold: Entry) -> list[object]:
     """The documents that gold cites, as listed; absent is empty."""
-    return [] if gold.cited is UNSET else reading.as_list(gold.cited, "'cited_doc_ids'")
+    return reading.as_list(gold.get("cited_doc_ids", []), "'cited_doc_ids'")
 
 
-def gold_documents(gold: Claim) -> Mapping[str, object]:
+def gold_documents(gold: Entry) -> Mapping[str, object]:
     """Gold evidence by document id as text; absent, null and empty are the same."""
-    return reading.as_object(gold.evidence or {}, "'evidence'")
+    return reading.as_object(gold.get("evidence") or {}, "'evidence'")
 
 
-def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
+def predicted_documents(predicted: Entry, gold: Mapping[str, object]) -> Mapping[str, object]:
     """Predicted evidence by document id as text; null is as good as absent unless a document of gold has sets."""
-    if predicted.evidence is UNSET or (predicted.evidence is None and not any(gold.values())):
-        return {}
-    return reading.as_object(predicted.evidence, "'evidence'")
+    evidence = predicted.get("evidence", {})
+    return {} if evidence is None and not any(gold.values()) else reading.as_object(evidence, "'evidence'")
+
+
+def _label(claim: Entry | None) -> object:
+    """The verdict of a claim, null being one; UNSET where it has none."""
+    return UNSET if claim is None else claim.get("label", UNSET)
 
 
 def document_numbers(ids: Iterable[object]) -> set[str]:
@@ -273,37 +364,30 @@ def _sentence_set(entry: reading.Object) -> frozenset[Hashable]:
     return frozenset(map(as_key, reading.sentences_of(entry)))
 
 
-def explain(gold: Claim, predicted: Claim | None, verdicts: Iterable[SetVerdict]) -> Iterator[str]:
-    """How a claim was scored: documents, each gold evidence set and what it was compared with, the verdict."""
-    cited, wanted = cited_documents(gold), gold_documents(gold)
-    yield f"claim {plain(gold.id)}"
-    yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(wanted)}"
-    if predicted is None:
-        yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
-    else:
-        given = predicted_documents(predicted, wanted)
-        yield f"  predicted  documents {reading.listed(given)}"
-        of_gold, found = document_numbers(cited), document_numbers(given)
-        outcomes = {"right (tp)": of_gold & found, "wrong (fp)": found - of_gold, "missed (fn)": of_gold - found}
-        for outcome, numbers in outcomes.items():
-            in_order = sorted(numbers, key=lambda number: int(number))
-            yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
-    for verdict in verdicts:
-        if not verdict.retrieved:
-            compared = "the document is not predicted"
-        elif verdict.entry is None:
-            compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
-        else:
-            compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
-        yield ""
-        yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
-        yield f"  predicted  {compared}"
-        yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
-    yield ""
-    if gold.label is UNSET:
-        yield "label: not counted, gold has none"
-    elif predicted is None or predicted.label is UNSET:
-        yield f"label: wrong, gold {plain(gold.label)} and nothing predicted"
-    else:
-        outcome = "correct" if gold.label == predicted.label else "wrong"
-        yield f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+def _is_entry(value: object) -> bool:
+    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), list):
+        return False
+    return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
+
+
+def _cited(gold: Entry) -> Iterable[object]:
+    try:
+        return cited_documents(gold)
+    except InputError:  # the scorer does not look at it where nothing is predicted
+        return ()
+
+
+def _number(document: object) -> object:
+    """A document's number; of an id that is none, the text."""
+    try:
+        (number,) = document_numbers([document])
+    except InputError:
+        return text_of(document)
+    return number
+
+
+def _numbers(documents: Iterable[object]) -> dict[object, None]:
+    return dict.fromkeys(map(_number, documents))
+
+
+MODE: Final = Claims()

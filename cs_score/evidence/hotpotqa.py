@@ -9,24 +9,31 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, Source
+from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.reading import Gold, plain, quoted
+from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Part, Row, Unit, report_rows
+from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
-from cs_score.evidence.result import Mode, Result, counted, means, report_rows
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
-COLUMNS: Final = ("questions", *names("hotpotqa"))
+WRONG_ANSWER: Final = "wrong_answer"
+EXTRA_FACT: Final = "extra_fact"
+MISSED_FACT: Final = "missed_fact"
+
+ANSWER: Final = "answer"
+FACTS: Final = "sp"
+"""The keys of the predictions file, and those of the prediction of one question."""
 
 SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole."""
+
+YES_OR_NO: Final = ("yes", "no")
 
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
@@ -35,24 +42,8 @@ _GOLD_KEYS: Final = frozenset({"_id", "answer", "supporting_facts", "type", "lev
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
-MODE: Final = Mode(
-    name="hotpotqa",
-    unit="question",
-    columns=COLUMNS,
-    formula=means,
-    headings=("em", "f1", "prec", "recall"),
-    rows=report_rows(("answer", "sp", "joint"), COLUMNS[1:]),
-)
-
 FactKey: TypeAlias = tuple[Hashable, ...]
 """A supporting fact as it is compared: the keys (`as_key`) of title and sentence number."""
-
-
-class Question(NamedTuple):
-    """A gold question; of `fields` the official evaluation looks only at those for which there is a prediction."""
-
-    id: Hashable
-    fields: reading.Object
 
 
 class Agreement(NamedTuple):
@@ -68,100 +59,145 @@ NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
 """What a missing prediction adds."""
 
 
-class HotpotQAResult(Result):
-    """Scores of a HotpotQA run, with the gold questions and the predicted answers and facts by question id."""
+class HotpotQA(Mode):
+    """Questions with an answer and supporting facts; a prediction is an object with `answer` and `sp`, or one of them.
 
-    mode: ClassVar[Mode] = MODE
-
-    questions: Sequence[Question]
-    answers: Mapping[Any, object]
-    facts: Mapping[Any, object]
-
-    def answered(self) -> tuple[str, ...]:
-        predicted = {*self.answers, *self.facts}
-        return tuple(unit for unit, question in zip(self.table.ids, self.questions) if question.id in predicted)
-
-    def explained(self, position: int) -> list[str]:
-        question = self.questions[position]
-        row = dict(zip(COLUMNS, self.table.rows[position]))
-        return list(explain(question, row, self.answers.get(question.id), self.facts.get(question.id)))
-
-
-def read_gold(gold: Input | Sequence[object]) -> Gold[list[Question]]:
-    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    return reading.read(gold, "gold", _questions)
-
-
-@paused_collector()
-def score(
-    gold: Input | Sequence[object] | Gold[list[Question]], predictions: Input | Mapping[str, object]
-) -> HotpotQAResult:
-    """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
-
-    What is not predicted counts as 0 and stands in the result's notices. Raises InputError for what cannot be scored.
+    Of the gold of a question the official evaluation looks only at that for which there is a prediction.
     """
-    known = gold if isinstance(gold, Gold) else read_gold(gold)
-    given = reading.read(predictions, "predictions", _predictions)
-    questions, (answers, facts) = known.content, given.content
-    rows = [count(question, answers, facts, (known.name, given.name)) for question in questions]
-    notices = []
-    for what, predicted in (("answer", answers), ("supporting facts", facts)):
-        if missing := [plain(question.id) for question in questions if question.id not in predicted]:
-            shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
-            number = f"{len(missing)} of {counted(len(questions), 'question')}"
-            notices.append(f"{given.name}: no {what} for {number}: {shown}")
-    return HotpotQAResult.of(
-        UnitTable(tuple(reading.text_of(question.id) for question in questions), COLUMNS, rows),
-        known,
-        given,
-        read=(((len(questions), "question"),), ((len(answers), "answer"), (len(facts), "fact list"))),
-        notices=tuple(notices),
-        questions=questions,
-        answers=answers,
-        facts=facts,
+
+    name = "hotpotqa"
+    unit = "question"
+    columns = ("questions", *names("hotpotqa"))
+    headings = ("em", "f1", "prec", "recall")
+    rows = report_rows(("answer", "sp", "joint"), columns[1:])
+    kinds = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
+    shares_predictions = True
+    summary = "Score HotpotQA answers, supporting facts, and both jointly"
+    files = (
+        "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
+        'under the keys "answer" and "sp".'
     )
 
+    def gold(self, source: Source) -> list[Any]:
+        # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
+        decoder = json.JSONDecoder(
+            object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS}
+        )
+        questions = reading.as_list(reading.json_document(source, decoder), "the file")
+        for number, value in enumerate(questions, start=1):
+            with reading.located(place={"question number": number}):
+                reading.identifier(reading.as_object(value, "the question"), "_id")
+        if not questions:
+            raise InputError("no questions, so there is nothing to score")
+        return questions
 
-def _questions(source: Source) -> list[Question]:
-    # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
-    decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS})
-    questions = []
-    for number, value in enumerate(reading.as_list(reading.json_document(source, decoder), "the file"), start=1):
-        with reading.located(place={"question number": number}):
-            fields = reading.as_object(value, "the question")
-            questions.append(Question(reading.identifier(fields, "_id"), fields))
-    if not questions:
-        raise InputError("no questions, so there is nothing to score")
-    return questions
+    def predictions(self, source: Source) -> dict[str, reading.Object]:
+        fields = reading.as_object(reading.json_document(source), "the file")
+        return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
 
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+        """By id. What is not predicted counts as 0, which a notice says."""
+        files, units, notices = (gold.name, predictions.name), [], []
+        for question in gold.content:
+            named = question["_id"]
+            given = {key: values[named] for key, values in predictions.content.items() if named in values}
+            units.append(Unit(named, question, given or None, files))
+        for key, what in ((ANSWER, "answer"), (FACTS, "supporting facts")):
+            if missing := [plain(unit.id) for unit in units if key not in (unit.prediction or {})]:
+                shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
+                number = f"{len(missing)} of {counted(len(units), 'question')}"
+                notices.append(f"{predictions.name}: no {what} for {number}: {shown}")
+        return units, notices
 
-def _predictions(source: Source) -> tuple[reading.Object, reading.Object]:
-    fields = reading.as_object(reading.json_document(source), "the file")
-    answers = reading.as_object(reading.member(fields, "answer"), "'answer'")
-    return answers, reading.as_object(reading.member(fields, "sp"), "'sp'")
+    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        of_predictions = (len(predictions[ANSWER]), "answer"), (len(predictions[FACTS]), "fact list")
+        return ((len(gold), "question"),), of_predictions
 
+    def row(self, unit: Unit) -> Row:
+        answer = supported = joint = NOTHING
+        given, in_gold, in_predictions = unit.prediction or {}, self.in_gold(unit), self.in_predictions(unit)
+        if ANSWER in given:
+            with in_predictions:
+                predicted_answer = answer_text(given[ANSWER])
+            with in_gold:
+                gold_answer = answer_text(reading.member(unit.gold, "answer"))
+            answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
+        if FACTS in given:
+            with in_predictions:
+                predicted = fact_set(given[FACTS])
+            with in_gold:
+                gold = fact_set(reading.member(unit.gold, "supporting_facts"))
+            supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
+        if len(given) == 2:
+            joint = combine(answer, supported)
+        return 1, *answer, *supported, *joint
 
-def count(
-    question: Question, answers: Mapping[Any, object], facts: Mapping[Any, object], files: tuple[str, str]
-) -> tuple[float, ...]:
-    """The row of one question; `files` are named in the InputError raised where what is compared is malformed."""
-    answer = supported = joint = NOTHING
-    in_gold, in_predictions = (reading.located(file, {"question": question.id}) for file in files)
-    if has_answer := question.id in answers:
-        with in_predictions:
-            predicted_answer = answer_text(answers[question.id])
-        with in_gold:
-            gold_answer = answer_text(reading.member(question.fields, "answer"))
-        answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
-    if has_facts := question.id in facts:
-        with in_predictions:
-            predicted = fact_set(facts[question.id])
-        with in_gold:
-            gold = fact_set(reading.member(question.fields, "supporting_facts"))
-        supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
-    if has_answer and has_facts:
-        joint = combine(answer, supported)
-    return 1, *answer, *supported, *joint
+    def explained(self, unit: Unit) -> Iterator[str]:
+        """Answers as given and as compared, facts right, wrong and missed, the twelve values."""
+        given = unit.prediction or {}
+        yield f"question {plain(unit.id)}"
+        if ANSWER not in given:
+            yield "  answer: none predicted"
+        else:
+            for role, text in (("gold", unit.gold["answer"]), ("predicted", given[ANSWER])):
+                yield f"  answer {role:9}  {plain(text)}  (compared as {quoted(normalised(text))})"
+        if FACTS not in given:
+            yield "  facts: none predicted"
+        else:
+            gold, predicted = fact_set(unit.gold["supporting_facts"]), fact_set(given[FACTS])
+            outcomes = {"right": gold & predicted, "wrong": predicted - gold, "missed": gold - predicted}
+            for outcome, some in outcomes.items():
+                shown = "; ".join(sorted(map(reading.listed, some)))
+                yield f"  facts {outcome:6}  {len(some)}  {shown}".rstrip()
+        yield from (f"  {line}" for line in score_lines(self, dict(zip(self.columns, self.row(unit))), {}))
+
+    def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
+        given = unit.prediction or {}
+        can_be_predicted = isinstance(unit.id, str)  # keys of JSON are text
+
+        def part(what: str, value: Any, right: bool, judgment: str | None, fault: Fault) -> Part:
+            return Part(what, value, right, judgment, () if right or not can_be_predicted else (fault,))
+
+        answer, gold = given.get(ANSWER), _gold_answer(unit)
+        if gold is not None:
+            right = answer is not None and normalised(answer) == normalised(gold)
+            yield part("answer", gold, right, answer, Fault(WRONG_ANSWER, ANSWER, answer, gold))
+        wanted, predicted = _gold_facts(unit), _once(given.get(FACTS, []))
+        for key, fact in wanted.items():
+            judgment = "supports" if key in predicted else None
+            yield part("fact", fact, key in predicted, judgment, Fault(MISSED_FACT, FACTS, None, fact))
+        for key, fact in predicted.items():
+            if key not in wanted:
+                yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
+
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+        given = dict(unit.prediction or {})
+        missed: list[object] = []
+        extra: list[Any] = []
+        for fault in faults:
+            if fault.kind == WRONG_ANSWER:
+                given[ANSWER] = fault.gold
+            elif fault.kind == MISSED_FACT:
+                missed.append(fault.gold)
+            else:
+                extra.append(fault.predicted)
+        if missed or extra:
+            gone = _once(extra)
+            given[FACTS] = [fact for fact in given.get(FACTS, ()) if fact_key(fact) not in gone] + missed
+        return given
+
+    def groups(self, unit: Unit) -> Mapping[str, str]:
+        groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
+        answer = _gold_answer(unit)
+        if answer is not None:
+            kind = _kind(answer)
+            groups["answer_kind"] = "yes/no" if kind in YES_OR_NO else kind
+        return {**groups, "supporting_facts": str(len(_gold_facts(unit)))}
+
+    def confusions(self, unit: Unit) -> Iterator[Confusion]:
+        gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
+        shown = _kind(predicted) if isinstance(predicted, str) else NONE
+        yield Confusion("answer", NONE if gold is None else _kind(gold), shown)
 
 
 def answer_text(answer: object) -> str:
@@ -214,23 +250,37 @@ def combine(answer: Agreement, facts: Agreement) -> Agreement:
     return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
 
 
-def explain(question: Question, row: Mapping[str, float], answer: object, facts: object) -> Iterator[str]:
-    """How a question was scored: answers as given and as compared, facts right, wrong and missed, its twelve values.
+def _once(facts: object) -> dict[FactKey, list[object]]:
+    """Facts in their order by what they are compared by."""
+    listed: Any = facts
+    found: dict[FactKey, list[object]] = {}
+    for fact in listed:
+        found.setdefault(fact_key(fact), fact)
+    return found
 
-    `row` holds the question's statistics; `answer` and `facts` are what was predicted, None where nothing was.
-    """
-    yield f"question {plain(question.id)}"
-    if answer is None:
-        yield "  answer: none predicted"
-    else:
-        for role, text in (("gold", question.fields["answer"]), ("predicted", answer)):
-            given = answer_text(text)
-            yield f"  answer {role:9}  {plain(given)}  (compared as {quoted(normalised(given))})"
-    if facts is None:
-        yield "  facts: none predicted"
-    else:
-        gold, predicted = fact_set(question.fields["supporting_facts"]), fact_set(facts)
-        for outcome, some in (("right", gold & predicted), ("wrong", predicted - gold), ("missed", gold - predicted)):
-            shown = "; ".join(sorted(map(reading.listed, some)))
-            yield f"  facts {outcome:6}  {len(some)}  {shown}".rstrip()
-    yield from (f"  {line}" for line in score_lines(MODE, row, {}))
+
+def _gold_answer(unit: Unit) -> str | None:
+    """Gold's answer; None where it has none that can be predicted."""
+    answer = unit.gold.get("answer")
+    return answer if isinstance(answer, str) else None
+
+
+def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
+    """Gold's facts in their order; none where they cannot be read, which is no error while nothing is predicted."""
+    facts = unit.gold.get("supporting_facts", [])
+    try:
+        fact_set(facts)
+    except InputError:
+        return {}
+    return _once(facts)
+
+
+def _kind(answer: str) -> str:
+    """What kind of answer a text is: yes, no, number (digits alone, once punctuation is gone) or other."""
+    text = normalised(answer)
+    if text in YES_OR_NO:
+        return text
+    return "number" if text.replace(" ", "").isdecimal() else "other"
+
+
+MODE: Final = HotpotQA()

@@ -15,18 +15,18 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from msgspec import Meta
 
 from cs_score.base.display import SCREEN
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.sources import Input, Source
+from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.reading import Gold, plain
+from cs_score.evidence.mode import Contents, Fault, Mode, Part, Result, Row, Unit, report_rows
+from cs_score.evidence.reading import Gold, counted, plain, quoted
 from cs_score.evidence.report import aligned
-from cs_score.evidence.result import Mode, Result, counted, means, report_rows
 from cs_score.measures.registry import divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
@@ -61,7 +61,10 @@ SEED: Final = 3
 
 ASPECTS: Final = ("prec", "recall", "f1")
 
-COLUMNS: Final = ("instances", *names("r4c"))
+EXTRA_FACT: Final = "extra_fact"
+WRONG_ENTITY: Final = "wrong_entity"
+WRONG_RELATION: Final = "wrong_relation"
+MISSED_FACT: Final = "missed_fact"
 
 
 class Options(Record):
@@ -74,17 +77,11 @@ class Options(Record):
         False
     )
 
+    def __post_init__(self) -> None:
+        if self.references not in range(1, REFERENCE_POSITIONS + 1):
+            problem = f"references is {self.references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}"
+            raise UsageError(problem)
 
-MODE: Final = Mode(
-    name="r4c",
-    unit="instance",
-    columns=COLUMNS,
-    formula=means,
-    headings=("precision", "recall", "f1"),
-    rows=report_rows(tuple(WEIGHTS), COLUMNS[1:]),
-    options=Options,
-    fixed={"seed": SEED},
-)
 
 Order: TypeAlias = tuple[int, ...]
 """Reference positions in the order in which they are tried."""
@@ -140,93 +137,178 @@ class ScoredInstance(NamedTuple):
         ]
 
     def row(self) -> tuple[float, ...]:
-        """The statistics of the instance in the order of COLUMNS."""
+        """The statistics of the instance in the order of the columns."""
         return 1.0, *chain.from_iterable(self.scores())
 
 
-class Instance(NamedTuple):
-    """One scored instance as read, with the order in which each evaluation tries its references."""
+class References(NamedTuple):
+    """The reference derivations of an instance as read, and the order in which each evaluation tries them."""
 
-    id: str
-    predicted: object
-    references: object
+    derivations: object
     orders: tuple[Order, ...]
 
 
-class R4CResult(Result):
-    """Scores of an R4C run; `instances` holds what was scored, in the order of the table."""
+class R4C(Mode):
+    """Instances with a derivation each, held against the reference that each of three evaluations chooses.
 
-    mode: ClassVar[Mode] = MODE
-
-    instances: Sequence[Instance]
-
-    def official(self) -> dict[str, object]:
-        return {level: {aspect: self.scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
-
-    def explained(self, position: int) -> list[str]:
-        return list(explain(self.instances[position], Scorer(), self.names))
-
-
-def read_gold(gold: Input | Mapping[str, object]) -> Gold[reading.Object]:
-    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    return reading.read(gold, "gold", _object)
-
-
-def score(
-    gold: Input | Mapping[str, object] | Gold[reading.Object],
-    predictions: Input | Mapping[str, object],
-    *,
-    references: int = REFERENCE_POSITIONS,
-    ignore_missing: bool = False,
-    progress: Callable[[Sequence[str]], Iterable[str]] = iter,
-) -> R4CResult:
-    """Score predictions against gold; each is a path, an open file, or the parsed JSON value.
-
-    `references` (1 to 3) is how many reference derivations are drawn for each evaluation of an instance. With
-    `ignore_missing`, instances without prediction are left out instead of being an error. `progress` hands back the
-    instance ids it is given one after the other, and may show how far the work has come.
-
-    Raises InputError for what cannot be scored, UsageError for another number of references, MissingExtraError where
-    scipy or rapidfuzz is not installed.
+    The faults are those of the evaluation of the measure: that of `e_f1` is `e`.
     """
-    if references not in range(1, REFERENCE_POSITIONS + 1):
-        raise UsageError(f"references is {references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}")
-    scorer = Scorer()  # before any reading: what is not installed is said at once
-    known = gold if isinstance(gold, Gold) else read_gold(gold)
-    given = reading.read(
-        predictions, "predictions", lambda source: reading.as_object(reading.member(_object(source), "re"), "'re'")
+
+    name = "r4c"
+    unit = "instance"
+    columns = ("instances", *names("r4c"))
+    headings = ("precision", "recall", "f1")
+    rows = report_rows(tuple(WEIGHTS), columns[1:])
+    kinds = (EXTRA_FACT, WRONG_ENTITY, WRONG_RELATION, MISSED_FACT)
+    options = Options
+    fixed: ClassVar[Mapping[str, object]] = {"seed": SEED}
+    summary = "Score R4C derivations by entities (e), relation (r) and both (er)"
+    files = (
+        "Gold is a JSON object from instance id to reference derivations; predictions hold derivations by instance id "
+        'under the key "re". Needs the extra packages of cs-score[r4c].'
     )
-    ids = [instance for instance in known.content if instance in given.content]
-    missing = len(known.content) - len(ids)
-    all_instances = counted(len(known.content), "instance")
-    if missing and not ignore_missing:
-        first = next(instance for instance in known.content if instance not in given.content)
-        raise InputError(
-            f"no derivation for it ({missing} of {all_instances} have none)",
-            file=given.name,
-            place=f"instance {plain(first)}",
-            remedy="--ignore-missing leaves such instances out",
-        )
-    if not ids:
-        raise InputError("no instance has a prediction, so there is nothing to score", file=given.name)
-    orders = drawn_orders(len(ids), references)
-    instances = [Instance(each, given.content[each], known.content[each], drawn) for each, drawn in zip(ids, orders)]
-    files = (known.name, given.name)
-    rows = [scorer.evaluate(instance, files).row() for _, instance in zip(progress(ids), instances)]
-    notice = f"{given.name}: {missing} of {all_instances} left out, without prediction"
-    return R4CResult.of(
-        UnitTable(tuple(ids), COLUMNS, rows),
-        known,
-        given,
-        options={"references": references, "ignore_missing": ignore_missing},
-        read=(((len(known.content), "instance"),), ((len(given.content), "derivation"), (len(ids), "scored instance"))),
-        notices=(notice,) if missing else (),
-        instances=instances,
-    )
+    takes_long = True
+
+    def official(self, scores: Mapping[str, float]) -> dict[str, object]:
+        return {level: {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
+
+    def score(self, gold: Any, predictions: Any, **options: Any) -> Result:
+        Scorer()  # before any reading: what is not installed is said at once
+        return super().score(gold, predictions, **options)
+
+    def gold(self, source: Source) -> reading.Object:
+        return reading.as_object(reading.json_document(source), "the file")
+
+    def predictions(self, source: Source) -> reading.Object:
+        return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
+
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Unit], Iterable[str]]:
+        """Instances with a prediction; those without are an error, or left out."""
+        files = gold.name, predictions.name
+        ids = [instance for instance in gold.content if instance in predictions.content]
+        missing, number = len(gold.content) - len(ids), counted(len(gold.content), "instance")
+        if missing and not options.ignore_missing:
+            first = next(instance for instance in gold.content if instance not in predictions.content)
+            raise InputError(
+                f"no derivation for it ({missing} of {number} have none)",
+                file=predictions.name,
+                place=f"instance {plain(first)}",
+                remedy="--ignore-missing leaves such instances out",
+            )
+        if not ids:
+            raise InputError("no instance has a prediction, so there is nothing to score", file=predictions.name)
+        orders = drawn_orders(len(ids), options.references)
+        units = [
+            Unit(each, References(gold.content[each], drawn), predictions.content[each], files)
+            for each, drawn in zip(ids, orders)
+        ]
+        notice = f"{predictions.name}: {missing} of {number} left out, without prediction"
+        return units, (notice,) if missing else ()
+
+    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        scored = len(table.ids), "scored instance"
+        return ((len(gold), "instance"),), ((len(predictions), "derivation"), scored)
+
+    def row(self, unit: Unit) -> Row:
+        return self.evaluated(unit).row()
+
+    def evaluated(self, unit: Unit) -> ScoredInstance:
+        """Align the derivation of an instance with its drawn references, and choose among them, three times.
+
+        Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
+        would have to be compared.
+        """
+        scorer = _scorer()
+        with self.in_predictions(unit):
+            predicted = _facts(unit.prediction)
+        with self.in_gold(unit):
+            derivations = reading.as_list(unit.gold.derivations, "its list of references")
+            references: dict[int, Derivation] = {}
+            facts: list[Fact] = []
+            columns: dict[int, slice] = {}
+            for position in sorted({position for order in unit.gold.orders for position in order}):
+                if position >= len(derivations):
+                    has = counted(len(derivations), "reference")
+                    raise InputError(f"reference {position + 1} was drawn, but the instance has only {has}")
+                with reading.located(place={"reference": position + 1}):
+                    references[position] = _facts(derivations[position])
+                columns[position] = slice(len(facts), len(facts) + len(references[position]))
+                facts += references[position]
+            similarities = scorer.compare(predicted, facts)
+            choices = []
+            for order, weight in zip(unit.gold.orders, WEIGHTS.values()):
+                weights = weight(*similarities)
+                alignments = [scorer.align(weights[:, columns[position]]) for position in order]
+                totals = tuple(map(total_weight, alignments))
+                best = totals.index(max(totals))  # the one drawn first among equals
+                choices.append(Choice(order, totals, order[best], alignments[best]))
+        return ScoredInstance(predicted, references, tuple(choices))
+
+    def explained(self, unit: Unit) -> Iterator[str]:
+        """For each evaluation the references tried, the one chosen, and the alignment."""
+        scored = self.evaluated(unit)
+        yield f"instance {plain(unit.id)}"
+        for level, choice, scores in zip(WEIGHTS, scored.choices, scored.scores()):
+            tried = ", ".join(
+                f"reference {position + 1} total {total:.4f}" for position, total in zip(choice.order, choice.totals)
+            )
+            yield ""
+            yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, scores))}"
+            yield f"  tried in this order: {tried}"
+            yield f"  chosen: reference {choice.reference + 1}"
+            yield from (f"  {line}" for line in _explained_alignment(scored, choice))
+
+    def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
+        scored = self.evaluated(unit)
+        choice = scored.choices[list(WEIGHTS).index(measure.partition("_")[0])]
+        aligned = {pair.gold: pair for pair in choice.pairs}
+        for place, gold in enumerate(scored.references[choice.reference]):
+            if place not in aligned:
+                missed = Fault(MISSED_FACT, None, None, unit.gold.derivations[choice.reference][place])
+                yield Part("fact", list(gold), False, None, (missed,))
+                continue
+            number, fact = aligned[place].predicted + 1, scored.predicted[aligned[place].predicted]
+            faults = []
+            if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail):
+                faults.append(Fault(WRONG_ENTITY, number, [fact.head, fact.tail], [gold.head, gold.tail]))
+            if _differ(fact.relation, gold.relation):
+                faults.append(Fault(WRONG_RELATION, number, fact.relation, gold.relation))
+            shown = f"[{', '.join(map(quoted, fact))}], weight {aligned[place].weight:.4f}"
+            yield Part("fact", list(gold), not faults, shown, tuple(faults))
+        predicted = {pair.predicted for pair in choice.pairs}
+        for place, fact in enumerate(scored.predicted):
+            if place not in predicted:
+                extra = Fault(EXTRA_FACT, place + 1, list(fact), None)
+                yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
+
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
+        steps = list(unit.prediction)
+        dropped = set()
+        for fault in faults:
+            if fault.kind == MISSED_FACT:
+                steps.append(fault.gold)
+                continue
+            place = int(fault.part or 0) - 1
+            if fault.kind == EXTRA_FACT:
+                dropped.add(place)
+                continue
+            title, number, (head, relation, tail, *rest) = steps[place]
+            if fault.kind == WRONG_ENTITY:
+                head, tail = fault.gold
+            else:
+                relation = fault.gold
+            steps[place] = [title, number, [head, relation, tail, *rest]]
+        return [step for place, step in enumerate(steps) if place not in dropped]
+
+    def groups(self, unit: Unit) -> Mapping[str, str]:
+        references = unit.gold.derivations
+        first = references[0] if isinstance(references, list) and references else None
+        return {"gold_facts": str(len(first))} if isinstance(first, list) else {}
 
 
-def _object(source: Source) -> reading.Object:
-    return reading.as_object(reading.json_document(source), "the file")
+def _differ(one: str, other: str) -> bool:
+    """Whether two texts differ for the scorer, which ignores letter case."""
+    return one.lower() != other.lower()
 
 
 def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
@@ -241,7 +323,7 @@ def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
 
 
 class Scorer:
-    """Compares facts, aligns them and chooses among references.
+    """Compares facts and aligns them.
 
     Raises MissingExtraError where rapidfuzz or scipy is not installed, CsScoreError where scipy has too little memory.
     """
@@ -254,37 +336,6 @@ class Scorer:
             raise MissingExtraError("rapidfuzz", EXTRA) from None
         self._distances = functools.partial(cdist, scorer=distance)
         self._solve = _solver()
-
-    def evaluate(self, instance: Instance, files: tuple[str, str]) -> ScoredInstance:
-        """Align the instance's derivation with its drawn references, and choose among them, three times.
-
-        Raises InputError, which names one of `files`, for a malformed derivation, a drawn reference that the instance
-        lacks, and empty strings that would have to be compared.
-        """
-        with reading.located(files[1], {"instance": instance.id}):
-            predicted = _facts(instance.predicted)
-        with reading.located(files[0], {"instance": instance.id}):
-            derivations = reading.as_list(instance.references, "its list of references")
-            references: dict[int, Derivation] = {}
-            facts: list[Fact] = []
-            columns: dict[int, slice] = {}
-            for position in sorted({position for order in instance.orders for position in order}):
-                if position >= len(derivations):
-                    has = counted(len(derivations), "reference")
-                    raise InputError(f"reference {position + 1} was drawn, but the instance has only {has}")
-                with reading.located(place={"reference": position + 1}):
-                    references[position] = _facts(derivations[position])
-                columns[position] = slice(len(facts), len(facts) + len(references[position]))
-                facts += references[position]
-            similarities = self.compare(predicted, facts)
-            choices = []
-            for order, weight in zip(instance.orders, WEIGHTS.values()):
-                weights = weight(*similarities)
-                alignments = [self.align(weights[:, columns[position]]) for position in order]
-                totals = tuple(map(total_weight, alignments))
-                best = totals.index(max(totals))  # the one drawn first among equals
-                choices.append(Choice(order, totals, order[best], alignments[best]))
-        return ScoredInstance(predicted, references, tuple(choices))
 
     def compare(self, predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
         """Similarities of heads, relations and tails of predicted facts (rows) with those of gold facts (columns)."""
@@ -329,6 +380,9 @@ class Scorer:
         rows, columns = self._solve(gains, maximize=True)
         chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
         return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
+
+
+_scorer = functools.cache(Scorer)
 
 
 def _solver() -> Solve:
@@ -378,22 +432,7 @@ def _fact(step: object) -> Fact:
     return Fact(*map(str, texts))
 
 
-def explain(instance: Instance, scorer: Scorer, files: tuple[str, str]) -> Iterator[str]:
-    """How an instance was scored: for each evaluation the references tried, the one chosen, and the alignment."""
-    scored = scorer.evaluate(instance, files)
-    yield f"instance {plain(instance.id)}"
-    for level, choice, scores in zip(WEIGHTS, scored.choices, scored.scores()):
-        tried = ", ".join(
-            f"reference {position + 1} total {total:.4f}" for position, total in zip(choice.order, choice.totals)
-        )
-        yield ""
-        yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, scores))}"
-        yield f"  tried in this order: {tried}"
-        yield f"  chosen: reference {choice.reference + 1}"
-        yield from (f"  {line}" for line in _explained_alignment(scored, choice, scorer))
-
-
-def _explained_alignment(scored: ScoredInstance, choice: Choice, scorer: Scorer) -> list[str]:
+def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
     """Each aligned pair with the similarities of its parts, then the facts that stay alone on either side.
 
     As a table where a screen is wide enough, else each on lines of its own.
@@ -402,7 +441,7 @@ def _explained_alignment(scored: ScoredInstance, choice: Choice, scorer: Scorer)
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
     for pair in choice.pairs:
         fact, wanted = scored.predicted[pair.predicted], gold[pair.gold]
-        parts = (f"{part.item():.4f}" for part in scorer.compare([fact], [wanted]))
+        parts = (f"{part.item():.4f}" for part in _scorer().compare([fact], [wanted]))
         rows.append((_shown(fact), _shown(wanted), *parts, f"{pair.weight:.4f}"))
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]
@@ -419,3 +458,6 @@ def _explained_alignment(scored: ScoredInstance, choice: Choice, scorer: Scorer)
 
 def _shown(fact: Fact) -> str:
     return f"({', '.join(map(plain, fact))})"
+
+
+MODE: Final = R4C()

@@ -266,6 +266,11 @@ def key_set(keys: Iterable[Hashable]) -> str:
     return f"{{{', '.join(sorted(map(plain, keys), key=lambda shown: (len(shown), shown)))}}}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 HAVE_LINES: Final = ("scifact", "claims")
 
 

@@ -16,7 +16,8 @@ from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
-from cs_score.evidence.result import Mode, Result, counted
+from cs_score.evidence.mode import Mode, Result
+from cs_score.evidence.reading import counted
 from cs_score.measures.registry import chosen
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import ScoreIntervals
@@ -58,7 +59,7 @@ def result_object(
     result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False
 ) -> dict[str, object]:
     """What `--json` writes: the object of the official evaluator, and the document as its one further key."""
-    return {**result.official(), "signature": document_of(result, intervals, with_units=with_units)}
+    return {**result.mode.official(result.scores), "signature": document_of(result, intervals, with_units=with_units)}
 
 
 def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:

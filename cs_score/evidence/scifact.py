@@ -8,27 +8,26 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Annotated, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, Source
+from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.reading import Gold, as_key, key_set, plain, quoted
-from cs_score.evidence.result import Mode, Result, counted, report_rows
+from cs_score.evidence.abstracts import (
+    AbstractsMode,
+    Entry,
+    extra_sentences,
+    lacking_sentences,
+    sentence_keys,
+    set_value,
+)
+from cs_score.evidence.mode import Contents, Part, Row, Unit, report_rows
+from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
-
-Abstract = TypeVar("Abstract")
-
-COLUMNS: Final = (
-    *("relevant_abstracts", "retrieved_abstracts", "relevant_sentences", "retrieved_sentences"),
-    *("label_only_correct", "rationalized_correct", "selection_correct", "label_correct"),
-)
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
@@ -46,70 +45,12 @@ _REMEDIES: Final = {
 }
 
 
-def measures(sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
-    """The twelve measures from the sums of COLUMNS (section 5)."""
-    abstracts, retrieved_abstracts, sentences, retrieved_sentences, label_only, rationalized, selection, label = sums
-    return (
-        *precision_recall_f1(label_only, retrieved_abstracts, abstracts, divide),
-        *precision_recall_f1(rationalized, retrieved_abstracts, abstracts, divide),
-        *precision_recall_f1(selection, retrieved_sentences, sentences, divide),
-        *precision_recall_f1(label, retrieved_sentences, sentences, divide),
-    )
-
-
 class Options(Record):
     """What can be chosen."""
 
     any_order: Annotated[
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
     ] = False
-
-
-MODE: Final = Mode(
-    name="scifact",
-    unit="claim",
-    columns=COLUMNS,
-    formula=measures,
-    headings=("precision", "recall", "f1", "correct", "retrieved", "relevant"),
-    rows=report_rows(
-        GROUPS,
-        names("scifact"),
-        [
-            (correct, f"retrieved_{unit}", f"relevant_{unit}")
-            for correct, unit in zip(COLUMNS[4:], ("abstracts", "abstracts", "sentences", "sentences"))
-        ],
-    ),
-    options=Options,
-)
-
-Sentences: TypeAlias = tuple[object, ...]
-"""Sentence numbers as listed, repeats included; compared by value."""
-
-
-class GoldAbstract(NamedTuple):
-    """Verdict and evidence sets ("rationales") of one abstract."""
-
-    label: object
-    sets: tuple[Sentences, ...]
-
-
-class PredictedAbstract(NamedTuple):
-    """Label and sentences that a system gave for one abstract."""
-
-    label: str
-    sentences: Sentences
-
-
-class Claim(NamedTuple, Generic[Abstract]):
-    """A claim and its abstracts by id, relevant or predicted; `cited` is `cited_doc_ids`, which no score looks at."""
-
-    id: Hashable
-    abstracts: Mapping[str, Abstract]
-    cited: object
-
-
-GoldClaim: TypeAlias = Claim[GoldAbstract]
-PredictedClaim: TypeAlias = Claim[PredictedAbstract]
 
 
 class Verdict(NamedTuple):
@@ -130,86 +71,182 @@ class Verdict(NamedTuple):
         return self.label_right and self.contained is not None
 
 
-class SciFactResult(Result):
-    """Scores of a SciFact run; `claims` holds gold beside prediction, in the order of the table."""
+class SciFact(AbstractsMode):
+    """Claims in the order of gold; a claim's prediction has one entry for each abstract."""
 
-    mode: ClassVar[Mode] = MODE
-
-    claims: Sequence[tuple[GoldClaim, PredictedClaim]]
-
-    def explained(self, position: int) -> list[str]:
-        return list(explain(*self.claims[position]))
-
-
-def read_gold(gold: Input | Iterable[object]) -> Gold[list[GoldClaim]]:
-    """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
-    return reading.read(gold, "gold", partial(_claims, _gold_abstract), has_lines=True)
-
-
-@paused_collector()
-def score(
-    gold: Input | Iterable[object] | Gold[list[GoldClaim]],
-    predictions: Input | Iterable[object],
-    *,
-    any_order: bool = False,
-) -> SciFactResult:
-    """Score predictions against gold; each is a path, an open file, or the claims as parsed JSON objects.
-
-    Predictions must list the same claims in the same order, as the official evaluator demands; with `any_order` they
-    are matched by id (the k-th occurrence of an id with the k-th). Raises InputError for what cannot be scored.
-    """
-    known = gold if isinstance(gold, Gold) else read_gold(gold)
-    given = reading.read(predictions, "predictions", partial(_claims, predicted_abstract), has_lines=True)
-    _check_claims(known, given, any_order)
-    predicted = given.content
-    if any_order:
-        waiting: defaultdict[Hashable, deque[PredictedClaim]] = defaultdict(deque)
-        for claim in predicted:
-            waiting[as_key(claim.id)].append(claim)
-        predicted = [waiting[as_key(claim.id)].popleft() for claim in known.content]
-    claims, rows = list(zip(known.content, predicted)), []
-    with reading.located(known.name) as place:
-        for number, pair in enumerate(claims, start=1):
-            place.update(line=number, claim=pair[0].id)
-            rows.append(count(*pair))
-    table = UnitTable(tuple(reading.text_of(claim.id) for claim in known.content), COLUMNS, rows)
-    contents = [
-        (len(claims), "claim"),
-        *zip(map(int, table.sums()), ("abstract", "abstract", *["evidence sentence"] * 2)),
-    ]
-    return SciFactResult.of(
-        table,
-        known,
-        given,
-        options={"any_order": any_order},
-        read=(tuple(contents[at] for at in (0, 1, 3)), tuple(contents[at] for at in (0, 2, 4))),
-        claims=claims,
+    name = "scifact"
+    columns = (
+        *("relevant_abstracts", "retrieved_abstracts", "relevant_sentences", "retrieved_sentences"),
+        *("label_only_correct", "rationalized_correct", "selection_correct", "label_correct"),
+    )
+    headings = ("precision", "recall", "f1", "correct", "retrieved", "relevant")
+    rows = report_rows(
+        GROUPS,
+        names("scifact"),
+        [
+            (correct, f"retrieved_{unit}", f"relevant_{unit}")
+            for correct, unit in zip(columns[4:], ("abstracts", "abstracts", "sentences", "sentences"))
+        ],
+    )
+    options = Options
+    summary = "Score SciFact predictions with the measures of the public leaderboard"
+    files = (
+        "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the "
+        "same order, each with a label and a list of sentences per abstract."
     )
 
+    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+        """The twelve measures (section 5)."""
+        abstracts, found_abstracts, sentences, found_sentences, label_only, rationalized, selection, label = sums
+        return (
+            *precision_recall_f1(label_only, found_abstracts, abstracts, divide),
+            *precision_recall_f1(rationalized, found_abstracts, abstracts, divide),
+            *precision_recall_f1(selection, found_sentences, sentences, divide),
+            *precision_recall_f1(label, found_sentences, sentences, divide),
+        )
 
-def _claims(read_abstract: Callable[[object], Abstract], source: Source) -> list[Claim[Abstract]]:
+    def gold(self, source: Source) -> list[Entry]:
+        return _claims(source, _gold_sets, "cited_doc_ids")
+
+    def predictions(self, source: Source) -> list[Entry]:
+        return _claims(source, _predicted_entry)
+
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Unit], Iterable[str]]:
+        """Line by line, in any order the k-th line with an id and the k-th with it."""
+        _check_claims(gold, predictions, options.any_order)
+        given: list[Entry] = predictions.content
+        if options.any_order:
+            waiting: defaultdict[Hashable, deque[Entry]] = defaultdict(deque)
+            for claim in given:
+                waiting[as_key(claim["id"])].append(claim)
+            given = [waiting[as_key(claim["id"])].popleft() for claim in gold.content]
+        files = gold.name, predictions.name
+        return [Unit(claim["id"], claim, predicted, files) for claim, predicted in zip(gold.content, given)], ()
+
+    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        claims = (len(gold), "claim")
+        abstracts, found_abstracts, sentences, found_sentences, *_ = map(int, table.sums())
+        return (
+            (claims, (abstracts, "abstract"), (sentences, "evidence sentence")),
+            (claims, (found_abstracts, "abstract"), (found_sentences, "evidence sentence")),
+        )
+
+    def rows_of(self, units: Iterable[Unit]) -> list[Row]:
+        rows = []
+        for line, unit in enumerate(units, start=1):
+            with reading.located(unit.files[0], {"line": line, "claim": unit.id}):
+                rows.append(self.row(unit))
+        return rows
+
+    def row(self, unit: Unit) -> Row:
+        """The four totals of section 3 and the four correct counts of section 4. An InputError names the abstract."""
+        label_only = rationalized = selection = label = sentences = 0
+        gold, given = unit.gold["evidence"], unit.prediction["evidence"]
+        with reading.located() as place:
+            for abstract, entry in given.items():
+                place["abstract"] = abstract
+                if entry["label"] not in LABELS:  # corrected as gold has it
+                    raise _unknown_label(entry["label"])
+                verdict = judge(gold.get(abstract), entry)
+                sentences += len(entry["sentences"])
+                selection += len(verdict.correct)
+                if verdict.label_right:
+                    label_only += 1
+                    rationalized += verdict.rationalized
+                    label += len(verdict.correct)
+        wanted = sum(len(each["sentences"]) for sets in gold.values() for each in sets)
+        return len(gold), len(given), wanted, sentences, label_only, rationalized, selection, label
+
+    def explained(self, unit: Unit) -> Iterator[str]:
+        """Each predicted abstract with its sentences, then the abstracts not found."""
+        gold, given = unit.gold["evidence"], unit.prediction["evidence"]
+        yield f"claim {plain(unit.id)}"
+        for abstract, entry in given.items():
+            yield ""
+            yield from _explained_abstract(abstract, gold.get(abstract), entry)
+        for abstract, sets in gold.items():
+            if abstract not in given:
+                yield ""
+                yield f"abstract {plain(abstract)}: not predicted"
+                yield f"  gold       {_shown(sets)}"
+                missed = sum(len(each["sentences"]) for each in sets)
+                yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
+        if not gold and not given:
+            yield ""
+            yield "no abstract is relevant and none is predicted"
+
+    def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
+        sets: Mapping[str, list[Entry]] = unit.gold["evidence"]
+        return sets
+
+    def evidence(self, unit: Unit) -> Mapping[str, Entry]:
+        evidence: Mapping[str, Entry] = unit.prediction["evidence"]
+        return evidence
+
+    def entries(self, value: Any) -> list[Entry]:
+        return [] if value is None else [value]
+
+    def value(self, entry: Entry) -> Entry:
+        return entry
+
+    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[object]:
+        predicted = sentence_keys(entries[0])
+        return min((lacking_sentences(each, predicted) for each in sets), key=len)
+
+    def complete(self, value: Any, lacking: Any) -> None:
+        value["sentences"] = [*value["sentences"], *lacking]
+
+    def order(self, gold: Mapping[str, Any], given: Mapping[str, Any]) -> Iterable[str]:
+        return dict.fromkeys((*(abstract for abstract in given if abstract in gold), *gold))
+
+    def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
+        gold, predicted = unit.gold["evidence"], unit.prediction["evidence"]
+        for abstract, sets in gold.items():
+            given = predicted.get(abstract)
+            verdict = None if given is None else judge(sets, given)
+            if given is None or verdict is None:
+                shown = None
+            elif not verdict.label_right:
+                shown = f"{given['label']}, gold {text_of(sets[0]['label'])}"
+            elif verdict.rationalized:
+                shown = f"{given['label']}, rationalized"
+            else:
+                shown = f"{given['label']}, no whole gold set among its first {verdict.cap} sentences"
+            yield Part("abstract", abstract, verdict is not None and verdict.label_right, shown)
+            there = frozenset[Hashable]() if given is None else sentence_keys(given)
+            for number, each in enumerate(sets, start=1):
+                keys = sentence_keys(each)
+                found = len(keys & there)
+                shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
+                value = set_value(abstract, number, each)
+                yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
+            for sentence in extra_sentences(self.entries(given), sets):
+                yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
+        for abstract, given in predicted.items():
+            if abstract not in gold:
+                yield Part("abstract", abstract, False, f"{given['label']}, not relevant")
+
+
+def _claims(source: Source, entries_of: Callable[[object], Any], *further: str) -> list[Entry]:
+    """The claims of either file, with what `entries_of` makes of the evidence for each abstract, and `further` keys."""
     claims = []
     for number, value in reading.json_lines(source):
-        claim = value.get("id", []) if isinstance(value, dict) else []
-        with reading.located(place={"line": number, "claim": claim}):
-            claims.append(claim_of(value, read_abstract))
+        named = value.get("id", []) if isinstance(value, dict) else []
+        with reading.located(place={"line": number, "claim": named}):
+            fields = reading.as_object(value, "the line")
+            identifier = reading.identifier(fields, "id")
+            given = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
+            evidence: dict[str, Any] = {}
+            with reading.located() as place:
+                for abstract, entries in given.items():
+                    place["abstract"] = abstract
+                    evidence[abstract] = entries_of(entries)
+            kept = {key: fields[key] for key in further if key in fields}
+            claims.append({"id": identifier, "evidence": evidence, **kept})
     return claims
 
 
-def claim_of(value: object, read_abstract: Callable[[object], Abstract]) -> Claim[Abstract]:
-    """A line of either file. Raises InputError, which names the abstract, for what is no claim."""
-    fields = reading.as_object(value, "the line")
-    claim = reading.identifier(fields, "id")
-    abstracts = {}
-    evidence = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
-    with reading.located() as place:
-        for abstract, given in evidence.items():
-            place["abstract"] = abstract
-            abstracts[abstract] = read_abstract(given)
-    return Claim(claim, abstracts, fields.get("cited_doc_ids"))
-
-
-def _gold_abstract(value: object) -> GoldAbstract:
+def _gold_sets(value: object) -> list[Entry]:
     sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
     if not sets:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
@@ -218,11 +255,10 @@ def _gold_abstract(value: object) -> GoldAbstract:
         other = reading.member(each, "label")
         if other != label:
             raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return GoldAbstract(label, tuple(tuple(reading.sentences_of(each)) for each in sets))
+    return [{"label": label, "sentences": reading.sentences_of(each)} for each in sets]
 
 
-def predicted_abstract(value: object) -> PredictedAbstract:
-    """What is predicted of an abstract. Raises InputError for what is no prediction."""
+def _predicted_entry(value: object) -> Entry:
     if isinstance(value, list):
         raise InputError(
             "a list of entries where one object with label and sentences is expected",
@@ -231,15 +267,18 @@ def predicted_abstract(value: object) -> PredictedAbstract:
     fields = reading.as_object(value, "the prediction")
     label = reading.member(fields, "label")
     if not isinstance(label, str) or label not in LABELS:
-        spelled = label.strip().upper() if isinstance(label, str) else ""
-        remedy = _REMEDIES.get(spelled)
-        raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
-    return PredictedAbstract(sys.intern(label), tuple(reading.sentences_of(fields)))
+        raise _unknown_label(label)
+    return {"label": sys.intern(label), "sentences": reading.sentences_of(fields)}
 
 
-def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedClaim]], any_order: bool) -> None:
+def _unknown_label(label: object) -> InputError:
+    remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
+    return InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+
+
+def _check_claims(gold: Gold[list[Entry]], predicted: Gold[list[Entry]], any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    wanted_ids, ids = ([claim.id for claim in each.content] for each in (gold, predicted))
+    wanted_ids, ids = ([claim["id"] for claim in each.content] for each in (gold, predicted))
     if wanted_ids == ids:
         return
     wanted, found = Counter(map(as_key, wanted_ids)), Counter(map(as_key, ids))
@@ -270,42 +309,15 @@ def _check_claims(gold: Gold[list[GoldClaim]], predicted: Gold[list[PredictedCla
     raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
 
 
-def count(gold: GoldClaim, predicted: PredictedClaim) -> tuple[int, ...]:
-    """The row of a claim: the four totals of section 3 and the four correct counts of section 4.
-
-    Raises InputError, which names the abstract, as `judge`.
-    """
-    label_only = rationalized = selection = label = 0
-    with reading.located() as place:
-        for abstract, given in predicted.abstracts.items():
-            place["abstract"] = abstract
-            verdict = judge(gold.abstracts.get(abstract), given)
-            selection += len(verdict.correct)
-            if verdict.label_right:
-                label_only += 1
-                rationalized += verdict.rationalized
-                label += len(verdict.correct)
-    return (
-        len(gold.abstracts),
-        len(predicted.abstracts),
-        sum(len(listed) for abstract in gold.abstracts.values() for listed in abstract.sets),
-        sum(len(given.sentences) for given in predicted.abstracts.values()),
-        label_only,
-        rationalized,
-        selection,
-        label,
-    )
-
-
-def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
-    """What is correct in a predicted abstract, given its gold abstract (None where it is not relevant).
+def judge(gold: Sequence[Entry] | None, predicted: Entry) -> Verdict:
+    """What is correct in a predicted abstract, given its gold sets (None where it is not relevant).
 
     Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
     """
     if gold is None:
         return Verdict(False, SENTENCE_CAP, None, frozenset())
-    sets = [frozenset(map(as_key, listed)) for listed in gold.sets]
-    sentences = list(map(as_key, predicted.sentences))
+    sets = list(map(sentence_keys, gold))
+    sentences = list(map(as_key, predicted["sentences"]))
     cap = max(SENTENCE_CAP, min(map(len, sets)))
     leading, every = frozenset(sentences[:cap]), frozenset(sentences)
     claimed: set[Hashable] = set()
@@ -319,52 +331,35 @@ def judge(gold: GoldAbstract | None, predicted: PredictedAbstract) -> Verdict:
         if len(found) == len(gold_set):
             correct |= found
     contained = next((gold_set for gold_set in sets if gold_set <= leading), None)
-    return Verdict(predicted.label == gold.label, cap, contained, frozenset(correct))
+    return Verdict(predicted["label"] == gold[0]["label"], cap, contained, frozenset(correct))
 
 
-def explain(gold: GoldClaim, predicted: PredictedClaim) -> Iterator[str]:
-    """How a claim was scored: each predicted abstract with its sentences, then the abstracts not found."""
-    yield f"claim {plain(gold.id)}"
-    for abstract, given in predicted.abstracts.items():
-        yield ""
-        yield from _explained_abstract(abstract, gold.abstracts.get(abstract), given)
-    for abstract, wanted in gold.abstracts.items():
-        if abstract not in predicted.abstracts:
-            yield ""
-            yield f"abstract {plain(abstract)}: not predicted"
-            yield f"  gold       {plain(wanted.label)}  {_shown_sets(wanted)}"
-            yield f"  missed     1 abstract, {counted(sum(map(len, wanted.sets)), 'sentence')}"
-    if not gold.abstracts and not predicted.abstracts:
-        yield ""
-        yield "no abstract is relevant and none is predicted"
+def _shown(gold: Sequence[Entry]) -> str:
+    return f"{plain(gold[0]['label'])}  {' '.join(map(key_set, map(sentence_keys, gold)))}"
 
 
-def _shown_sets(gold: GoldAbstract) -> str:
-    return " ".join(key_set(map(as_key, listed)) for listed in gold.sets)
-
-
-def _explained_abstract(abstract: str, gold: GoldAbstract | None, given: PredictedAbstract) -> Iterator[str]:
+def _explained_abstract(abstract: str, gold: Sequence[Entry] | None, given: Entry) -> Iterator[str]:
     verdict = judge(gold, given)
     yield f"abstract {plain(abstract)}: {'not relevant' if gold is None else 'relevant'}"
-    yield f"  gold       {'-' if gold is None else f'{plain(gold.label)}  {_shown_sets(gold)}'}"
-    yield f"  predicted  {given.label}  [{', '.join(map(quoted, given.sentences))}]"
+    yield f"  gold       {'-' if gold is None else _shown(gold)}"
+    yield f"  predicted  {given['label']}  [{', '.join(map(quoted, given['sentences']))}]"
     if gold is None:
-        yield f"  wrong      1 abstract, {counted(len(given.sentences), 'sentence')}"
+        yield f"  wrong      1 abstract, {counted(len(given['sentences']), 'sentence')}"
         return
     label_only, labels = ("correct", "labels agree") if verdict.label_right else ("wrong", "labels differ")
     rationalized = "correct" if verdict.rationalized else "wrong"
     contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
     yield f"  label only       {label_only}: {labels}"
     yield f"  rationalized     {rationalized}: {labels}, the first {verdict.cap} sentences contain {contained}"
-    every = frozenset(map(as_key, given.sentences))
+    every = sentence_keys(given)
     lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
-    for listed in gold.sets:
-        gold_set = dict.fromkeys(map(as_key, listed))
+    for each in gold:
+        gold_set = dict.fromkeys(map(as_key, each["sentences"]))
         needed = key_set(key for key in gold_set if key not in every)
         for key in gold_set:
             lacking.setdefault(key, needed)
     seen: set[Hashable] = set()
-    for sentence in given.sentences:
+    for sentence in given["sentences"]:
         key = as_key(sentence)
         if key in seen:
             reason = "wrong: listed before"
@@ -376,3 +371,6 @@ def _explained_abstract(abstract: str, gold: GoldAbstract | None, given: Predict
             reason = "wrong: in no gold set"
         seen.add(key)
         yield f"  sentence {quoted(sentence)}: {reason}"
+
+
+MODE: Final = SciFact()

@@ -26,7 +26,7 @@ from cs_score.coldstart.options import PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Drawing, Target, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
-from cs_score.tasks import task_named
+from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -206,8 +206,7 @@ def unit_of(task: str) -> str:
     """What a unit of a task is called: a query, claim, instance or question."""
     if task == COLD_START_MODE:
         return "query"
-    of_evidence: Any = task_named(task)
-    return str(of_evidence.mode.unit)
+    return mode_named(task).unit
 
 
 def unit_text(record: Any) -> str:
@@ -431,8 +430,8 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     if origin.task == COLD_START_MODE:
         options = [word for name in _SWITCHES for word in _switch(f"-{name}", origin.options.get(name))]
         return [*options, *_named(origin, QUERIES), *runs, *_named(origin, POOL)]
-    task: Any = task_named(origin.task)
-    given = {name: origin.options.get(name) or None for name in task.mode.options.__struct_fields__}
+    names = mode_named(origin.task).options.__struct_fields__
+    given = {name: origin.options.get(name) or None for name in names}
     options = [word for name, value in given.items() for word in _switch(f"--{name.replace('_', '-')}", value)]
     return [origin.task, *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)), *options, *runs]
 

@@ -1,13 +1,14 @@
-"""Tasks: the table of those that there are; `task` says what each offers. A new one needs modules and a row here."""
+"""Tasks: the table of those that there are; `task` says what each offers. A new one needs a module and a row here."""
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.errors import UsageError, nearest
 
-if TYPE_CHECKING:  # it loads what analyses need
+if TYPE_CHECKING:  # they load what only some calls need
+    from cs_score.evidence.mode import Mode
     from cs_score.tasks.task import Task
 
 COLD_START: Final = "coldstart"
@@ -15,18 +16,36 @@ COLD_START: Final = "coldstart"
 
 TASKS: Final[dict[str, str]] = {
     COLD_START: "cs_score.analysis.coldstart.task:TASK",
-    "scifact": "cs_score.analysis.evidence.scifact:TASK",
-    "claims": "cs_score.analysis.evidence.claims:TASK",
-    "r4c": "cs_score.analysis.evidence.r4c:TASK",
-    "hotpotqa": "cs_score.analysis.evidence.hotpotqa:TASK",
+    "scifact": "cs_score.evidence.scifact:MODE",
+    "claims": "cs_score.evidence.claims:MODE",
+    "r4c": "cs_score.evidence.r4c:MODE",
+    "hotpotqa": "cs_score.evidence.hotpotqa:MODE",
 }
-"""Tasks by name, each as `module:value`; a module is imported when its task is asked for."""
+"""Tasks by name, each as `module:value`, which is imported when it is asked for; of a task of evidence the mode."""
+
+OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
+"""What makes a task of a mode."""
+
+
+def mode_named(name: str) -> Mode:
+    """The mode of a task of evidence, which is all that scoring needs. Raises UsageError where there is none."""
+    mode: Mode = _value_of(name)
+    return mode
 
 
 def task_named(name: str) -> Task:
-    """The task of that name. Raises UsageError where there is none."""
+    """The task of that name, with all that can be found of its results. Raises UsageError where there is none."""
+    found = _value_of(name)
+    task: Task = found if name == COLD_START else _imported(OF_EVIDENCE)(found)
+    return task
+
+
+def _value_of(name: str) -> Any:
     if name not in TASKS:
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
-    module, _, value = TASKS[name].partition(":")
-    task: Task = getattr(importlib.import_module(module), value)
-    return task
+    return _imported(TASKS[name])
+
+
+def _imported(path: str) -> Any:
+    module, _, value = path.partition(":")
+    return getattr(importlib.import_module(module), value)

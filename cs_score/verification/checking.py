@@ -20,7 +20,7 @@ from cs_score.base.signature import ANY_MEASURE, Origin
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.evidence.result import Result as EvidenceResult
+from cs_score.evidence.mode import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.display import one_line
 from cs_score.base.documents import Json, check_kind, converted, member_place, read_document, record_in
 from cs_score.base.errors import CsScoreError, InputError, UsageError
@@ -24,7 +23,7 @@ from cs_score.coldstart.options import Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import Resampling
-from cs_score.tasks import TASKS, task_named
+from cs_score.tasks import TASKS, mode_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More were never drawn; a file that asks for more is not ours."""
@@ -120,7 +119,7 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
             except UsageError as error:
                 raise refused(str(error), f"runs[{run.run_id}].scores") from None
         return scores
-    mode = cast(EvidenceTask, task_named(scores.task)).mode
+    mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
         raise refused(f"are not those of {scores.task}", "units.columns")
     if tuple(scores.scores) != mode.measures:
@@ -169,9 +168,9 @@ def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
     return found
 
 
-def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, object]:
+def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
     """The arguments of an evidence task's `score`, from the options of its origin. Raises InputError."""
-    return asdict(converted(options, cast(EvidenceTask, task_named(task)).mode.options, file, place))
+    return asdict(converted(options, mode_named(task).options, file, place))
 
 
 # ---- The inputs of a result, wherever they lie now

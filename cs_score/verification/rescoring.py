@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import UNSET
 
-from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.analysis.many.overview import Overview
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
@@ -42,7 +41,7 @@ from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.preparation.runs import load_prepared
 from cs_score.problems.log import ProblemLog
-from cs_score.tasks import task_named
+from cs_score.tasks import mode_named
 from cs_score.verification.recorded import (
     FoundInput,
     Head,
@@ -55,7 +54,6 @@ from cs_score.verification.recorded import (
 )
 
 if TYPE_CHECKING:
-    from cs_score.evidence.result import Result as EvidenceResult
     from cs_score.statistics.results import ScoreIntervals
 
 
@@ -73,8 +71,8 @@ def scored_again(recorded: Recorded, head: Head, places: Places) -> object:
             return cold_start.chosen_scores(cold_start.document_of(result, of_runs, ()), head.measures, head.measure)
         files = (_the_one(found, role, file, recorded.inside("origin.inputs")) for role in (GOLD, RUN))
         gold, predictions = (each.held().open() for each in files)
-        task = cast(EvidenceTask, task_named(head.task))
-        scored: EvidenceResult = task.score(gold, predictions, **evidence_arguments(head.task, options, file, place))
+        mode = mode_named(head.task)
+        scored = mode.score(gold, predictions, **evidence_arguments(head.task, options, file, place))
         intervals = None if resampling is None else evidence_intervals(scored, resampling)
         write = result_object if recorded.place else evidence_document
         return write(scored, intervals, with_units=head.units is not UNSET)

@@ -38,7 +38,7 @@ PREDICTIONS: list[Json] = [
 
 def counts(gold: Json, *predictions: Json) -> dict[str, float]:
     """The statistics of one claim."""
-    table = claims.score([{"id": 1, **gold}], [{"id": 1, **prediction} for prediction in predictions]).table
+    table = claims.MODE.score([{"id": 1, **gold}], [{"id": 1, **prediction} for prediction in predictions]).table
     return dict(zip(table.columns, table.rows[0]))
 
 
@@ -47,7 +47,7 @@ def level(counted: dict[str, float], name: str) -> tuple[float, ...]:
 
 
 def test_worked_example() -> None:
-    result = claims.score(GOLD, PREDICTIONS)
+    result = claims.MODE.score(GOLD, PREDICTIONS)
     assert list(result.table.rows) == [(2, 1, 1, 3, 7, 1, 1, 1), (1, 0, 0, 0, 0, 0, 1, 0), (0, 0, 1, 0, 0, 1, 1, 0)]
     assert list(result.scores.values()) == [0.75, 0.6, 0.6666666666666665, 0.3, 0.6, 0.4, 1 / 3]
     assert result.notices == ("<predictions>: no prediction for 1 of 3 claims",)
@@ -122,7 +122,7 @@ IN_GOLD, IN_PREDICTIONS = "<gold>: claim 2, document 5: ", "<predictions>: claim
 )
 def test_bad_claim(gold: Json, prediction: Json, expected: str) -> None:
     with pytest.raises(InputError) as raised:
-        claims.score([{"id": 2, **gold}], [{"id": 2, "evidence": {}, **prediction}])
+        claims.MODE.score([{"id": 2, **gold}], [{"id": 2, "evidence": {}, **prediction}])
     assert expected in str(raised.value)
 
 
@@ -130,11 +130,11 @@ def test_bad_claim(gold: Json, prediction: Json, expected: str) -> None:
 def test_bad_line(line: object) -> None:
     for role, gold, predictions in (("gold", [GOLD[1], line], []), ("predictions", [], [GOLD[1], line])):
         with pytest.raises(InputError, match=f"^<{role}>: line 2: "):
-            claims.score(gold, predictions)
+            claims.MODE.score(gold, predictions)
 
 
 def test_explanation_where_no_entry_has_the_label_of_a_set() -> None:
-    lines = claims.score(GOLD, PREDICTIONS).explained(0)
+    lines = claims.MODE.score(GOLD, PREDICTIONS).explained(0)
     at = lines.index("document 20, gold set CONTRADICT {3}")
     assert lines[at + 1 :] == [
         "  predicted  no predicted entry has this label, so every listed sentence (2) is wrong",
@@ -172,7 +172,7 @@ def test_published_baseline_of_perfect_retrieval_and_the_majority_label() -> Non
         {"id": claim["id"], "evidence": {str(each): [entry("SUPPORT", 0)] for each in claim["cited_doc_ids"]}}
         for claim in gold
     ]
-    result = claims.score(gold, baseline)
+    result = claims.MODE.score(gold, baseline)
     assert result.table.sums() == (339, 0, 0, 9, 329, 357, 0, 0)
     shown = [round(result.scores[f"sentence_{name}"], 4) for name in ("precision", "recall", "f1")]
     assert shown == [0.0266, 0.0246, 0.0256]

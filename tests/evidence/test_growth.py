@@ -26,19 +26,19 @@ def _scifact_sentences(size: int) -> Callable[[], object]:
     sentences = [number * COLLIDING for number in range(size)]
     gold = {"id": 1, "evidence": {"1": [{"sentences": sentences, "label": "SUPPORT"}]}}
     given = {"id": 1, "evidence": {"1": {"sentences": sentences[::-1], "label": "SUPPORT"}}}
-    return lambda: scifact.score([gold], [given])
+    return lambda: scifact.MODE.score([gold], [given])
 
 
 def _claims_documents(size: int) -> Callable[[], object]:
     documents = [number * COLLIDING for number in range(1, size + 1)]
     gold = {"id": 1, "cited_doc_ids": documents}
-    return lambda: claims.score([gold], [{"id": 1, "evidence": dict.fromkeys(map(str, documents), ())}])
+    return lambda: claims.MODE.score([gold], [{"id": 1, "evidence": dict.fromkeys(map(str, documents), ())}])
 
 
 def _hotpotqa_facts(size: int) -> Callable[[], object]:
     facts = [["Title", number * COLLIDING] for number in range(size)]
     gold = [{"_id": "q", "answer": "", "supporting_facts": facts}]
-    return lambda: hotpotqa.score(gold, {"answer": {}, "sp": {"q": facts[::-1]}})
+    return lambda: hotpotqa.MODE.score(gold, {"answer": {}, "sp": {"q": facts[::-1]}})
 
 
 @pytest.mark.parametrize("prepared", [_scifact_sentences, _claims_documents, _hotpotqa_facts])
@@ -46,7 +46,7 @@ def test_numbers_that_python_hashes_alike(prepared: Callable[[int], Callable[[],
     assert_grows_in_proportion(prepared, 2500)
 
 
-@pytest.mark.parametrize("score", [functools.partial(scifact.score, any_order=True), claims.score])
+@pytest.mark.parametrize("score", [functools.partial(scifact.MODE.score, any_order=True), claims.MODE.score])
 def test_claims_whose_ids_python_hashes_alike(score: Callable[..., object]) -> None:
     def prepared(size: int) -> Callable[[], object]:
         gold = [{"id": number * COLLIDING, "evidence": {}} for number in range(1, size + 1)]
@@ -63,7 +63,7 @@ def test_many_sets_and_entries_or_one_long_entry(gold: str, predicted: str) -> N
         if not predicted:
             given = [{"sentences": list(range(size)), "label": gold}]
         files = [[{"id": 1, "evidence": {"5": entries}}] for entries in (wanted, given)]
-        return lambda: claims.score(*files)
+        return lambda: claims.MODE.score(*files)
 
     assert_grows_in_proportion(prepared, 600)
 
@@ -84,7 +84,7 @@ def test_many_sets_and_entries_or_one_long_entry(gold: str, predicted: str) -> N
 def test_labels_of_any_kind_are_compared_by_value(gold: object, predicted: list[object], position: int | None) -> None:
     entries = [{"sentences": [number], "label": label} for number, label in enumerate(predicted)]
     wanted = {"id": 1, "evidence": {"5": [{"sentences": [0, 1], "label": gold}]}}
-    result = claims.score([wanted], [{"id": 1, "evidence": {"5": entries}}])
+    result = claims.MODE.score([wanted], [{"id": 1, "evidence": {"5": entries}}])
     text = "\n".join(result.explained(0))
     assert (f"entry {position + 1}, the first" if position is not None else "no predicted entry") in text
 
@@ -97,10 +97,10 @@ def test_many_steps_need_little_memory() -> None:
 
     corpus: Mapping[str, object] = {"k": [derivation() for _ in range(3)]}
     predicted = {"re": {"k": derivation()}}
-    r4c.score({"k": [[]] * 3}, {"re": {"k": []}})  # loads what is needed
+    r4c.MODE.score({"k": [[]] * 3}, {"re": {"k": []}})  # loads what is needed
     tracemalloc.start()
     try:
-        r4c.score(corpus, predicted)
+        r4c.MODE.score(corpus, predicted)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

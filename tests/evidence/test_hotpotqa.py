@@ -54,7 +54,7 @@ def test_normalised(answer: str, expected: str) -> None:
 
 
 def test_worked_example() -> None:
-    result = hotpotqa.score(GOLD, PREDICTIONS)
+    result = hotpotqa.MODE.score(GOLD, PREDICTIONS)
     assert list(result.scores.values()) == [
         *(0.25, 0.45, 0.41666666666666663, 0.5),
         *(0.5, 0.7, 0.6666666666666666, 0.75),
@@ -68,7 +68,7 @@ def test_worked_example() -> None:
 
 def test_repeated_question_counts_twice() -> None:
     gold = [GOLD[2], GOLD[2], GOLD[3]]
-    result = hotpotqa.score(gold, PREDICTIONS)
+    result = hotpotqa.MODE.score(gold, PREDICTIONS)
     assert result.table.ids == ("q3", "q3", "q4")
     assert result.scores["em"] == 2 / 3
     assert result.positions_of("q3") == [0, 1]
@@ -76,9 +76,9 @@ def test_repeated_question_counts_twice() -> None:
 
 def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() -> None:
     more = {"re": 5, "answer": PREDICTIONS["answer"] | {"q9": 4}, "sp": PREDICTIONS["sp"] | {"q9": 4}}
-    assert hotpotqa.score(GOLD, more).scores == hotpotqa.score(GOLD, PREDICTIONS).scores
+    assert hotpotqa.MODE.score(GOLD, more).scores == hotpotqa.MODE.score(GOLD, PREDICTIONS).scores
     gold: list[Json] = [{"_id": "q1"}, {"_id": "q2", "answer": 5, "supporting_facts": 5}, {"_id": 3}]
-    assert set(hotpotqa.score(gold, {"answer": {}, "sp": {}}).scores.values()) == {0.0}
+    assert set(hotpotqa.MODE.score(gold, {"answer": {}, "sp": {}}).scores.values()) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_unknown_ids_and_other_keys_are_ignored_as_is_gold_without_prediction() 
 )
 def test_bad_input(gold: Any, predictions: Any, expected: str) -> None:
     with pytest.raises(InputError) as raised:
-        hotpotqa.score(gold, predictions)
+        hotpotqa.MODE.score(gold, predictions)
     assert str(raised.value).startswith(expected)

@@ -13,7 +13,7 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.evidence import hotpotqa, intervals, scifact
-from cs_score.evidence.result import Result
+from cs_score.evidence.mode import Result
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
@@ -49,13 +49,13 @@ def questions_task(rng: random.Random) -> Task:
 
 def score_claims(gold: list[Json], predictions: list[Json]) -> Result:
     """Units have ids of their own: of equal ids the last claim counts."""
-    return scifact.score(*([{**each, "id": at} for at, each in enumerate(side)] for side in (gold, predictions)))
+    return scifact.MODE.score(*([{**each, "id": at} for at, each in enumerate(side)] for side in (gold, predictions)))
 
 
 def score_questions(gold: list[Json], predictions: list[Json]) -> Result:
     asked = [{**question, "_id": str(position)} for position, question in enumerate(gold)]
     parts = {part: {str(n): each[part] for n, each in enumerate(predictions)} for part in ("answer", "sp")}
-    return hotpotqa.score(asked, parts)
+    return hotpotqa.MODE.score(asked, parts)
 
 
 @pytest.mark.parametrize(("task", "score"), [(scifact_task, score_claims), (questions_task, score_questions)])
@@ -84,4 +84,4 @@ def test_nothing_to_resample(tmp_path: Path) -> None:
     outcome = cs_score("scifact", "--gold", tmp_path / "empty", "--predictions", tmp_path / "empty", "--bootstrap", "5")
     assert outcome.complaint == "there is no unit to resample"
     with pytest.raises(InputError, match="no unit"):
-        intervals(scifact.score([], []))
+        intervals(scifact.MODE.score([], []))

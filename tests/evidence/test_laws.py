@@ -18,7 +18,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.hotpotqa import normalised
-from cs_score.evidence.result import Result
+from cs_score.evidence.mode import Result
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
@@ -100,12 +100,12 @@ def test_scifact_gold_against_gold_is_one(abstracts: list[tuple[str, int, int]],
         predictions.append(
             {"id": number, "evidence": {"7": {"label": label, "sentences": [each for some in sets for each in some]}}}
         )
-    assert set(scifact.score(gold, predictions).scores.values()) == {1.0}
+    assert set(scifact.MODE.score(gold, predictions).scores.values()) == {1.0}
 
 
 @given(st.lists(facts, min_size=1, max_size=4))
 def test_r4c_gold_against_gold_is_one(derivation: list[Any]) -> None:
-    scores = r4c.score({"k": [derivation] * 3}, {"re": {"k": derivation}}).scores
+    scores = r4c.MODE.score({"k": [derivation] * 3}, {"re": {"k": derivation}}).scores
     assert list(scores.values()) == pytest.approx([1.0] * 9, abs=1e-12)
 
 
@@ -113,14 +113,14 @@ def test_r4c_gold_against_gold_is_one(derivation: list[Any]) -> None:
 def test_hotpotqa_gold_against_gold_is_one(asked: Sequence[tuple[str, Json]]) -> None:
     gold = [{"_id": str(n), "answer": answer, "supporting_facts": found} for n, (answer, found) in enumerate(asked)]
     answers, found = ({q["_id"]: q[part] for q in gold} for part in ("answer", "supporting_facts"))
-    assert set(hotpotqa.score(gold, {"answer": answers, "sp": found}).scores.values()) == {1.0}
+    assert set(hotpotqa.MODE.score(gold, {"answer": answers, "sp": found}).scores.values()) == {1.0}
 
 
 EXAMPLES: Mapping[str, tuple[Callable[[Any, Any], Result], Any, Any]] = {
-    "scifact": (scifact.score, GOLD, PREDICTIONS),
-    "claims": (claims.score, CLAIMS_GOLD, CLAIMS_PREDICTIONS),
-    "r4c": (r4c.score, {"k": EXAMPLE_REFERENCES}, {"re": {"k": EXAMPLE_PREDICTION}}),
-    "hotpotqa": (hotpotqa.score, HOTPOTQA_GOLD, HOTPOTQA_PREDICTIONS),
+    "scifact": (scifact.MODE.score, GOLD, PREDICTIONS),
+    "claims": (claims.MODE.score, CLAIMS_GOLD, CLAIMS_PREDICTIONS),
+    "r4c": (r4c.MODE.score, {"k": EXAMPLE_REFERENCES}, {"re": {"k": EXAMPLE_PREDICTION}}),
+    "hotpotqa": (hotpotqa.MODE.score, HOTPOTQA_GOLD, HOTPOTQA_PREDICTIONS),
 }
 
 anything = st.recursive(

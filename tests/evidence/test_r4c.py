@@ -12,6 +12,7 @@ import pytest
 
 from cs_score.base.errors import InputError
 from cs_score.evidence import r4c
+from cs_score.evidence.mode import Result
 from cs_score.evidence.r4c import WEIGHTS, Scorer, drawn_orders, total_weight
 
 Json = dict[str, Any]
@@ -30,8 +31,8 @@ EXAMPLE_REFERENCES = [
 ]
 
 
-def score_one(predicted: object, derivations: object, /, **options: Any) -> r4c.R4CResult:
-    return r4c.score({"k": derivations}, {"re": {"k": predicted}}, **options)
+def score_one(predicted: object, derivations: object, /, **options: Any) -> Result:
+    return r4c.MODE.score({"k": derivations}, {"re": {"k": predicted}}, **options)
 
 
 def problem(predicted: object, derivations: object) -> str:
@@ -112,7 +113,7 @@ def test_worked_example() -> None:
     result = score_one(EXAMPLE_PREDICTION, EXAMPLE_REFERENCES)
     e, r, er = 0.9583333333333334, 0.8571428571428572, 0.9246031746031746
     assert list(result.scores.values()) == pytest.approx([e] * 3 + [r] * 3 + [er] * 3, abs=1e-15)
-    official = result.official()
+    official = result.mode.official(result.scores)
     assert list(official) == ["e", "r", "er"]
     assert official["e"] == {"prec": e, "recall": e, "f1": pytest.approx(e, abs=1e-15)}
     assert result.table.columns[0] == "instances"
@@ -122,7 +123,7 @@ def test_worked_example() -> None:
         {0: 1.7142857142857144, 1: 0.4545454545454546, 2: 0.6},
         {0: 1.8492063492063493, 1: 0.595959595959596, 2: 1.1361111111111113},
     ]
-    for choice, expected in zip(Scorer().evaluate(result.instances[0], ("gold", "predictions")).choices, totals):
+    for choice, expected in zip(r4c.MODE.evaluated(result.units[0]).choices, totals):
         assert dict(zip(choice.order, choice.totals)) == pytest.approx(expected, abs=1e-15)
         assert choice.reference == 0
 
@@ -136,7 +137,7 @@ def tied_corpus(instances: int) -> tuple[Json, Json]:
 
 
 def test_first_drawn_reference_wins_ties() -> None:
-    scores = r4c.score(*tied_corpus(12)).scores
+    scores = r4c.MODE.score(*tied_corpus(12)).scores
     assert [scores[f"{level}_recall"] for level in WEIGHTS] == pytest.approx(
         [0.5416666666666666, 0.5138888888888888, 0.6249999999999999], abs=1e-15
     )
@@ -146,12 +147,12 @@ def test_first_drawn_reference_wins_ties() -> None:
 def test_missing_instances_draw_nothing_where_they_are_no_error() -> None:
     gold, predictions = tied_corpus(6)
     fewer = {key: value for key, value in predictions["re"].items() if key not in ("k0", "k3")}
-    result = r4c.score(gold, {"re": fewer}, ignore_missing=True)
-    assert result.scores == r4c.score(*tied_corpus(4)).scores
+    result = r4c.MODE.score(gold, {"re": fewer}, ignore_missing=True)
+    assert result.scores == r4c.MODE.score(*tied_corpus(4)).scores
     assert result.table.ids == ("k1", "k2", "k4", "k5")
     assert result.notices == ("<predictions>: 2 of 6 instances left out, without prediction",)
     with pytest.raises(InputError) as raised:
-        r4c.score(gold, {"re": fewer})
+        r4c.MODE.score(gold, {"re": fewer})
     assert str(raised.value) == (
         "<predictions>: instance k0: no derivation for it (2 of 6 instances have none); "
         "--ignore-missing leaves such instances out"
@@ -161,7 +162,7 @@ def test_missing_instances_draw_nothing_where_they_are_no_error() -> None:
 @pytest.mark.parametrize("gold", [{}, {"k": []}])
 def test_nothing_to_score(gold: dict[str, object]) -> None:
     with pytest.raises(InputError, match="nothing to score"):
-        r4c.score(gold, {"re": {}}, ignore_missing=True)
+        r4c.MODE.score(gold, {"re": {}}, ignore_missing=True)
 
 
 def test_further_references_and_items_are_not_looked_at() -> None:
@@ -214,5 +215,5 @@ def test_bad_derivation(predicted: object, references: object, expected: str) ->
 )
 def test_bad_file(gold: Any, predictions: Any, expected: str) -> None:
     with pytest.raises(InputError) as raised:
-        r4c.score(gold, predictions)
+        r4c.MODE.score(gold, predictions)
     assert str(raised.value) == expected

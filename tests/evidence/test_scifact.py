@@ -39,14 +39,14 @@ PREDICTIONS: list[Json] = [
 ]
 
 
-def problem(gold: Sequence[object], predictions: Sequence[object], **options: bool) -> str:
+def problem(gold: Sequence[object], predictions: Sequence[object], **options: Any) -> str:
     with pytest.raises(InputError) as raised:
-        scifact.score(gold, predictions, **options)
+        scifact.MODE.score(gold, predictions, **options)
     return str(raised.value)
 
 
 def test_guideline_example() -> None:
-    scores = scifact.score([GUIDELINE_GOLD], [GUIDELINE_PREDICTION]).scores
+    scores = scifact.MODE.score([GUIDELINE_GOLD], [GUIDELINE_PREDICTION]).scores
     for group in ("abstract_label_only", "abstract_rationalized"):
         assert [scores[f"{group}_{measure}"] for measure in ("precision", "recall", "f1")] == [0.5, 0.5, 0.5]
     for group in ("sentence_selection", "sentence_label"):
@@ -55,9 +55,9 @@ def test_guideline_example() -> None:
 
 
 def test_worked_example() -> None:
-    result = scifact.score(GOLD, PREDICTIONS)
+    result = scifact.MODE.score(GOLD, PREDICTIONS)
     assert result.table.ids == ("7", "8", "9")
-    assert result.table.columns == scifact.COLUMNS
+    assert result.table.columns == scifact.MODE.columns
     assert list(result.table.rows) == [(2, 2, 4, 4, 1, 1, 2, 1), (0, 1, 0, 1, 0, 0, 0, 0), (1, 1, 4, 5, 1, 1, 4, 4)]
     assert list(result.scores.values()) == [
         *(0.5, 0.6666666666666666, 0.5714285714285715),
@@ -78,7 +78,7 @@ def test_worked_example() -> None:
 def test_sentences_are_sets_of_values(gold: list[object], predicted: list[object], rationalized: int) -> None:
     claim = {"id": 1, "evidence": {"11": [entry("SUPPORT", *gold)]}}
     given = {"id": 1, "evidence": {"11": entry("SUPPORT", *predicted)}}
-    table = scifact.score([claim], [given]).table
+    table = scifact.MODE.score([claim], [given]).table
     assert table.rows[0][table.columns.index("rationalized_correct")] == rationalized
 
 
@@ -177,12 +177,14 @@ def test_id_mismatch(ids: list[object], any_order: bool, expected: str) -> None:
 
 
 def test_any_order_matches_occurrences_of_an_id_one_by_one_and_ids_are_compared_by_value() -> None:
-    result = scifact.score(GOLD, [line | {"id": float(line["id"])} for line in reversed(PREDICTIONS)], any_order=True)
-    assert result.scores == scifact.score(GOLD, PREDICTIONS).scores
+    result = scifact.MODE.score(
+        GOLD, [line | {"id": float(line["id"])} for line in reversed(PREDICTIONS)], any_order=True
+    )
+    assert result.scores == scifact.MODE.score(GOLD, PREDICTIONS).scores
     assert result.table.ids == ("7", "8", "9")
     assert result.positions_of(8) == [1]
     first, second = ({"id": 1, "evidence": {key: PREDICTIONS[0]["evidence"][key]}} for key in ("101", "102"))
     gold = [GOLD[0] | {"id": 1}, GOLD[0] | {"id": 1}]
-    in_order = scifact.score(gold, [first, second])
+    in_order = scifact.MODE.score(gold, [first, second])
     assert in_order.table.ids == ("1", "1")
-    assert scifact.score(gold, [first, second], any_order=True).table.rows == in_order.table.rows
+    assert scifact.MODE.score(gold, [first, second], any_order=True).table.rows == in_order.table.rows

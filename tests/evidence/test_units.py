@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.result import Mode
+from cs_score.evidence.mode import Mode
 from cs_score.measures.registry import divide
 from cs_score.statistics.units import UnitTable
 

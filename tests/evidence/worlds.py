@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from cs_score.evidence.result import Result
+from cs_score.evidence.mode import Result
 from cs_score.tasks import task_named
 
 Json = Any
@@ -32,10 +32,10 @@ class World(Record):
 
 
 SCORERS: Final[Mapping[str, Callable[..., Result]]] = {
-    "scifact": scifact.score,
-    "claims": claims.score,
-    "r4c": r4c.score,
-    "hotpotqa": hotpotqa.score,
+    "scifact": scifact.MODE.score,
+    "claims": claims.MODE.score,
+    "r4c": r4c.MODE.score,
+    "hotpotqa": hotpotqa.MODE.score,
 }
 
 

@@ -121,7 +121,7 @@ def test_a_baseline_of_something_else_is_refused_unless_told(other: dict[str, An
 
 def answered(name: str, right: Sequence[int], *, units: int = 40) -> Measured:
     """A HotpotQA result in which these questions are answered right."""
-    score = hotpotqa.score(
+    score = hotpotqa.MODE.score(
         [{"_id": str(at), "answer": "a", "supporting_facts": []} for at in range(units)],
         {"answer": {str(at): "a" if at in right else "b" for at in range(units)}, "sp": {}},
     )

@@ -14,9 +14,9 @@ from cs_score.analysis.outcomes import Outcome, TwoSided, heading
 from cs_score.base.display import SCREEN, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
-from cs_score.evidence.reading import text_of
+from cs_score.evidence.mode import Mode
+from cs_score.evidence.reading import counted, text_of
 from cs_score.evidence.report import score_lines
-from cs_score.evidence.result import Mode, counted
 from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
 
 

@@ -1,20 +1,23 @@
-"""The tasks of evidence: gold and predictions, units that are scored one by one, and what their mistakes cost.
+"""Why an evidence mode's score is what it is: what each mistake costs, the error budget, groups, two results compared.
 
-A change replaces one unit's prediction and nothing else, so that its effect is found by scoring that unit again.
+A change replaces one prediction and nothing else: its effect is found by scoring the units anew that it is for.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import operator
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.evidence.difference import diff
 from cs_score.analysis.evidence.documents import (
     Analysis,
+    Answer,
     BudgetRow,
     ConfusionCount,
     Difference,
@@ -22,52 +25,74 @@ from cs_score.analysis.evidence.documents import (
     Explanation,
     Explanations,
     Group,
+    GroupDifference,
+    Judgment,
     Mistake,
+    OutcomeCount,
+    UnitDifference,
     UnitSteps,
     layouts_of,
     text_of_document,
 )
-from cs_score.analysis.outcomes import members_of
+from cs_score.analysis.outcomes import Outcome, compared_units, contributions_of, members_of, outcome_of, sides_of
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.evidence.result import Mode, Result, scores_of
-from cs_score.measures.registry import divide, find, usual
+from cs_score.evidence.mode import Fault, Mode, Part, Progress, Result, Row, Unit
+from cs_score.evidence.reading import as_key
+from cs_score.measures.registry import Ratio, divide, find, usual
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Layout, Table
-from cs_score.tasks.task import Confusion, Examiner, Fault, Progress, Row, Statistics
+from cs_score.tasks.task import Statistics
 
 if TYPE_CHECKING:  # it brings numpy
     from cs_score.statistics.arithmetic import ColumnMeasures
 
-AnyExaminer: TypeAlias = Examiner[Any]
+ASPECT: Final = "aspect"
+"""The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
+
+MOST_UNITS: Final = 20_000
+"""Units of one run that are explained."""
+
+LARGEST_COSTS: Final = 3
+"""Mistakes that an explanation shows of a whole run."""
 
 
-class Unit:
-    """A prediction as it is or as it would be, and the rows of the units of gold that it serves."""
+def numbered(result: Result) -> list[tuple[Any, int]]:
+    """The id of each unit as it stands in gold, and which of those with the id it is, from 1."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for unit in result.units:
+        key = as_key(unit.id)
+        seen[key] += 1
+        found.append((unit.id, seen[key]))
+    return found
 
-    def __init__(
-        self, examiner: AnyExaminer, positions: tuple[int, ...], prediction: Any, rows: tuple[Row, ...]
-    ) -> None:
-        self.examiner, self.positions, self.prediction, self.rows = examiner, positions, prediction, rows
+
+class Entry:
+    """An entry of the predictions file, as it is or as it would be: the units that it is for, and their rows."""
+
+    def __init__(self, at: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
+        """`unit` is the first one."""
+        self._at, self.positions, self.unit, self.rows = at, positions, unit, rows
 
     @cached_property
     def faults(self) -> Sequence[Fault]:
-        return self.examiner.faults(self.positions[0], self.prediction)
+        return self._at.mode.faults(self.unit, self._at.measure)
 
     def corrected(self, faults: Sequence[Fault]) -> Any:
         """The prediction without these faults."""
-        return self.examiner.corrected(self.positions[0], self.prediction, faults)
+        return self._at.mode.corrected(self.unit, faults)
 
-    def without(self, faults: Sequence[Fault]) -> Unit:
-        """The unit without these faults. Raises InputError where the scorer would refuse that prediction."""
-        prediction = self.corrected(faults)
-        rows = tuple(self.examiner.row(each, prediction) for each in self.positions)
-        return Unit(self.examiner, self.positions, prediction, rows)
+    def without(self, faults: Sequence[Fault]) -> Entry:
+        """The entry without these faults. Raises InputError where the scorer would refuse that prediction."""
+        prediction, units = self.corrected(faults), self._at.result.units
+        rows = [self._at.mode.row(units[each]._replace(prediction=prediction)) for each in self.positions]
+        return Entry(self._at, self.positions, self.unit._replace(prediction=prediction), rows)
 
-    def without_kind(self, kind: str) -> Unit:
-        """The unit without its faults of one kind, as far as the scorer accepts that prediction."""
+    def without_kind(self, kind: str) -> Entry:
+        """The entry without its faults of one kind, as far as the scorer accepts that prediction."""
         faults = [fault for fault in self.faults if fault.kind == kind]
         try:
             return self.without(faults) if faults else self
@@ -83,19 +108,10 @@ class Unit:
         return True
 
 
-def units_of(examiner: AnyExaminer) -> list[Unit]:
-    """The units as they were predicted."""
-    rows = examiner.result.table.rows
-    return [
-        Unit(examiner, positions, examiner.written(positions[0]), tuple(rows[each] for each in positions))
-        for positions in examiner.together()
-    ]
-
-
 class Cost(NamedTuple):
-    """A fault of a unit with its effects; of those with the unknown effect `reason` says why."""
+    """A fault of an entry with its effects; of those with the unknown effect `reason` says why."""
 
-    unit: Unit
+    entry: Entry
     fault: Fault
     gain: float | None
     effects: dict[str, float | None]
@@ -104,176 +120,229 @@ class Cost(NamedTuple):
     @property
     def position(self) -> int:
         """That of the first unit of gold that the prediction serves."""
-        return self.unit.positions[0]
+        return self.entry.positions[0]
 
 
-def costs_of(examiner: AnyExaminer, units: Iterable[Unit]) -> list[Cost]:
-    """All faults, the largest gain first, equal ones in the order of gold; last those whose effect is unknown.
+class Examination:
+    """A result looked at by one measure."""
 
-    The effect of a fault is the measure of predictions in which the unit alone is replaced, minus the measure as it is.
-    """
-    result = examiner.result
-    sums, measures = result.table.sums(), result.mode.measures
-    now = result.mode.formula(sums, divide)
-    found = []
-    for unit in units:
-        for fault in unit.faults:
-            try:
-                rows = unit.without([fault]).rows
-            except InputError as error:
-                found.append(Cost(unit, fault, None, dict.fromkeys(measures), str(error)))
-                continue
-            after = sums
-            for old, new in zip(unit.rows, rows):
-                after = tuple([total + (then - before) for total, before, then in zip(after, old, new)])
-            then = result.mode.formula(after, divide)
-            effects = {name: new - old for name, new, old in zip(measures, then, now)}
-            found.append(Cost(unit, fault, effects[examiner.measure], effects, UNSET))
-    return sorted(found, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
+    def __init__(self, result: Result, measure: str) -> None:
+        self.result, self.mode, self.measure = result, result.mode, measure
+        self.names = numbered(result)
 
+    @cached_property
+    def head(self) -> dict[str, Any]:
+        """The fields that what is found begins with."""
+        origin = replace(self.result.origin, measure=self.measure)
+        return {
+            "task": origin.task,
+            "measure": self.measure,
+            "signature": str(origin.signature),
+            "origin": origin,
+            "score": self.result.scores[self.measure],
+            "scores": dict(self.result.scores),
+        }
 
-def mistakes_of(costs: Iterable[Cost], names: Sequence[tuple[Any, int]]) -> tuple[Mistake, ...]:
-    """Costs as documents list them; `names` as `Examiner.numbered` gives them."""
-    found = []
-    for unit, fault, gain, effects, reason in costs:
-        about = *names[unit.positions[0]], fault.part, fault.predicted, fault.gold
-        found.append(Mistake(fault.kind, *about, gain, effects, unit.corrected([fault]), reason))
-    return tuple(found)
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The predictions as they are."""
+        together: dict[Hashable, list[int]] = {}
+        for position, unit in enumerate(self.result.units):
+            together.setdefault(as_key(unit.id) if self.mode.shares_predictions else position, []).append(position)
+        units, rows = self.result.units, self.result.table.rows
+        return [Entry(self, served, units[served[0]], [rows[each] for each in served]) for served in together.values()]
 
+    def costs(self, entries: Iterable[Entry]) -> list[Cost]:
+        """All faults, the largest gain first, equal ones in the order of gold; last those whose effect is unknown.
 
-def error_budget(examiner: AnyExaminer, units: Iterable[Unit]) -> tuple[BudgetRow, ...]:
-    """The budget in the order of the kinds. A mistake that the scorer would not let be corrected stays."""
-    result = examiner.result
-    alone = {kind: list(result.table.rows) for kind in examiner.kinds}
-    cumulated = {kind: list(result.table.rows) for kind in examiner.kinds}
-    counts: Counter[str] = Counter()
-    for unit in units:
-        counts.update(fault.kind for fault in unit.faults)
-        after_all = unit
-        for kind in examiner.kinds:
-            one = unit.without_kind(kind)
-            after_all = one if after_all is unit else after_all.without_kind(kind)
-            for rows, after in ((alone[kind], one), (cumulated[kind], after_all)):
-                for position, row in zip(unit.positions, after.rows):
-                    rows[position] = row
+        An effect is the measure of predictions in which the entry alone is replaced, minus the measure as it is.
+        """
+        sums = self.result.table.sums()
+        now = self.mode.formula(sums, divide)
+        found = []
+        for entry in entries:
+            for fault in entry.faults:
+                try:
+                    rows = entry.without([fault]).rows
+                except InputError as error:
+                    found.append(Cost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error)))
+                    continue
+                after = sums
+                for old, new in zip(entry.rows, rows):
+                    after = tuple([total + (then - before) for total, before, then in zip(after, old, new)])
+                then = self.mode.formula(after, divide)
+                changes = map(operator.sub, then, now)
+                effects: dict[str, float | None] = dict(zip(self.mode.measures, changes))
+                found.append(Cost(entry, fault, effects[self.measure], effects, UNSET))
+        return sorted(found, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
 
-    def score(rows: Sequence[Row]) -> float:
-        return scores_of(result.mode, replace(result.table, rows=rows))[examiner.measure]
+    def mistakes(self, costs: Iterable[Cost]) -> tuple[Mistake, ...]:
+        """Costs as documents list them."""
+        found = []
+        for entry, fault, gain, effects, reason in costs:
+            about = *self.names[entry.positions[0]], fault.part, fault.predicted, fault.gold
+            found.append(Mistake(fault.kind, *about, gain, effects, entry.corrected([fault]), reason))
+        return tuple(found)
 
-    now = result.scores[examiner.measure]
-    scores = {kind: score(rows) for kind, rows in alone.items()}
-    return tuple(
-        BudgetRow(kind, counts[kind], then - now, then, score(cumulated[kind])) for kind, then in scores.items()
-    )
+    def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
+        """The budget in the order of the kinds. A mistake that the scorer would not let be corrected stays."""
+        table, kinds = self.result.table, self.mode.kinds
+        alone = {kind: list(table.rows) for kind in kinds}
+        cumulated = {kind: list(table.rows) for kind in kinds}
+        counts: Counter[str] = Counter()
+        for entry in entries:
+            counts.update(fault.kind for fault in entry.faults)
+            after_all = entry
+            for kind in kinds:
+                one = entry.without_kind(kind)
+                after_all = one if after_all is entry else after_all.without_kind(kind)
+                for rows, after in ((alone[kind], one), (cumulated[kind], after_all)):
+                    for position, row in zip(entry.positions, after.rows):
+                        rows[position] = row
 
+        def score(rows: Sequence[Row]) -> float:
+            return self.mode.scores(replace(table, rows=rows).sums())[self.measure]
 
-# ---- Groups and confusions
-
-ASPECT: Final = "aspect"
-"""The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
-
-
-def groups_of(examiner: AnyExaminer, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
-    """The groups of each dimension. Each unit is in one group of a dimension, so that their totals are the table's."""
-    result, mode, table = examiner.result, examiner.result.mode, examiner.result.table
-
-    def group(
-        name: str, units: int, counts: dict[str, float], scores: dict[str, float], measure: str, mistakes: int
-    ) -> Group:
-        row = next(row for row in mode.rows if measure in row.measures)
-        family = dict(zip(mode.headings, (scores[each] for each in row.measures))) if len(row.measures) > 1 else {}
-        precision = family.get("precision", family.get("prec"))
-        shown = (precision, family.get("recall"), family.get("f1"))
-        return Group(name, units, counts, *shown, scores, mistakes, divide(mistakes, len(costs)))
-
-    found: defaultdict[str, list[Group]] = defaultdict(list)
-    for dimension, members in members_of([examiner.groups(each) for each in range(len(table.ids))]).items():
-        group_of = {position: name for name, positions in members.items() for position in positions}
-        often = Counter(group_of[cost.position] for cost in costs)
-        for name, positions in members.items():
-            part = replace(table, rows=[table.rows[each] for each in positions])
-            counts = dict(zip(table.columns, part.sums()))
-            of_group = group(name, len(positions), counts, scores_of(mode, part), examiner.measure, often[name])
-            found[dimension].append(of_group)
-    totals = dict(zip(table.columns, table.sums()))
-    for row in mode.rows if set(mode.measures) <= totals.keys() else ():
-        # A line of the report has the mistakes that one of its measures feels.
-        felt = sum(any(cost.effects[name] for name in row.measures) for cost in costs)
-        counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, result.scores))
-        found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt))
-    return {dimension: tuple(groups) for dimension, groups in found.items()}
-
-
-def counted_confusions(confusions: Iterable[Confusion]) -> tuple[ConfusionCount, ...]:
-    """Confusions with their numbers, those of one kind together, the most frequent first."""
-    often = Counter(confusions)
-    kinds = list(dict.fromkeys(confusion.of for confusion in often))
-    found = [ConfusionCount(each.of, each.gold, each.predicted, count) for each, count in often.items()]
-    return tuple(sorted(found, key=lambda each: (kinds.index(each.of), -each.count, each.gold, each.predicted)))
-
-
-# ---- How units were scored
-
-MOST_UNITS: Final = 20_000
-"""Units of one run that are explained."""
-
-
-def explanations_of(
-    examiner: AnyExaminer, names: Sequence[tuple[Any, int]], costs: Sequence[Cost], *, with_others: bool
-) -> Explanations:
-    """How units were scored, at most `MOST_UNITS`: those of the costs first, and without costs `with_others`."""
-    wanted = dict.fromkeys((*(cost.position for cost in costs), *(range(len(names)) if with_others else ())))
-    chosen = sorted([*wanted][:MOST_UNITS])
-    return Explanations(
-        len(names) - len(chosen),
-        tuple(UnitSteps(names[position][0], names[position][1], (number,)) for number, position in enumerate(chosen)),
-        tuple("\n".join(map(one_line, examiner.result.explained(position))) for position in chosen),
-    )
-
-
-def explained_units(
-    examiner: AnyExaminer, names: Sequence[tuple[Any, int]], positions: Sequence[int]
-) -> tuple[ExplainedUnit, ...]:
-    """How the units at these positions were scored, and what their mistakes cost."""
-    result, wanted = examiner.result, frozenset(positions)
-    costs: defaultdict[int, list[Cost]] = defaultdict(list)
-    for cost in costs_of(examiner, (each for each in units_of(examiner) if not wanted.isdisjoint(each.positions))):
-        for position in cost.unit.positions:
-            costs[position].append(cost)
-    return tuple(
-        ExplainedUnit(
-            *names[position],
-            lines=tuple(result.explained(position)),
-            statistics=dict(zip(result.table.columns, result.table.rows[position])),
-            scores=dict(zip(result.mode.measures, result.mode.formula(result.table.rows[position], divide))),
-            prediction=examiner.written(position),
-            mistakes=mistakes_of(costs[position], names),
+        now = self.result.scores[self.measure]
+        scores = {kind: score(rows) for kind, rows in alone.items()}
+        return tuple(
+            BudgetRow(kind, counts[kind], then - now, then, score(cumulated[kind])) for kind, then in scores.items()
         )
-        for position in positions
-    )
+
+    def groups(self, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
+        """The groups of each dimension. Each unit is in one group of a dimension, whose totals are the table's."""
+        mode, table = self.mode, self.result.table
+
+        def group(
+            name: str, units: int, counts: dict[str, float], scores: dict[str, float], measure: str, mistakes: int
+        ) -> Group:
+            row = next(row for row in mode.rows if measure in row.measures)
+            family = dict(zip(mode.headings, (scores[each] for each in row.measures))) if len(row.measures) > 1 else {}
+            shown = family.get("precision", family.get("prec")), family.get("recall"), family.get("f1")
+            return Group(name, units, counts, *shown, scores, mistakes, divide(mistakes, len(costs)))
+
+        found: defaultdict[str, list[Group]] = defaultdict(list)
+        for dimension, members in members_of(list(map(mode.groups, self.result.units))).items():
+            group_of = {position: name for name, positions in members.items() for position in positions}
+            often = Counter(group_of[cost.position] for cost in costs)
+            for name, positions in members.items():
+                sums = replace(table, rows=[table.rows[each] for each in positions]).sums()
+                counts = dict(zip(table.columns, sums))
+                of_group = group(name, len(positions), counts, mode.scores(sums), self.measure, often[name])
+                found[dimension].append(of_group)
+        totals = dict(zip(table.columns, table.sums()))
+        for row in mode.rows if set(mode.measures) <= totals.keys() else ():
+            # A line of the report has the mistakes that one of its measures feels.
+            felt = sum(any(cost.effects[name] for name in row.measures) for cost in costs)
+            counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, self.result.scores))
+            found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt))
+        return {dimension: tuple(groups) for dimension, groups in found.items()}
+
+    def confusions(self) -> tuple[ConfusionCount, ...]:
+        """Confusions with their numbers, those of one kind together, the most frequent first."""
+        often = Counter(each for unit in self.result.units for each in self.mode.confusions(unit))
+        kinds = list(dict.fromkeys(confusion.of for confusion in often))
+        found = [ConfusionCount(each.of, each.gold, each.predicted, count) for each, count in often.items()]
+        return tuple(sorted(found, key=lambda each: (kinds.index(each.of), -each.count, each.gold, each.predicted)))
+
+    def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
+        """How units were scored, at most `MOST_UNITS`: those of the costs first, and without costs `with_others`."""
+        everywhere = range(len(self.names)) if with_others else ()
+        chosen = sorted([*dict.fromkeys((*(cost.position for cost in costs), *everywhere))][:MOST_UNITS])
+        steps = []
+        for number, position in enumerate(chosen):
+            unit, occurrence = self.names[position]
+            steps.append(UnitSteps(unit, occurrence, (number,)))
+        texts = tuple("\n".join(map(one_line, self.result.explained(position))) for position in chosen)
+        return Explanations(len(self.names) - len(chosen), tuple(steps), texts)
+
+    def explained(self, positions: Sequence[int]) -> tuple[ExplainedUnit, ...]:
+        """How the units at these positions were scored, and what their mistakes cost."""
+        result, wanted = self.result, frozenset(positions)
+        costs: defaultdict[int, list[Cost]] = defaultdict(list)
+        for cost in self.costs(each for each in self.entries if not wanted.isdisjoint(each.positions)):
+            for position in cost.entry.positions:
+                costs[position].append(cost)
+        return tuple(
+            ExplainedUnit(
+                *self.names[position],
+                lines=tuple(result.explained(position)),
+                statistics=dict(zip(result.table.columns, result.table.rows[position])),
+                scores=self.mode.scores(result.table.rows[position]),
+                prediction=result.units[position].prediction,
+                mistakes=self.mistakes(costs[position]),
+            )
+            for position in positions
+        )
+
+
+# ---- Two results
+
+Key: TypeAlias = tuple[Hashable, int]
+"""A unit by its id as a key, and which of those with the id it is, from 1."""
+
+
+class _Side:
+    """One of two results: its units by their keys, in the order of its table."""
+
+    def __init__(self, result: Result, measure: str) -> None:
+        self._mode, self._measure = result.mode, measure
+        self._formula = result.mode.formula_of([measure])
+        self._nothing = (0.0,) * len(result.table.columns)
+        self.shown = {(as_key(unit), number): (unit, number) for unit, number in numbered(result)}
+        self.rows = dict(zip(self.shown, result.table.rows))
+        self.units = dict(zip(self.shown, result.units))
+
+    def score(self, keys: Iterable[Key]) -> float:
+        """Of some units; those that were not scored add nothing."""
+        sums = [math.fsum(column) for column in zip(*(self.rows.get(key, self._nothing) for key in keys))]
+        return float(self._formula(sums, divide)[0])
+
+    def ratio(self, key: Key) -> Ratio | None:
+        """The score of a unit as a ratio; None where it was not scored."""
+        return self._formula(self.rows[key], Ratio)[0] if key in self.rows else None
+
+    def parts(self, key: Key) -> Mapping[tuple[str, str, int], Part]:
+        """The parts of a unit by what they are, their value, and which of equal ones they are."""
+        seen: Counter[tuple[str, str]] = Counter()
+        found = {}
+        for part in self._mode.parts(self.units[key], self._measure) if key in self.units else ():
+            named = part.what, json.dumps(part.value, sort_keys=True)
+            seen[named] += 1
+            found[*named, seen[named]] = part
+        return found
+
+
+def _answers(
+    first: _Side, second: _Side, shown: Mapping[Key, tuple[object, int]]
+) -> tuple[list[Answer], tuple[OutcomeCount, ...]]:
+    """The parts of each unit that were judged differently, those of A and then those that only B has; all counted."""
+    differing = []
+    often: Counter[tuple[str, Outcome]] = Counter()
+    for unit in dict.fromkeys((*first.shown, *second.shown)):
+        ones, others = first.parts(unit), second.parts(unit)
+        for key in dict.fromkeys((*ones, *others)):
+            known = ones[key] if key in ones else others[key]
+            one, other = (
+                None if part is None or part.judgment is None else Judgment(part.right, part.judgment)
+                for part in (ones.get(key), others.get(key))
+            )
+            right = one is not None and one.right, other is not None and other.right
+            outcome = outcome_of(right, (one is not None, other is not None))
+            often[known.what, outcome] += 1
+            if (one and one.judgment) != (other and other.judgment):
+                differing.append(Answer(*shown[unit], known.what, known.value, one, other, outcome))
+    whats = sorted({what for what, _ in often})
+    return differing, tuple(OutcomeCount(what, each, often[what, each]) for what in whats for each in Outcome)
 
 
 # ---- The task
 
-LARGEST_COSTS: Final = 3
-"""Mistakes that an explanation shows of a whole run."""
-
 
 class EvidenceTask(Record):
-    """A task of evidence.
-
-    `mode` describes its numbers, `score` takes gold (perhaps as `read_gold` gives it), predictions and the mode's
-    `options`, `examiner` a result and a measure. `summary` and `files` stand in the help; with `takes_long` a terminal
-    shows how far scoring is.
-    """
+    """A task of evidence: what is found of the results of its mode."""
 
     mode: Mode
-    read_gold: Callable[..., Any]
-    score: Callable[..., Result]
-    examiner: Callable[[Any, str], AnyExaminer]
-    summary: str
-    files: str
-    takes_long: bool = False
 
     @property
     def name(self) -> str:
@@ -302,32 +371,67 @@ class EvidenceTask(Record):
         """Mistakes, error budget, groups and confusions. Raises UsageError for an unknown measure.
 
         With `is_whole` all mistakes unless `top`, and how units were scored; otherwise what a text shows. `progress`
-        hands back the units twice, once for the budget and once for the mistakes.
+        hands back the predictions twice, once for the budget and once for the mistakes.
         """
-        examiner = self.examiner(result, self.measure_of(measure))
-        names, units = examiner.numbered(), units_of(examiner)
-        budget = error_budget(examiner, progress(units))
-        costs = costs_of(examiner, progress(units))
-        confusions = (each for position in range(len(names)) for each in examiner.confusions(position))
+        examined = Examination(result, self.measure_of(measure))
+        budget = examined.budget(progress(examined.entries))
+        costs = examined.costs(progress(examined.entries))
         return Analysis(
-            **_head(examiner),
-            units=len(names),
+            **examined.head,
+            units=len(result.units),
             top=UNSET if top is None else top,
-            mistakes=mistakes_of(costs[: top if is_whole else top or TOP], names),
+            mistakes=examined.mistakes(costs[: top if is_whole else top or TOP]),
             budget=budget,
-            groups=groups_of(examiner, costs),
-            confusions=counted_confusions(confusions),
-            explanations=explanations_of(examiner, names, costs[:top], with_others=top is None) if is_whole else UNSET,
+            groups=examined.groups(costs),
+            confusions=examined.confusions(),
+            explanations=examined.explanations(costs[:top], with_others=top is None) if is_whole else UNSET,
         )
 
     def diff(
         self, a: Result, b: Result, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
         top: int | None = None, resampling: Resampling | None = None,
     ) -> Difference:  # fmt: skip
-        """Why B scores otherwise than A. Raises UsageError for results of different tasks, an unknown measure."""
+        """Why B scores otherwise than A, and what each unit contributes to the difference of their scores.
+
+        Every measure is a ratio q = x / y of sums over units. With D for B minus A a unit contributes
+        (D(x) - mean(q) D(y)) / mean(y), and all of them together D(q). A unit that only one of the two was scored on is
+        nothing in the other. `resampling` has the settings of interval and p-values, as in a comparison. Raises
+        UsageError for results of different tasks, an unknown measure.
+        """
         self.measures((a, b))
-        wanted = self.measure_of(measure)
-        return diff((self.examiner(a, wanted), self.examiner(b, wanted)), names, top, resampling)
+        mode, measure = self.mode, self.measure_of(measure)
+        formula = mode.formula_of([measure])
+        first, second = sides = [_Side(result, measure) for result in (a, b)]
+        shown = second.shown | first.shown
+        shares = contributions_of((first.rows, second.rows), formula)
+        is_defined = bool(shares) and None not in shares.values()
+        units = [
+            UnitDifference(*shown[unit], one, other, share)
+            for unit, share in shares.items()
+            if first.ratio(unit) != second.ratio(unit)
+            for one, other in [[side.score([unit]) if unit in side.rows else None for side in sides]]
+        ]
+        keys = list(shares)
+
+        def group(name: str, places: Iterable[int]) -> GroupDifference:
+            members = [keys[place] for place in places]
+            share = math.fsum(shares[unit] or 0.0 for unit in members) if is_defined else None
+            return GroupDifference(name, first.score(members), second.score(members), share)
+
+        groups = members_of([mode.groups((first if unit in first.rows else second).units[unit]) for unit in keys])
+        answers, outcomes = _answers(first, second, shown)
+        compared = compared_units(
+            (a.table, b.table), measure, formula, names, resampling, mode.unit, f"{mode.unit}s", is_defined
+        )
+        return Difference(
+            task=mode.name,
+            **sides_of(measure, names, (a.scores[measure], b.scores[measure]), (a.origin, b.origin), *compared),
+            top=UNSET if top is None else top,
+            units=tuple(sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))[:top]),
+            answers=tuple(answers[:top]),
+            outcomes=outcomes,
+            groups={name: tuple(group(*each) for each in members.items()) for name, members in groups.items()},
+        )
 
     def explain(
         self, result: Result, units: Sequence[str | int] = (), measure: str | None = None, *, progress: Progress = iter
@@ -335,16 +439,15 @@ class EvidenceTask(Record):
         """How units were scored and what their mistakes cost; without units the largest costs of the run.
 
         A unit is named by its id; where gold repeats it, all that are called so are explained. `progress` hands back
-        all units where none is named. Raises UsageError for an unknown measure, InputError for an unknown unit.
+        all predictions where none is named. Raises UsageError for an unknown measure, InputError for an unknown unit.
         """
-        examiner = self.examiner(result, self.measure_of(measure))
-        names = examiner.numbered()
+        examined = Examination(result, self.measure_of(measure))
         positions = [position for unit in units for position in result.positions_of(unit)]
-        costs = [] if units else costs_of(examiner, progress(units_of(examiner)))
+        costs = [] if units else examined.costs(progress(examined.entries))
         return Explanation(
-            **_head(examiner),
-            units=explained_units(examiner, names, positions) if units else (),
-            mistakes=mistakes_of(costs[:LARGEST_COSTS], names),
+            **examined.head,
+            units=examined.explained(positions) if units else (),
+            mistakes=examined.mistakes(costs[:LARGEST_COSTS]),
             statistics=dict(zip(result.table.columns, result.table.sums())),
         )
 
@@ -370,23 +473,9 @@ class EvidenceTask(Record):
         return self.mode.measures
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
-        return Statistics(
-            self.mode.unit, result.table, result.answered(), tuple(dict.fromkeys(result.table.ids)), result.origin
-        )
+        ids = result.table.ids
+        answered = [name for name, unit in zip(ids, result.units) if unit.prediction is not None]
+        return Statistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
 
     def formula(self, measures: Sequence[str]) -> ColumnMeasures:
         return self.mode.formula_of(measures)
-
-
-def _head(examiner: AnyExaminer) -> dict[str, Any]:
-    """The fields that what is found of one result begins with."""
-    result, measure = examiner.result, examiner.measure
-    origin = replace(result.origin, measure=measure)
-    return {
-        "task": origin.task,
-        "measure": measure,
-        "signature": str(origin.signature),
-        "origin": origin,
-        "score": result.scores[measure],
-        "scores": dict(result.scores),
-    }

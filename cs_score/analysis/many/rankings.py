@@ -13,9 +13,8 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cs_score.analysis.evidence.task import EvidenceTask
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
@@ -24,7 +23,7 @@ from cs_score.statistics.comparison import family_pairs, family_tests, tiers
 from cs_score.statistics.options import Family, Note, Resampling, never_significant
 from cs_score.statistics.resampling import Systems, defined
 from cs_score.statistics.units import Unit, UnitTable, units_of
-from cs_score.tasks import task_named
+from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +80,7 @@ def measured(mode: str, names: Sequence[str]) -> Measured:
     if mode == COLD_START_MODE:
         measures = [parse(name) for name in names]
         return Measured(tuple(names), sums_of(measures), formula_of(measures))
-    of_mode = cast(EvidenceTask, task_named(mode)).mode
+    of_mode = mode_named(mode)
     return Measured(tuple(names), of_mode.columns, of_mode.formula_of(names))
 
 

@@ -44,7 +44,7 @@ def abstract(*sentences: int, label: str = "SUPPORT") -> Json:
 
 def test_the_worked_example_of_scifact() -> None:
     """Of four predicted abstracts two of three are right: P 1/2, R 2/3, F1 4/7."""
-    analysis = analyze(scifact.score(GOLD, PREDICTIONS))
+    analysis = analyze(scifact.MODE.score(GOLD, PREDICTIONS))
     assert analysis.measure == "abstract_label_only_f1"
     assert analysis.score == pytest.approx(4 / 7)
     first, second, *others = analysis.mistakes
@@ -61,7 +61,7 @@ def test_the_worked_example_of_scifact() -> None:
 
 def scifact_of(sets: Sequence[Sequence[int]], given: Json, label: str = "SUPPORT") -> Analysis:
     gold = {"id": 1, "evidence": {"11": [{"sentences": each, "label": label} for each in sets]}}
-    return analyze(scifact.score([gold], [{"id": 1, "evidence": given}]), "abstract_rationalized_f1")
+    return analyze(scifact.MODE.score([gold], [{"id": 1, "evidence": given}]), "abstract_rationalized_f1")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_can_be_mended_of_a_kind_is_mended_beside_what_cannot() -> None:
         "id": 1,
         "evidence": {"11": [{"sentences": [1], "label": "MAYBE"}], "12": [{"sentences": [1], "label": "SUPPORT"}]},
     }
-    analysis = analyze(scifact.score([gold], [{"id": 1, "evidence": {}}]))
+    analysis = analyze(scifact.MODE.score([gold], [{"id": 1, "evidence": {}}]))
     (row,) = (row for row in analysis.budget if row.count)
     assert (row.kind, row.count) == ("missed_abstract", 2)
     assert row.score == row.cumulated == pytest.approx(2 / 3)
@@ -109,7 +109,7 @@ def test_what_can_be_mended_of_a_kind_is_mended_beside_what_cannot() -> None:
 
 def test_groups_and_confusions_of_scifact() -> None:
     gold = [*GOLD, {"id": 10, "evidence": {}, "cited_doc_ids": [1, 2]}]
-    analysis = analyze(scifact.score(gold, [*PREDICTIONS, {"id": 10, "evidence": {}}]))
+    analysis = analyze(scifact.MODE.score(gold, [*PREDICTIONS, {"id": 10, "evidence": {}}]))
     assert groups(analysis, "gold_label") == {"CONTRADICT": 1, "CONTRADICT and SUPPORT": 1, "no evidence": 2}
     assert groups(analysis, "gold_sets") == {"0": 2, "1": 1, "3": 1}
     assert groups(analysis, "shortest_set") == {"1": 1, "4": 1, "none": 2}
@@ -131,7 +131,7 @@ def test_groups_and_confusions_of_scifact() -> None:
 
 def claims_of(sets: Json, predicted: Json, cited: Sequence[object] = (10,), measure: str = "sentence_f1") -> Analysis:
     gold = {"id": 1, "cited_doc_ids": list(cited), "evidence": {"10": sets}, "label": "SUPPORT"}
-    return analyze(claims.score([gold], [predicted] if predicted else []), measure)
+    return analyze(claims.MODE.score([gold], [predicted] if predicted else []), measure)
 
 
 RIGHT = abstract(1)
@@ -193,7 +193,7 @@ def test_what_the_scorer_never_reaches_stays_as_it_is() -> None:
 
 def test_gold_that_is_malformed_where_the_scorer_did_not_look() -> None:
     gold = {"id": 1, "cited_doc_ids": ["x"], "evidence": {"10": [{"sentences": [[1]]}]}}
-    analysis = analyze(claims.score([gold], []), "abstract_f1")
+    analysis = analyze(claims.MODE.score([gold], []), "abstract_f1")
     assert [(each.kind, each.part, each.gain) for each in analysis.mistakes] == [
         ("missed_abstract", "10", None), ("missed_abstract", "x", None),
     ]  # fmt: skip
@@ -224,7 +224,7 @@ REFERENCES = [
 
 
 def r4c_of(derivation: Json, measure: str = "er_f1", references: Json = REFERENCES) -> Analysis:
-    return analyze(r4c.score({"q": references}, {"re": {"q": derivation}}), measure)
+    return analyze(r4c.MODE.score({"q": references}, {"re": {"q": derivation}}), measure)
 
 
 def test_what_corrects_a_derivation() -> None:
@@ -259,7 +259,7 @@ def test_the_reference_is_that_of_the_evaluation_of_the_measure() -> None:
 
 def test_the_worked_example_of_hotpotqa() -> None:
     """q1 has a word too many and a fact too many, q2 the wrong answer, q3 lacks facts, q4 an answer."""
-    analysis = analyze(hotpotqa.score(QUESTIONS, ANSWERS), "joint_f1")
+    analysis = analyze(hotpotqa.MODE.score(QUESTIONS, ANSWERS), "joint_f1")
     assert counts(analysis) == {"wrong_answer": 3, "extra_fact": 1, "missed_fact": 1}
     of_q4 = next(mistake for mistake in analysis.mistakes if mistake.unit == "q4")
     assert of_q4.prediction == {"answer": "New York City", "sp": [["D", 0]]}
@@ -278,7 +278,7 @@ def test_the_worked_example_of_hotpotqa() -> None:
 
 def test_a_repeated_question_has_one_prediction_for_both() -> None:
     question = {"_id": "q", "answer": "yes", "supporting_facts": []}
-    analysis = analyze(hotpotqa.score([question, question], {"answer": {"q": "no"}, "sp": {}}))
+    analysis = analyze(hotpotqa.MODE.score([question, question], {"answer": {"q": "no"}, "sp": {}}))
     (mistake,) = analysis.mistakes
     assert (mistake.occurrence, mistake.gain) == (1, 1.0)
 
@@ -292,6 +292,6 @@ def test_a_repeated_question_has_one_prediction_for_both() -> None:
     ],
 )
 def test_what_no_prediction_can_meet_is_no_mistake(question: Json) -> None:
-    analysis = analyze(hotpotqa.score([question], {"answer": {}, "sp": {}}))
+    analysis = analyze(hotpotqa.MODE.score([question], {"answer": {}, "sp": {}}))
     assert analysis.mistakes == ()
     assert analysis.budget[-1].cumulated == 0.0

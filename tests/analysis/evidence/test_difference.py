@@ -15,7 +15,7 @@ from cs_score.analysis.outcomes import Outcome
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
 from cs_score.evidence import r4c, scifact
-from cs_score.evidence.result import Result
+from cs_score.evidence.mode import Result
 from cs_score.statistics.options import Resampling
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
@@ -96,7 +96,7 @@ def test_scifact_by_hand() -> None:
         {"id": 8, "evidence": {}},
         PREDICTIONS[2],
     ]
-    found = diff(scifact.score(GOLD, PREDICTIONS), scifact.score(GOLD, better))
+    found = diff(scifact.MODE.score(GOLD, PREDICTIONS), scifact.MODE.score(GOLD, better))
     assert found.a == pytest.approx(4 / 7)
     assert found.b == 1.0
     # F1 = 2c / (retrieved + relevant): 4/7 and 6/6; mean of the scores 11/14, of the denominators 13/2
@@ -120,7 +120,9 @@ def test_scifact_by_hand() -> None:
 def test_r4c_by_hand() -> None:
     references = [[["T", 0, ["Ada", "born in", "London"]], ["T", 0, ["London", "is in", "England"]]]] * 3
     near, extra = ["T", 0, ["Ada", "born in", "Londn"]], ["T", 0, ["Ada", "born in", "London"]]
-    first, second = (r4c.score({"q": references}, {"re": {"q": given}}) for given in ([near], [extra, extra, extra]))
+    first, second = (
+        r4c.MODE.score({"q": references}, {"re": {"q": given}}) for given in ([near], [extra, extra, extra])
+    )
     found = diff(first, second, "r_f1", resampling=QUICK)
     ada, london = references[0][0][2], references[0][1][2]
     assert shown(found) == [
@@ -134,8 +136,8 @@ def test_r4c_by_hand() -> None:
 def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:
     fact = [["T", 0, ["a", "b", "c"]]]
     gold = {"x": [fact] * 3, "y": [fact] * 3}
-    first, second = (r4c.score(gold, {"re": dict.fromkeys(ids, fact)}, ignore_missing=True) for ids in ("x", "xy"))
-    worse = r4c.score(gold, {"re": {"x": fact, "y": []}}, ignore_missing=True)
+    first, second = (r4c.MODE.score(gold, {"re": dict.fromkeys(ids, fact)}, ignore_missing=True) for ids in ("x", "xy"))
+    worse = r4c.MODE.score(gold, {"re": {"x": fact, "y": []}}, ignore_missing=True)
     assert diff(first, second).difference == 0.0
     found = diff(first, worse)
     (unit,) = found.units
@@ -149,6 +151,8 @@ def test_a_score_without_denominator_has_no_contributions() -> None:
     gold = {"id": 1, "evidence": {}}
     nothing = {"id": 1, "evidence": {}}
     something = {"id": 1, "evidence": {"7": {"label": "SUPPORT", "sentences": [1]}}}
-    found = diff(scifact.score([gold], [nothing]), scifact.score([gold], [something]), "abstract_label_only_precision")
+    found = diff(
+        scifact.MODE.score([gold], [nothing]), scifact.MODE.score([gold], [something]), "abstract_label_only_precision"
+    )
     assert [unit.contribution for unit in found.units] == [None]
     assert "is 0/0 for one of the two" in found.notes[0].text

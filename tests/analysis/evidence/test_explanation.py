@@ -45,19 +45,19 @@ def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObjec
 def test_a_repeated_id_is_told_each_time() -> None:
     gold = [{"id": 5, "evidence": {"1": [{"sentences": [each], "label": "SUPPORT"}]}} for each in (1, 2)]
     predictions = [{"id": 5, "evidence": {"1": {"label": "SUPPORT", "sentences": [1]}}} for _ in range(2)]
-    first, second = explain(scifact.score(gold, predictions), [5], "sentence_label_f1").units
+    first, second = explain(scifact.MODE.score(gold, predictions), [5], "sentence_label_f1").units
     assert (first.occurrence, first.mistakes, first.scores["sentence_label_f1"]) == (1, (), 1.0)
     assert (second.occurrence, [mistake.occurrence for mistake in second.mistakes]) == (2, [2, 2])
 
 
 def test_a_question_that_gold_repeats_has_its_mistakes_each_time() -> None:
     question = {"_id": "q", "answer": "yes", "supporting_facts": []}
-    found = explain(hotpotqa.score([question, question], {"answer": {"q": "no"}, "sp": {}}), ["q"])
+    found = explain(hotpotqa.MODE.score([question, question], {"answer": {"q": "no"}, "sp": {}}), ["q"])
     assert [(unit.occurrence, len(unit.mistakes)) for unit in found.units] == [(1, 1), (2, 1)]
 
 
 def test_what_cannot_be_explained() -> None:
-    result = scifact.score(GOLD, PREDICTIONS)
+    result = scifact.MODE.score(GOLD, PREDICTIONS)
     with pytest.raises(InputError, match="<gold>: no claim 71 was scored; did you mean 7"):
         explain(result, [71])
     with pytest.raises(UsageError, match="no measure called em"):

@@ -1,0 +1,307 @@
+"""Modes: what one declares about its numbers, and its rules for one unit. All else is written once against these."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+
+from cs_score.base.errors import InputError, nearest
+from cs_score.base.records import Record, asdict, replace
+from cs_score.base.runtime import paused_collector
+from cs_score.base.signature import Origin
+from cs_score.base.sources import Input, InputDigest, Source
+from cs_score.evidence.reading import Gold, located, read, text_of
+from cs_score.measures.registry import Divide, Number, SumsFormula, divide, enter, headline
+from cs_score.statistics.options import Resampling
+from cs_score.statistics.resampling import score_intervals
+from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.units import UnitTable
+
+Row: TypeAlias = tuple[float, ...]
+"""The statistics of one unit, in the order of the mode's columns."""
+
+Contents: TypeAlias = tuple[tuple[int, str], ...]
+"""How much an input held of what."""
+
+Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
+"""Hands back the units it is given one after the other, and may show how far the work has come."""
+
+NONE: Final = "none"
+"""What a confusion says where gold or a prediction has no label."""
+
+
+class Unit(NamedTuple):
+    """A claim, an instance or a question: its `id` and its `gold` as the mode reads them, and what is predicted for it.
+
+    A prediction is JSON as it can stand in the predictions file, None where there is none. `files` are what messages
+    call gold and predictions.
+    """
+
+    id: Hashable
+    gold: Any
+    prediction: Any
+    files: tuple[str, str]
+
+
+class Fault(Record):
+    """One thing that is wrong in a unit's prediction: an abstract, a sentence, a fact, a label or an answer.
+
+    `kind` is its kind in the error budget. `part` says where it is: the id of an abstract or document, the number of a
+    predicted fact from 1, None where there is only one place. `predicted` and `gold` are JSON values: what stands there
+    and what should; None where nothing does.
+    """
+
+    kind: str
+    part: str | int | None
+    predicted: Any
+    gold: Any
+
+
+class Part(Record):
+    """A part of gold or of a prediction, how it was judged, and what is wrong in it.
+
+    `what` is an abstract, an evidence set, a sentence, a fact, an answer or a label, `value` (JSON) identifies it
+    within the unit, `judgment` says in words what it counted as, None where nothing was predicted for it.
+    """
+
+    what: str
+    value: Any
+    right: bool
+    judgment: str | None
+    faults: tuple[Fault, ...] = ()
+
+
+class Confusion(Record):
+    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
+
+    of: str
+    gold: str
+    predicted: str
+
+
+class ReportRow(Record):
+    """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
+
+    name: str
+    measures: tuple[str, ...]
+    totals: tuple[str, ...] = ()
+
+
+def report_rows(
+    names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
+) -> tuple[ReportRow, ...]:
+    """A row for each name: its share of the measures, in their order, and its totals where there are any."""
+    each = len(measures) // len(names)
+    return tuple(
+        ReportRow(name, measures[number * each : (number + 1) * each], totals[number] if totals else ())
+        for number, name in enumerate(names)
+    )
+
+
+class Mode:
+    """A task of evidence.
+
+    `unit` is what it scores (singular), `columns` the statistics of a unit. `headings` and `rows`, which name the
+    measures in official order, say how people are shown the result. `options` has a field for each option, with its
+    description and what holds where nothing else is asked for, `fixed` is what nobody chooses, but numbers depend on.
+    `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
+    unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
+    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is.
+    """
+
+    name: ClassVar[str]
+    unit: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+    headings: ClassVar[tuple[str, ...]]
+    rows: ClassVar[tuple[ReportRow, ...]]
+    kinds: ClassVar[tuple[str, ...]]
+    summary: ClassVar[str]
+    files: ClassVar[str]
+    options: ClassVar[type[Record]] = Record
+    fixed: ClassVar[Mapping[str, object]] = {}
+    has_lines: ClassVar[bool] = False
+    shares_predictions: ClassVar[bool] = False
+    takes_long: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        enter(self.name, self.measures)
+
+    # ---- Its numbers
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The official names in official order."""
+        return tuple(measure for row in self.rows for measure in row.measures)
+
+    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+        """From the sums of the columns to the measures: here means over all units, which the first column counts."""
+        units, *totals = sums
+        return tuple(divide(total, units) for total in totals)
+
+    def formula_of(self, measures: Sequence[str]) -> SumsFormula:
+        """The formula of some of the measures; it can be sent to another process."""
+        return partial(self._some, tuple(map(self.measures.index, measures)))
+
+    def _some(self, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]) -> list[Number]:
+        scores = self.formula(sums, divide)
+        return [scores[position] for position in positions]
+
+    def scores(self, sums: Sequence[float]) -> dict[str, float]:
+        """The measures by name, each 0..1."""
+        return dict(zip(self.measures, self.formula(sums, divide)))
+
+    def official(self, scores: Mapping[str, float]) -> dict[str, object]:
+        """The scores in the shape in which the official evaluator gives them."""
+        return dict(scores)
+
+    def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
+        """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
+        usual = {**asdict(self.options()), **self.fixed}
+        chosen = {**usual, **options}
+        shown = (f"{name}={str(value).lower()}" for name, value in chosen.items() if usual.get(name) != value)
+        return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
+
+    # ---- Scoring
+
+    def read_gold(self, gold: Input | object) -> Gold[Any]:
+        """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+        return read(gold, "gold", self.gold, has_lines=self.has_lines)
+
+    @paused_collector()
+    def score(
+        self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
+    ) -> Result:
+        """Score predictions against gold (or what is read of it); each is a path, an open file, or JSON values.
+
+        `options` are fields of the mode's record. Raises InputError for what cannot be scored, UsageError for options
+        that are impossible.
+        """
+        chosen: Any = self.options(**options)
+        known = gold if isinstance(gold, Gold) else self.read_gold(gold)
+        given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
+        units, notices = self.paired(known, given, chosen)
+        ids = tuple(text_of(unit.id) for unit in units)
+        table = UnitTable(ids, self.columns, self.rows_of(progress(units)))
+        return Result(
+            mode=self,
+            units=units,
+            table=table,
+            scores=self.scores(table.sums()),
+            origin=self.origin(asdict(chosen), known.digest, given.digest),
+            read=self.contents(known.content, given.content, table),
+            notices=tuple(notices),
+        )
+
+    @abstractmethod
+    def gold(self, source: Source) -> Any:
+        """What a gold file holds; scoring never changes it. Raises InputError."""
+
+    @abstractmethod
+    def predictions(self, source: Source) -> Any:
+        """What a file of predictions holds. Raises InputError."""
+
+    @abstractmethod
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+        """The units that are scored, and what users should know. Raises InputError for files of different units."""
+
+    @abstractmethod
+    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        """How much of what gold and predictions hold."""
+
+    def rows_of(self, units: Iterable[Unit]) -> list[Row]:
+        """The row of each unit."""
+        return list(map(self.row, units))
+
+    @abstractmethod
+    def row(self, unit: Unit) -> Row:
+        """The statistics of a unit. Raises InputError for what the official evaluator would refuse."""
+
+    @abstractmethod
+    def explained(self, unit: Unit) -> Iterator[str]:
+        """How a unit was scored, in lines; text from the inputs is as it was read."""
+
+    def in_gold(self, unit: Unit) -> located:
+        """Where an InputError about the gold of a unit is."""
+        return located(unit.files[0], {self.unit: unit.id})
+
+    def in_predictions(self, unit: Unit) -> located:
+        """Where an InputError about its prediction is."""
+        return located(unit.files[1], {self.unit: unit.id})
+
+    # ---- What is wrong in a prediction that `row` accepts
+
+    @abstractmethod
+    def parts(self, unit: Unit, measure: str) -> Iterable[Part]:
+        """All that gold wants of the unit, and all else that is predicted for it, as `measure` looks at it."""
+
+    def faults(self, unit: Unit, measure: str) -> list[Fault]:
+        """What is wrong, kind by kind, those of a kind by the number of what they are in, if it has one."""
+        return self.by_kind([fault for part in self.parts(unit, measure) for fault in part.faults])
+
+    def by_kind(self, faults: list[Fault]) -> list[Fault]:
+        """Faults in the order of `faults`."""
+        if len(faults) > 1:
+            faults.sort(key=lambda each: (self.kinds.index(each.kind), each.part if isinstance(each.part, int) else 0))
+        return faults
+
+    @abstractmethod
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+        """The prediction without these of its faults."""
+
+    def groups(self, unit: Unit) -> Mapping[str, str]:
+        """The group of the unit in each dimension, for which gold alone decides."""
+        return {}
+
+    def confusions(self, unit: Unit) -> Iterable[Confusion]:
+        """Gold label against predicted label, for all that has a label."""
+        return ()
+
+
+class Result(Record):
+    """The scores of one run, what they were computed from, and why each unit counted as it did.
+
+    `table` holds the statistics of each of the `units`, `scores` the official measures (each 0..1), `origin` identifies
+    the computation, `read` says what gold and predictions held and `notices` what the user should know about it.
+    """
+
+    mode: Mode
+    units: Sequence[Unit]
+    table: UnitTable
+    scores: Mapping[str, float]
+    origin: Origin
+    read: tuple[Contents, Contents]
+    notices: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What messages call gold and predictions."""
+        gold, predictions = self.origin.inputs
+        return gold.name, predictions.name
+
+    def positions_of(self, unit_id: str | int) -> list[int]:
+        """The positions of the units called `unit_id`: several where gold repeats the id.
+
+        Raises InputError, which names the nearest ids, where nothing in gold is called so.
+        """
+        wanted = str(unit_id)
+        positions = [position for position, known in enumerate(self.table.ids) if known == wanted]
+        if not positions:
+            meant = nearest(wanted, self.table.ids, cutoff=0.5)
+            raise InputError(f"no {self.mode.unit} {wanted} was scored{meant}", file=self.names[0])
+        return positions
+
+    def explained(self, position: int) -> list[str]:
+        """How the unit at a position was scored, in lines; text from the inputs is as it was read."""
+        return list(self.mode.explained(self.units[position]))
+
+
+def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:
+    """The intervals of every measure of `result`, from resamples of its units (claims, instances, questions).
+
+    The name of the unit in `resampling` is set here. Raises InputError where there is no unit.
+    """
+    mode = result.mode
+    settings = replace(resampling or Resampling(), unit=mode.unit)
+    return score_intervals(result.table, mode.measures, mode.formula, settings)
