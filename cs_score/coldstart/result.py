@@ -10,6 +10,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -250,7 +251,7 @@ class Alternatives(Record):
         return cls(counts, rankings)
 
 
-class QueryResult(Record):
+class QueryResult(Record, dict=True):
     """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored. `problems` are
     reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to stop.
     """
@@ -262,6 +263,14 @@ class QueryResult(Record):
     problems: ProblemLog = field(default_factory=ProblemLog)
     uncounted: InputError | None = None
     unranked: InputError | None = None
+
+    @cached_property
+    def rows(self) -> Sequence[ScoreRow]:
+        return [counted_row(tally.name, tally.counts) for tally in self.tallies]
+
+    @cached_property
+    def ranked_rows(self) -> Sequence[ScoreRow]:
+        return ranked_rows(self.rankings)
 
 
 class UnitResult(Record):

@@ -101,8 +101,7 @@ def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], mos
 
 
 def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
-    tallies = (tally for query in _queries(units, "full_id") for tally in query.tallies)
-    return tables.in_printing_order(tables.counted_row(tally.name, tally.counts) for tally in tallies)
+    return tables.in_printing_order(row for query in _queries(units, "full_id") for row in query.rows)
 
 
 def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:

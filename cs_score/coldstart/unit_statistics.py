@@ -10,12 +10,13 @@ entry points, so that reducing first and resampling afterwards is exact. Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
-from cs_score.coldstart.result import Result, RunResult, ScoreRow, by_level
+from cs_score.coldstart.result import ALL_LEVELS, Result, RunResult, ScoreRow
 from cs_score.measures.registry import RANKED, Measure, formula_of, sums_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import ScoreIntervals
@@ -29,27 +30,38 @@ else:
 LDC_QUERY: Final = "LDC query"
 SF_QUERY: Final = "SF query"
 
-# What a row of a table adds to each sum of its level and of ALL.
-_OF_SCORE_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
-    "right": lambda row: row.counts.right if row.counts else 0,
-    "answered": lambda row: row.counts.answered if row.counts else 0,
-    "ground_truth": lambda row: row.counts.ground_truth if row.counts else 0,
-    "precision": lambda row: row.precision,
-    "recall": lambda row: row.recall,
-    "f1": lambda row: row.f1,
-    "rows": lambda row: int(row.ground_truth > 0),
-}
+# What a row of a table adds to, where the table counts and where it ranks.
+_OF_COUNTS: Final = ("precision", "recall", "f1", "rows", "row", "right", "answered", "ground_truth")
+_OF_RANKINGS: Final = (*RANKED, "rankings", "ranking")
 
 
-def _score_at(position: int) -> Callable[[ScoreRow], float]:
-    return lambda row: row.scores[position]
+class RowSums:
+    """The sums that rows of tables add to, by `columns` TABLE:LEVEL:NAME; `row` and `ranking` are numbers of rows."""
 
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        # (Table, is it one that counts) -> level -> places of the columns and of the values that a row adds to them.
+        self._wanted: dict[tuple[str, bool], dict[str, list[tuple[int, int]]]] = {}
+        for place, column in enumerate(columns):
+            table, level, name = column.split(":")
+            is_counted = name in _OF_COUNTS
+            at = (_OF_COUNTS if is_counted else _OF_RANKINGS).index(name)
+            self._wanted.setdefault((table, is_counted), {}).setdefault(level, []).append((place, at))
 
-# An AP table has rows of level ALL of its own; some editions average them together with all others.
-_OF_AP_ROW: Final[dict[str, Callable[[ScoreRow], float]]] = {
-    **{name: _score_at(position) for position, name in enumerate(RANKED)},
-    "rankings": lambda row: int(row.ground_truth > 0),
-}
+    def add(self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, with_total: bool) -> None:
+        """Add rows of a table to `sums`, `with_total` also to those of all levels."""
+        of_level = self._wanted.get((table, is_counted), {})
+        totals: dict[str, tuple[float, ...]] = {}
+        for row in rows if of_level else ():
+            values: tuple[float, ...] = (*row.scores, row.ground_truth > 0, 1)
+            if row.counts is not None:
+                values += (row.counts.right, row.counts.answered, row.counts.ground_truth)
+            for level in (row.level, ALL_LEVELS) if with_total else (row.level,):
+                if level in of_level:
+                    totals[level] = tuple(map(add, totals[level], values)) if level in totals else values
+        for level, values in totals.items():
+            for place, at in of_level[level]:
+                sums[place] += values[at]
 
 
 def unit_name(result: Result) -> str:
@@ -79,28 +91,16 @@ def drawn_units(run: RunResult) -> list[str]:
 
 def unit_table(run: RunResult, measures: Iterable[Measure]) -> UnitTable:
     """The statistics of each unit that `measures` are made of; a level that the run does not have gives zeros."""
-    columns = sums_of(measures)
-    place = {column: position for position, column in enumerate(columns)}
-    sums: dict[str, list[float]] = {unit: [0] * len(columns) for unit in drawn_units(run)}
-
-    def add(
-        variant: str, rows: Iterable[ScoreRow], statistics: dict[str, Callable[[ScoreRow], float]], total: bool
-    ) -> None:
-        for level, of_level in by_level(rows, total).items():
-            named = ((f"{variant}:{level}:{name}", value) for name, value in statistics.items())
-            wanted = [(place[column], value) for column, value in named if column in place]
-            for row in of_level if wanted else ():
-                query = row.name.partition(":")[0]
-                of_unit = sums[run.unit_of.get(query, query)]
-                for position, value in wanted:
-                    of_unit[position] += value(row)
-
-    for variant, table in run.tables.variants:
-        add(variant, table.rows, _OF_SCORE_ROW, total=True)
+    of_rows = RowSums(sums_of(measures))
+    sums: dict[str, list[float]] = {unit: [0] * len(of_rows.columns) for unit in drawn_units(run)}
+    tables = [(variant, table, True, True) for variant, table in run.tables.variants]
     if (ranked := run.average_precision) is not None:
-        for variant, ap_table in ranked.variants:
-            add(variant, ap_table.rows, _OF_AP_ROW, total=ranked.averages_all_levels)
-    return UnitTable(tuple(sums), columns, [tuple(row) for row in sums.values()])
+        tables += [(variant, table, False, ranked.averages_all_levels) for variant, table in ranked.variants]
+    for variant, table, is_counted, with_total in tables:
+        for row in table.rows:
+            query = row.name.partition(":")[0]
+            of_rows.add(sums[run.unit_of.get(query, query)], variant, [row], is_counted, with_total)
+    return UnitTable(tuple(sums), of_rows.columns, [tuple(row) for row in sums.values()])
 
 
 def answered_units(run: RunResult) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.changes import Dependents
+from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.groups import DIMENSIONS, RUN_ONLY
 from cs_score.analysis.coldstart.mistakes import KINDS, correction_of, mistakes_of
@@ -68,7 +68,7 @@ def _check_case(case: Case, folder: Path, most: int) -> None:
         run, rows = call.scored(analysis["run"]).run, analysis["sweep"]
         lines = [line for line in run.links.responses if line.run_id == analysis["run"]]
         for row in rows[:: max(1, len(rows) // FEW)] if not run.links.skipped else ():
-            below = Dependents(run).with_dependents(line for line in lines if line.confidence < row["threshold"])
+            below = Editor(run, analysis["run"]).absence(line for line in lines if line.confidence < row["threshold"])
             check_row(call, analysis, row, set(below.places))
 
 
@@ -184,11 +184,12 @@ def check_budget(call: Call, analysis: Mapping[str, Any]) -> None:
         assert ("reason" in row) == (None in (row["score"], row["cumulated"]))
     scored = call.scored(analysis["run"])
     effects = Effects(scored, [scored.measure(analysis["measure"])])
-    order = effects.rescoring.files.order
-    faults = [fault for of_unit in mistakes_of(scored, effects.rescoring.finding) for fault in of_unit]
+    order = effects.editor.order
+    faults = [fault for of_unit in mistakes_of(scored, effects.editor) for fault in of_unit]
     faults.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     change = correction_of(KINDS, effects, scored.policy, faults)
-    corrected = score({"removed": to_builtins(change.removed), "added": change.texts}, change.policy or scored.policy)
+    gone = to_builtins(effects.editor.removed(change))
+    corrected = score({"removed": gone, "added": change.texts}, change.policy or scored.policy)
     assert _same(analysis["budget"][-1]["cumulated"], corrected)
 
 

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.analysis import analyze
-from cs_score.analysis.coldstart.changes import Finding
+from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.confidence import thresholds
 from cs_score.analysis.coldstart.mistakes import NO_RIGHT_PARENT, ONLY_INEXACT, ONLY_NOMINAL, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
@@ -240,7 +240,7 @@ def missed(world: World, policy: Policy) -> dict[str, str | None]:
         queries, pool, run = (str(Path(folder) / name) for name in world.write(Path(folder)))
         gold = with_pool(open_gold([queries], Options(expand=BASE, policy=policy)), [pool])
         scored: Scored = score_for_analysis(load_run(gold, [run]), policy)
-    faults = (fault for of_unit in mistakes_of(scored, Finding(scored.run, scored.run_id)) for fault in of_unit)
+    faults = (fault for of_unit in mistakes_of(scored, Editor(scored.run, scored.run_id)) for fault in of_unit)
     return {str(fault.class_name): fault.unreachable for fault in faults if fault.kind == "class"}
 
 

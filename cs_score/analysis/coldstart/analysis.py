@@ -114,8 +114,8 @@ def analyze(
         known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
         effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
         ranges = reference_range(scored.result, scored.run.gold.table.edition)
-        swept = sweep(scored, effects.rescoring, chosen, progress)
-        mistakes = list(mistakes_of(scored, effects.rescoring.finding))
+        swept = sweep(scored, effects, chosen, progress)
+        mistakes = list(mistakes_of(scored, effects.editor))
         faults = list(chain.from_iterable(mistakes))
         table = counted_table(scored, chosen, mistakes)
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
@@ -128,7 +128,7 @@ def analyze(
             scores=scored.result.scores,
             signature=str(scored.signature.of(str(chosen))),
             origin=replace(origin, measure=str(chosen)),
-            added_to=effects.rescoring.finding.file.name,
+            added_to=effects.editor.file.name,
             mistake_count=len(faults),
             top=UNSET if top is None else top,
             mistakes=listed,

@@ -24,7 +24,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.changes import Change, ReadLine
-from cs_score.analysis.coldstart.effects import Effects, Rescoring
+from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.groups import CountedTable, lines_of
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.records import Record, replace
@@ -74,13 +74,13 @@ def best_of(rows: Sequence[SweepRow]) -> Best | None:
     return best
 
 
-def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
+def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
     """Precision, recall and F1 of the measure's table and average, macro for one of rankings, by threshold.
 
     Only units that lose a line from one threshold to the next are scored again.
     """
     table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
-    effects = Effects(scored, [measure, *table], rescoring)
+    effects = effects.on([measure, *table])
     run = scored.run
     lines: list[tuple[float, ReadLine]] = []
     others: set[int] = set()
@@ -101,7 +101,7 @@ def sweep(scored: Scored, rescoring: Rescoring, measure: Measure, progress: Prog
     below, at = Change(), 0
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
-        below = rescoring.dependents.with_dependents([line for _, line in lines[first:at]], below)
+        below = effects.editor.absence([line for _, line in lines[first:at]], below)
         effect = effects.of(below, stays=True)
         precision, recall, f1 = (effect.scores[str(each)] for each in table)
         left = total - len(below.responses - others)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import Finding
+from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.groups import RUN_ONLY, counted_table, grouped
 from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
@@ -253,7 +253,7 @@ def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[G
         return {}
     columns = [column.rpartition(":")[2] for column in sums_of([measure])]
     cells = [
-        counted_table(scored, measure, mistakes_of(scored, Finding(scored.run, scored.run_id))).cells
+        counted_table(scored, measure, mistakes_of(scored, Editor(scored.run, scored.run_id))).cells
         for scored in (a, b)
     ]
     found: dict[str, list[GroupShare]] = {}

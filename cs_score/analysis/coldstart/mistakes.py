@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.coldstart.changes import At, Change, Finding
+from cs_score.analysis.coldstart.changes import At, Change, Editor
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.records import Record, field, replace
@@ -97,12 +97,12 @@ def reachability(scored: Scored, *, with_nodes: bool) -> Callable[[str], str | N
     return why_not
 
 
-def mistakes_of(scored: Scored, finding: Finding) -> Iterator[list[Fault]]:
+def mistakes_of(scored: Scored, editor: Editor) -> Iterator[list[Fault]]:
     """The mistakes of a run, unit by unit: wrong lines, their nodes, and missed classes in load order of the pool.
 
     In a row whose slot takes one value classes are missed only if none was found, and the first one stands for them.
     """
-    why_not, unit_of = reachability(scored, with_nodes=finding.has_nodes), scored.run.gold.unit_of
+    why_not, unit_of = reachability(scored, with_nodes=editor.has_nodes), scored.run.gold.unit_of
     for unit in scored.result.units:
         faults: list[Fault] = []
         for line in counted_lines(unit):
@@ -123,7 +123,7 @@ def mistakes_of(scored: Scored, finding: Finding) -> Iterator[list[Fault]]:
             if is_single:  # any of them would do
                 not_found = [] if found else names[:1]
             for name in not_found:
-                if (assessment := finding.answers.get(name)) is not None:
+                if (assessment := editor.answers.get(name)) is not None:
                     reasons = [why_not(each) for each in (names if is_single else [name])]
                     reason = None if None in reasons else reasons[0]
                     faults.append(Fault("class", assessment, MISSED, name, row=row, unreachable=reason))
@@ -202,7 +202,7 @@ def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | Non
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not give come last.
     """
-    order = effects.rescoring.files.order
+    order = effects.editor.order
 
     def rank(row: Mistake) -> tuple[float, int, int, str]:
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
@@ -219,9 +219,9 @@ def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | Non
 def _mistake(fault: Fault, effects: Effects) -> Mistake:
     line, is_class = fault.line, isinstance(fault.line, Assessment)
     if isinstance(line, Assessment):
-        change = Change(added=effects.rescoring.finding.lines(line))
+        change = Change(added=effects.editor.found([line]))
     else:
-        change = effects.rescoring.dependents.with_dependents(fault.lines)
+        change = effects.editor.absence(fault.lines)
     effect = effects.of(change)
     return Mistake(
         kind=fault.kind,
@@ -239,7 +239,7 @@ def _mistake(fault: Fault, effects: Effects) -> Mistake:
         effects=effect.differences,
         reachable=fault.unreachable is None if is_class else UNSET,
         reason="; ".join(filter(None, (fault.unreachable, effect.reason))) or UNSET,
-        removed=change.removed,
+        removed=effects.editor.removed(change),
         added=change.texts,
     )
 
@@ -278,7 +278,6 @@ class BudgetRow(Record, kw_only=True):
 
 def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[Fault]) -> Change:
     """What corrects all mistakes of some kinds; classes among `faults` are in the load order of their answers."""
-    finding = effects.rescoring.finding
     there = {fault.category for fault in faults}
     after, corrected = policy, set()
     for category, side in map(KINDS.__getitem__, kinds):
@@ -288,8 +287,8 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
             after = moved(after, category, WRONG, side)
     lines = [line for fault in faults if fault.category in corrected for line in fault.lines]
     answers = [fault.line for fault in faults if fault.category in corrected and isinstance(fault.line, Assessment)]
-    change = effects.rescoring.dependents.with_dependents(lines)
-    added = finding.lines(*answers, gone=frozenset(change.places), only_linkable=True)
+    change = effects.editor.absence(lines)
+    added = effects.editor.found(answers, change.places, only_linkable=True)
     return replace(change, added=added, policy=None if after == policy else after)
 
 
@@ -309,7 +308,7 @@ def budget(
     Mistakes are those of the run as it is: none that correcting others would bring about. A kind that the policy does
     not count as wrong has no mistake and no gain.
     """
-    effects, order = effects.of_first_measure(), effects.rescoring.files.order
+    effects, order = effects.of_first_measure(), effects.editor.order
     # An answer is given behind the one that it stands below.
     classes = [fault for fault in faults if fault.kind == "class"]
     classes.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
@@ -345,7 +344,7 @@ def budget(
                 reason=reason or cumulated[1] or UNSET,
                 unreachable=Counter(str(fault.unreachable) for fault in lost) if is_missed else UNSET,
                 reachable_recall=(left / to_find if to_find else None) if is_missed else UNSET,
-                removed=change.removed,
+                removed=effects.editor.removed(change),
                 added=change.texts,
                 policy={side.lower(): text for side, text in (change.policy or policy).texts().items()},
             )

@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFile, files_of
+from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFile, run_files
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Rank, Ranked
 from cs_score.analysis.coldstart.scored import Scored
@@ -318,7 +318,7 @@ class Case:
         self.units = {unit.id: unit for unit in scored.result.units}
         self.nodes = Nodes(self.run.links.nodes, self.run.limits.most)
         self.query = cache(partial(QueryCase, self))
-        self.files: Mapping[str, RunFile] = files_of(self.run).files
+        self.files: Mapping[str, RunFile] = run_files(self.run)
         ranked = [each for each in scored.result.measures if not each.average and each.hop is None]
         self.measures = [] if self.measure is None else list(dict.fromkeys((self.measure, *ranked)))
         """The measure that is asked about, and average precision; none without scores."""
@@ -355,17 +355,17 @@ class Case:
         """
         if self.measure is None:
             return None
-        rescoring = self.effects.rescoring
+        editor = self.effects.editor
         if found is None:
-            what, change = "absent", rescoring.dependents.with_dependents(gone)
+            what, change = "absent", editor.absence(gone)
         else:
-            what, change = "found", Change(added=rescoring.finding.lines(found))
+            what, change = "found", Change(added=editor.found([found]))
         if is_computed:
             effect = self.effects.of(change)
         else:
             effect = Effect({}, f"not computed for so many lines; --line {gone[0].number} asks for it")
         effects = {name: effect.differences.get(name) for name in map(str, self.measures)}
-        return LineEffect(what, effects, change.removed, change.texts, effect.reason)
+        return LineEffect(what, effects, editor.removed(change), change.texts, effect.reason)
 
     def is_of_run(self, line: Response) -> bool:
         return line.run_id == self.scored.run_id

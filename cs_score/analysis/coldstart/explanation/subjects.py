@@ -192,7 +192,7 @@ def explain_run(case: Case) -> document.Overview:
     costs: Sequence[Mistake] = ()
     if case.measure is not None:
         effects = case.effects.of_first_measure()
-        costs = cost_list(effects, mistakes_of(case.scored, effects.rescoring.finding), 3)
+        costs = cost_list(effects, mistakes_of(case.scored, effects.editor), 3)
     return document.Overview(
         read=Counter(summary.status for summary in summaries),
         met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
