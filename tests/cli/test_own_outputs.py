@@ -54,16 +54,6 @@ def _forced(form: Form, words: list[str]) -> list[str]:
     return [*form.first, "--force", *words[len(form.first) :]]
 
 
-@pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
-def test_an_earlier_output_in_another_format_is_somebody_elses(ending: str, folder: Path) -> None:
-    other = {"json": "tsv", "tsv": "sarif", "sarif": "json"}[ending]
-    words = ["validate-run", "--check", "q.xml", "run.tab"]
-    assert score_in(folder, [words[0], "--problems", f"p.{ending}", *words[1:]]).status == 0
-    (folder / f"p.{ending}").rename(folder / f"p.{other}")
-    outcome = score_in(folder, [words[0], "--problems", f"p.{other}", *words[1:]])
-    assert (outcome.status, "exists; name another --problems" in refusal(outcome)) == (255, True)
-
-
 def test_a_result_of_an_earlier_call_does_not_stand_beside_a_failure(folder: Path) -> None:
     words = ["--json", "ours.json", "-output_file", "ours", "q.xml", "run.tab", "nope"]
     assert score_in(folder, words).status == 255
@@ -94,14 +84,6 @@ def test_a_batch_leaves_what_others_put_into_the_folder_of_a_run(folder: Path) -
     assert not (folder / "new" / "run" / "out.ldcmax").exists()
 
 
-def test_a_link_to_a_missing_folder_is_told_before_anything_is_scored(folder: Path) -> None:
-    (folder / "o.json").symlink_to("gone/o.json")
-    before = digests(folder)
-    outcome = score_in(folder, ["--json", "o.json", "-output_file", "ours", "q.xml", "run.tab", "qrel"])
-    assert (outcome.status, digests(folder)) == (255, before)
-    assert "Could not open o.json: No such file or directory; choose another --json" in refusal(outcome)
-
-
 def test_an_input_led_to_standard_input_is_one_too(folder: Path) -> None:
     (folder / "gold.tsv").write_bytes((folder / "gold.jsonl").read_bytes())
     words = ["scifact", "--gold", "-", "--predictions", "predictions.jsonl", "--per-item", "gold.tsv"]
@@ -119,17 +101,3 @@ def test_a_comparison_knows_query_files_as_the_scorer_does(tmp_path: Path) -> No
     words = ["compare", "coldstart", "-expand", "ISLE26", "--bootstrap", "20"]
     packed = score_in(tmp_path, [*words, "q.xml.gz", *files[1:]])
     assert (packed.status, packed.stdout) == (0, score_in(tmp_path, [*words, *files]).stdout)
-
-
-def test_equal_results_of_an_earlier_call_may_have_become_one_file(folder: Path) -> None:
-    words = ["batch", "--jobs", "1", "-o", "new", "q.xml", "qrel", "run.tab", "round2.tab"]
-    score_in(folder, words)
-    before = digests(folder / "new")
-    for ending in ("sf", "ap"):
-        (folder / "new" / "run" / f"out.{ending}").unlink()
-        os.link(folder / "new" / "round2" / "out.errlog", folder / "new" / "run" / f"out.{ending}")
-    score_in(folder, words)
-    after = digests(folder / "new")
-    assert {name for name in before if before[name] != after[name]} <= {"run/out.params", "run/signature.json",
-            "round2/out.params", "round2/signature.json", "leaderboard.json"}  # fmt: skip
-    assert after["run/out.sf"] == before["run/out.sf"]

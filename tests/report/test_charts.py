@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 
 from tests.coldstart.command import score_in
-from tests.report.analyses import HOSTILE, SHOWN, analysis, done, write
+from tests.report.analyses import HOSTILE, analysis, done, write
 
 KINDS = ("budget", "cumulated", "groups", "sweep", "reliability", "precision", "confusions")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,27 +44,6 @@ def test_a_chart_has_names_and_a_text_alternative_and_stays_in_its_frame(kind: s
             assert 0 <= float(element.get(name, 0)) <= most
         assert element.get("style") is None
     assert not re.search("[\u202e\x07]", "".join(hostile.itertext()))
-
-
-def test_hostile_names_of_groups_are_text(tmp_path: Path) -> None:
-    chart = chart_in(tmp_path, "groups", analysis(3, HOSTILE))
-    assert {element.tag for element in chart.iter()} == {f"{SVG}{tag}" for tag in TAGS}
-    assert SHOWN in chart.findtext(f"{SVG}desc")
-
-
-TAGS = ("svg", "style", "title", "desc", "path", "line", "text")
-
-
-def test_bars_are_as_long_as_their_numbers(tmp_path: Path) -> None:
-    value = analysis()
-    chart = chart_in(tmp_path, "budget", value)
-    drawn = {bar.findtext(f"{SVG}title").split(" ")[0]: bar for bar in chart.iter(f"{SVG}rect")}
-    assert set(drawn) == {row["kind"] for row in value["budget"]}
-    longest = float(drawn["missed"].get("width"))
-    for row in value["budget"]:
-        bar = drawn[row["kind"]]
-        assert float(bar.get("width")) == pytest.approx(abs(row["gain"]) / 0.25 * longest, abs=0.02)
-        assert bar.get("class") == ("fill1" if row["gain"] > 0 else "fill2")
 
 
 @pytest.mark.parametrize(

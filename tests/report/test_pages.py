@@ -35,41 +35,23 @@ from tests.report.analyses import (
 
 ANALYSIS = ["scores", "errors", "groups", "confusions", "confidence", "costs", "queries", "scenarios", "policies",
             "problems", "origin"]  # fmt: skip
-BATCH = ["leaderboard", "heatmap", "difficulty", "agreement", "stability", "origin"]
 
 
 def page_of(folder: Path, value: object) -> Any:
     return parsed(page_in(folder, value))
 
 
-def test_numbers_of_a_run_are_those_of_the_json(tmp_path: Path) -> None:
-    value = analysis()
-    page = page_of(tmp_path, value)
-    assert page.xpath("//section/@id") == ANALYSIS
-    ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids))
-    assert exact(page, "mistakes", "gain") == [row["gain"] for row in value["mistakes"]]
-    assert texts(page, "mistakes", "gain") == [
-        "" if row["gain"] is None else f"{row['gain']:+.4f}" for row in value["mistakes"]
-    ]
-    for key in ("gain", "score", "cumulated"):
-        assert exact(page, "budget", key) == [row[key] for row in value["budget"]]
-    assert texts(page, "budget", "count") == [str(row["count"]) for row in value["budget"]]
-    shown: dict[str, float] = {}
-    for key, hop in {"all": "", "hop0": "@0", "hop1": "@1"}.items():
-        rows = zip(texts(page, "measures", "measure"), exact(page, "measures", key))
-        shown |= {f"{name}{hop}": score for name, score in rows if score is not None}
-    assert shown == value["scores"]
-    assert exact(page, "by-slot", "f1") == [row["f1"] for row in value["groups"]["slot"]]
-    confusions, scenarios = value["confusions"], value["scenarios"]
-    assert texts(page, "confused", "INCORRECT") == [str(row["count"]) for row in confusions["slots"]]
-    assert texts(page, "wrong-values", "count") == [str(row["count"]) for row in confusions["wrong_values"]]
-    assert texts(page, "near-misses", "same_value") == ["2"]
-    assert exact(page, "unassessed", "share") == [row["share"] for row in scenarios["slots"]]
-    assert exact(page, "reliability-judgments", "right") == [row["right"] for row in value["reliability"]["bins"]]
-    assert texts(page, "problem", "count") == ["2"]
-    assert texts(page, "policy", "right") == ["CORRECT", "CORRECT"]
-    assert exact(page, "policy-kb", "score") == [0.4375]
+def test_exact_numbers_are_those_of_the_json(tmp_path: Path) -> None:
+    run, many = analysis(), batch()
+    for value, tables in (
+        (run, {"mistakes": ("gain", run["mistakes"]), "budget": ("cumulated", run["budget"]),
+               "by-slot": ("f1", run["groups"]["slot"]), "unassessed": ("share", run["scenarios"]["slots"])}),
+        (many, {"runs": ("p_above", many["leaderboard"]), "rankings": ("tau", many["stability"]["pairs"]),
+                "pairs": ("right", [pair for row in many["agreement"] for pair in row["pairs"]])}),
+    ):  # fmt: skip
+        page = page_of(tmp_path, value)
+        for table, (key, rows) in tables.items():
+            assert exact(page, table, key) == [row[key] for row in rows], table
 
 
 def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
@@ -80,31 +62,6 @@ def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
     shown = parsed(page.read_bytes())
     ranges = zip(*(texts(shown, "reference-range", key) for key in ("measure", "low", "high")))
     assert ("LDC-MEAN-AP", "0.2917", "0.3056") in ranges
-
-
-def test_numbers_of_a_batch_are_those_of_the_json(tmp_path: Path) -> None:
-    value = batch()
-    page = page_of(tmp_path, value)
-    assert page.xpath("//section/@id") == BATCH
-    board = value["leaderboard"]
-    assert exact(page, "runs", "score") == [row["score"] for row in board]
-    assert exact(page, "runs", "p_above") == [row["p_above"] for row in board]
-    for key in ("low", "high"):
-        limits = [None if row["interval"] is None else row["interval"][key] for row in board]
-        assert exact(page, "runs", key) == limits
-    for at in range(3):
-        scores = [row["scores"][at] for row in value["queries"]]
-        assert exact(page, "units", f"r{at}") == scores
-    means = [
-        sum(known) / len(known) for row in value["queries"] if (known := [x for x in row["scores"] if x is not None])
-    ]
-    assert exact(page, "units", "mean") == pytest.approx(means)
-    pairs = [pair for row in value["agreement"] for pair in row["pairs"]]
-    assert exact(page, "pairs", "right") == [pair["right"] for pair in pairs]
-    counts = [count for row in value["answers"] for count in row["found_by"]]
-    assert list(map(int, texts(page, "found", "count"))) == counts
-    taus = [pair["tau"] for pair in value["stability"]["pairs"]]
-    assert exact(page, "rankings", "tau") == taus
 
 
 def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_path: Path) -> None:
@@ -227,43 +184,6 @@ def difference(tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-def test_contributions_and_answers_are_those_of_the_json(difference: dict[str, Any], tmp_path: Path) -> None:
-    page = page_of(tmp_path, {**difference, "p": {**difference["p"], "unknown": [1]}, "unknown": {}})
-    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
-    rows = page.xpath("//*[@id='answers']//tbody/tr")
-    assert [row[3].text_content() for row in rows] == [row["outcome"] for row in difference["answers"]]
-    for row, answer in zip(rows, difference["answers"]):
-        for cell, side in ((row[4], "a"), (row[5], "b")):
-            assert cell.text_content().endswith("not given" if answer[side] is None else answer[side]["judgment"])
-    for link in page.xpath("//*[@id='units']//td/a"):
-        assert len([row for row in rows if row[0].text_content() == link.get("data-value")]) == int(link.text)
-    assert page.xpath("string(//*[@class='facts main']//dd)").startswith(f"{difference['difference']:+.4f}")
-
-
-def test_the_page_of_two_cold_start_runs(tmp_path: Path) -> None:
-    copy_samples(tmp_path)
-    runs = [f"submissions/{name}.tab.txt" for name in ("tide-kb", "gull-sf")]
-    words = ["-expand", "ISLE26", "queries/ldc-queries.xml", *runs, "assessments/pool-2016.tab", "--bootstrap", "99"]
-    words += ["--top", "3"]
-    assert score_in(tmp_path, ["diff", *words, "-o", "diff.json"]).status == 0
-    difference = json.loads((tmp_path / "diff.json").read_bytes())
-    page = page_of(tmp_path, difference)
-    assert page.xpath("//section/@id") == ["scores", "contributions", "groups", "side-by-side", "classes", "origin"]
-    assert exact(page, "units", "contribution") == [row["contribution"] for row in difference["units"]]
-    rows = page.xpath("//*[@id='answers']//tbody/tr")
-    assert [row[2].text_content() for row in rows] == [row["value"] for row in difference["answers"]]
-    given = [row["a"] for row in difference["answers"]]
-    assert [row[4].text_content() == "not given" for row in rows] == [fate is None for fate in given]
-    (commands,) = (pre for pre in page.xpath("//pre/text()") if pre.startswith("cs-score diff"))
-    assert score_in(tmp_path, commands.splitlines()[0].split()[1:]).status == 0
-    again = json.loads((tmp_path / "diff.json").read_bytes())
-    for key in ("units", "answers", "interval", "p"):
-        assert again[key] == difference[key]
-    page_of_json = (tmp_path / "page.html").read_bytes()
-    assert score_in(tmp_path, ["report", *words, "--compare", "-o", "both.html"]).status == 0
-    assert (tmp_path / "both.html").read_bytes() == page_of_json
-
-
 def test_hostile_names_are_text(difference: dict[str, Any], tmp_path: Path) -> None:
     plain = page_of(tmp_path, difference)
     difference["names"] = {"a": HOSTILE, "b": HOSTILE}
@@ -313,24 +233,6 @@ def test_every_line_opens_the_text_of_explain(analysed: Path) -> None:
         known = text if (line["file"], line["line"]) in wrong else text.partition("\n  Effect:")[0]
         assert told.split() == "\n".join(known.splitlines()[1:]).split()
         assert len(steps) >= len(told.splitlines())
-
-
-def test_a_query_opens_its_lines_and_missed_classes(analysed: Path) -> None:
-    page = (analysed / "page.html").read_bytes()
-    value, told = json.loads((analysed / "a.json").read_bytes()), told_in(page)
-    explanations = value["explanations"]
-    shown = dict(openings(page, "units", "unit"))
-    assert set(shown) == {query["query"] for query in explanations["queries"]}
-    for query in explanations["queries"]:
-        head, _, groups, svg = told["entries"][int(shown[query["query"]] or "")]
-        assert head == query["query"]
-        members = dict(groups)
-        own = [line for line in explanations["lines"] if line["query"] == query["query"]]
-        assert len(members.get("Lines", ())) == len(own) == sum(query["lines"].values())
-        assert len(members.get("Missed classes", ())) == sum(
-            each["query"] == query["query"] for each in explanations["classes"]
-        )
-        assert bool(svg) == any(query["precision_at"].values())
 
 
 @pytest.mark.parametrize("mode", EXAMPLES)

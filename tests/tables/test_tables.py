@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 import xml.etree.ElementTree as ElementTree
@@ -18,7 +16,7 @@ from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict, replace
 from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
-from cs_score.tables.layout import Cell, Column, Format, Layout, columns, frame, html, latex, markdown, text, tsv
+from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text, tsv
 from cs_score.tables.statistics import WRITERS
 
 GAINS: Final = Layout(
@@ -60,24 +58,6 @@ def test_rows_at_equal_distances_span_the_table() -> None:
     assert [row for (row,) in sweep.table(range(100)).for_people(top=4)[1]] == [0, 1, 2, 3]
 
 
-def test_small_tables_and_those_for_programs_are_not_shown_to_people() -> None:
-    for few in (
-        Layout("few", "Few:", columns("name"), lambda _: [{"name": "a"}], fewest=2),
-        Layout("raw", "Raw:", columns("name"), lambda _: [{"name": "a"}], for_people=False),
-    ):
-        assert list(text(few.table(None))) == []
-        assert b"".join(tsv(few.table(None))) == b"name\na\n"
-
-
-def test_latex_and_markdown_show_the_same_cells() -> None:
-    assert list(latex(GAINS.table(DOCUMENT)))[4:6] == [r"a & $+0.2500$ & $3$ & - \\", r"b & $+0.0000$ & $12$ & - \\"]
-    assert list(markdown(GAINS.table(DOCUMENT)))[:3] == [
-        "| name | gain | count | Remark |",
-        "| :--- | ---: | ---: | :--- |",
-        "| a | +0.2500 | 3 | - |",
-    ]
-
-
 def test_small_p_values_are_not_shown_as_nothing() -> None:
     tested = Layout("p", "p:", columns("p", p=Format.P), lambda values: [{"p": value} for value in values])
     assert list(text(tested.table((0.00005, 0.05))))[3:] == ["<0.0001", " 0.0500"]
@@ -102,13 +82,6 @@ def test_whatever_stands_in_a_table_keeps_to_its_cell(rows: list[tuple[Any, Any]
         assert len(parsed.findall("tbody/tr")) == len(rows)
     assert len(list(markdown(table))) == len(rows) + 2
     assert len(list(latex(table))) == len(rows) + 6
-
-
-def test_a_frame_has_the_columns_of_the_file() -> None:
-    table = GAINS.table(DOCUMENT)
-    written = next(csv.reader(io.StringIO(b"".join(tsv(table)).decode()), delimiter="\t"))
-    assert list(frame(table).columns) == written
-    assert len(frame(table)) == 3
 
 
 def test_of_a_place_that_is_cut_the_line_stays() -> None:

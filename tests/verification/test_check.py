@@ -21,7 +21,6 @@ from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
 from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_result, read_limit
-from tests.cli.forms import fill
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import Inputs, Judged, RunLine
@@ -50,35 +49,14 @@ def kept(score: float, *, least: str | None = None, drop: str | None = None, bef
 # ---- Around the limits
 
 
-@pytest.mark.parametrize(
-    ("score", "least", "expected"),
-    [
-        (0.4, "0.4", True), (0.1 + 0.3, "0.4", True), (0.39999999, "0.4", False), (0.4 - 1e-9, "0.4", False),
-        (0.4 - 1e-16, "0.4", True), (0.0, "0", True), (1.0, "1", True), (1 - 1e-6, "1", False), (0.41, ".4", True),
-    ],
-)  # fmt: skip
-def test_a_score_at_the_limit_is_enough(score: float, least: str, expected: bool) -> None:
-    assert kept(score, least=least) == expected
-
-
-@pytest.mark.parametrize(
-    ("before", "score", "drop", "expected"),
-    [
-        (0.5, 0.495, "0.005", True), (0.5, 0.495 - 1e-9, "0.005", False), (0.3, 0.1, "0.2", True),
-        (0.5, 0.5, "0", True), (0.5, 0.5 - 1e-9, "0", False), (0.5, 0.5 - 1e-16, "0", True), (0.5, 0.9, "0", True),
-        (1.0, 0.0, "1", True), (1.0, 0.0, "0.999999", False),
-    ],
-)  # fmt: skip
-def test_a_drop_as_large_as_the_limit_is_allowed(before: float, score: float, drop: str, expected: bool) -> None:
-    assert kept(score, drop=drop, before=before) == expected
-
-
 @given(st.decimals(0, 1, places=6), st.decimals(0, 1, places=6), st.integers(-3, 3))
 def test_limits_hold_however_numbers_are_rounded(before: Decimal, drop: Decimal, beyond: int) -> None:
     """Scores that come from other sums than the limit are off by some last digits."""
     score = float(before) - float(drop)
     assert kept(score + beyond * 2**-52, drop=str(drop), before=float(before))
     assert kept(score + beyond * 1e-7, drop=str(drop), before=float(before)) == (beyond >= 0)
+    assert kept(float(before) + beyond * 2**-52, least=str(before))
+    assert kept(float(before) + beyond * 1e-7, least=str(before)) == (beyond >= 0)
 
 
 def test_patterns_choose_measures_and_the_last_limit_counts() -> None:
@@ -142,30 +120,6 @@ def test_a_drop_counts_only_if_it_is_significant(lost: range, gained: range, exp
     assert check.p is not None
     assert check.passed is expected is (check.p > 0.05)
     assert ("not significant" in check.message) == expected
-
-
-def test_a_drop_within_the_limit_is_allowed_however_significant() -> None:
-    before, run = answered("b.json", range(40)), answered("run", range(20))
-    gate = Gate(drops=(read_limit("--max-drop", "em=0.5"),), significance=Resampling())
-    (check,) = gate.judge(run, before).checks
-    assert check.passed
-    assert check.p is not None
-    assert check.p < 0.05
-
-
-def test_the_p_value_is_that_of_the_comparison(tmp_path: Path) -> None:
-    fill(tmp_path)
-    (tmp_path / "worse.jsonl").write_bytes((tmp_path / "more.jsonl").read_bytes().splitlines(True)[0])
-    score_in(tmp_path, ["claims", "--gold=gold.jsonl", "--predictions=more.jsonl", "--output=b.json"])
-    words = ["claims", "--gold=gold.jsonl", "--bootstrap=99"]
-    compared = score_in(
-        tmp_path, ["compare", *words, "--measure=abstract_f1", "--format", "json", "more.jsonl", "worse.jsonl"]
-    )
-    against = ["--baseline=b.json", "--max-drop=abstract_f1=0", "--significant", "--format=json"]
-    checked = score_in(tmp_path, ["check", *words, "--predictions=worse.jsonl", *against])
-    (pair,) = json.loads(compared.stdout)["measures"][0]["pairs"]
-    (found,) = json.loads(checked.stdout)["checks"]
-    assert found["p"] == pair["p"]
 
 
 def test_too_few_units_are_told() -> None:
@@ -355,11 +309,3 @@ def test_every_evidence_mode(mode: str, tmp_path: Path) -> None:
     told = json.loads(check(tmp_path, *words, "--baseline=b.json", "--max-drop=*=0", "--format=json").stdout)
     assert all(one["drop"] == 0 for one in told["checks"])
     assert check(tmp_path, *words, "--min=*=1").status == 3
-
-
-def test_several_tests_are_counted_beside_each_p() -> None:
-    drops = [Limit(measure, Decimal(0)) for measure in ("em", "f1")]
-    run, before = answered("run", [], units=30), answered("b", range(30), units=30)
-    for asked, said in ((drops, True), (drops[:1], False)):
-        checks = Gate(drops=asked, significance=Resampling(99)).judge(run, before).checks
-        assert [", one of 2 tests" in check.message for check in checks] == [said] * len(asked)
