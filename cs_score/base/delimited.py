@@ -24,9 +24,8 @@ class Delimited(Record):
     rows: Sequence[tuple[int, tuple[str, ...]]]
 
     def named(self, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The line and the cells of these columns of each row, none of them empty.
-
-        Raises InputError where there is no such column, and for an empty cell.
+        """The line and the cells of these columns of each row, none of them empty. Raises InputError where there is no
+        such column, and for an empty cell.
         """
         for column in columns:
             if column not in self.columns:
@@ -43,7 +42,6 @@ class Delimited(Record):
 
 def read_delimited(given: Input) -> Delimited:
     """A table whose columns are separated by tabs where its header has any, otherwise by commas (CSV with quotes).
-
     Blank lines are skipped, and white space around cells. Raises InputError with the line for what is none.
     """
     with open_source(given) as source:

@@ -33,7 +33,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
     """`text` with every character that could move a cursor or break the line written as an escape, cut to `limit`.
-
     `keep_tabs` leaves tabs as they are: messages quote the lines of tab files.
     """
     if len(text) > limit:

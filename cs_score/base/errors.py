@@ -69,7 +69,6 @@ class MissingExtraError(CsScoreError):
 
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
     """Up to three of the names, `; did you mean ...?`; empty where none is near. Letter case and dashes are ignored.
-
     `cutoff`, 0..1, is how alike they have to be; short ids that differ in one of two characters are so by half.
     """
     import difflib

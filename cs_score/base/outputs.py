@@ -19,6 +19,8 @@ from cs_score.base.sources import open_source, plain_name, reason_of
 zlib: Any = Late("zlib")
 bz2: Any = Late("bz2")
 lzma: Any = Late("lzma")
+shutil: Any = Late("shutil")
+tempfile: Any = Late("tempfile")
 
 _BLOCK: Final = 1 << 18
 
@@ -39,22 +41,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/stdout`
     is written directly. Raises OutputError where the file cannot be written.
     """
-    if is_stream(path):
-        stream = _STREAMS.get(os.fspath(path))
-        try:
+    try:
+        if is_stream(path):
+            stream = _STREAMS.get(os.fspath(path))
             # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
             with open(path if stream is None else os.dup(stream), "wb") as device:
                 yield device
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        return
-    folder, name = os.path.split(os.path.realpath(path))
-    temporary = os.path.join(folder, _temporary_name(name))
-    try:
+            return
+        target = os.path.realpath(path)
+        temporary = _beside(target)
         try:
             with open(temporary, "xb", buffering=_BLOCK) as file:
                 yield file
-            os.replace(temporary, os.path.join(folder, name))
+            os.replace(temporary, target)
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -62,9 +61,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise cannot_write(path, error) from None
 
 
-def _temporary_name(name: str) -> str:
-    """A name that nothing has yet. To import the module tempfile takes longer."""
-    return f".{name}.{os.urandom(4).hex()}.part"
+def _beside(path: str) -> str:
+    """A name in the same folder that nothing has yet."""
+    folder, name = os.path.split(os.path.realpath(path))
+    return os.path.join(folder, f".{name}.{os.urandom(4).hex()}.part")
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -88,12 +88,8 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
 @contextlib.contextmanager
 def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
     """A temporary folder in that of the file `path`; None: where temporary files go. Raises OutputError."""
-    if path is None:
-        import tempfile
-
-        path = os.path.join(tempfile.gettempdir(), "cs-score")
-    folder, name = os.path.split(os.path.realpath(path))
-    temporary = os.path.join(folder, _temporary_name(name))
+    path = os.path.join(tempfile.gettempdir(), "cs-score") if path is None else path
+    temporary = _beside(path)
     try:  # from here on: a signal may stop the process as soon as the folder is there
         try:
             os.mkdir(temporary, mode)
@@ -101,8 +97,6 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
             raise cannot_write(path, error) from None
         yield temporary
     finally:
-        import shutil
-
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -142,9 +136,8 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 
 
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
-    """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all.
-
-    Names of files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
+    """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all. Names of
+    files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
     try:
         with folder_beside(os.fspath(path), mode=0o777) as temporary:
@@ -163,7 +156,6 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
 @contextlib.contextmanager
 def folder_made(path: str | None, option: str) -> Iterator[None]:
     """Make the folder that an option names, where it names one that is not there; if the block fails, none stays empty.
-
     Raises OutputError.
     """
     if path is None or os.path.isdir(path):
@@ -250,9 +242,8 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file to be written: the option or parameter that it comes from, and what may be there before.
-
-    `beginning` is the pattern by which a file that cs-score wrote is known.
+    """A file to be written: the option or parameter that it comes from, and what may be there before. `beginning` is
+    the pattern by which a file that cs-score wrote is known.
     """
 
     option: str
@@ -333,9 +324,8 @@ class OutputPlan(Record):
 
 
 def _identity(path: str, *, is_input: bool = False) -> _Identity:
-    """What two names of one file have in common: device and inode, or where the file would lie.
-
-    The input `-` is standard input, which may be a file by redirection.
+    """What two names of one file have in common: device and inode, or where the file would lie. The input `-` is
+    standard input, which may be a file by redirection.
     """
     try:
         found = os.fstat(0) if is_input and path == "-" else os.stat(path)

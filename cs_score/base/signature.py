@@ -115,10 +115,8 @@ class Origin(Record):
 
     @property
     def signature(self) -> Signature:
-        """The citable line.
-
-        The digest of gold covers queries and assessments as a set of contents: in which order they were read, which
-        `inputs` have, does not show.
+        """The citable line. The digest of gold covers queries and assessments as a set of contents: in which order they
+        were read, which `inputs` have, does not show.
         """
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         runs = [given for given in self.inputs if given.role == RUN]
@@ -126,10 +124,8 @@ class Origin(Record):
 
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:
-    """Eight hexadecimal digits for some contents, in whatever order.
-
-    Those of one content are the first of its SHA-256; those of several begin the SHA-256 of their SHA-256 digests in
-    ascending order, each with a line feed.
+    """Eight hexadecimal digits for some contents, in whatever order. Those of one content are the first of its SHA-256;
+    those of several begin the SHA-256 of their SHA-256 digests in ascending order, each with a line feed.
     """
     digests = sorted(given.sha256 for given in inputs)
     if len(digests) == 1:

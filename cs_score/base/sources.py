@@ -36,9 +36,8 @@ class InMemory(io.BytesIO):
 
 
 class InputDigest(Record):
-    """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for.
-
-    The content of a compressed file is what is inside. `role`: queries, query list, samples, pool, gold or run.
+    """Name of an input as the user gave it, the SHA-256 (hexadecimal) of its content, and what the input was for. The
+    content of a compressed file is what is inside. `role`: queries, query list, samples, pool, gold or run.
     """
 
     name: str
@@ -77,9 +76,8 @@ def decoded(data: bytes, name: str, lines_before: int = 0) -> str:
 
 
 class Source:
-    """One opened input, a context manager: what messages call it, and `binary`, the decompressed stream.
-
-    Reading it raises OSError, also for damaged compressed data.
+    """One opened input, a context manager: what messages call it, and `binary`, the decompressed stream. Reading it
+    raises OSError, also for damaged compressed data.
     """
 
     __slots__ = ("_hashing", "_stored", "binary", "name")
@@ -110,9 +108,8 @@ class Source:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
 
     def digest(self, role: str) -> InputDigest:
-        """The digest of the content of an input that is read for `role`; what is left of it is read now.
-
-        Raises InputError where it cannot be read.
+        """The digest of the content of an input that is read for `role`; what is left of it is read now. Raises
+        InputError where it cannot be read.
         """
         try:
             while self._hashing.read(_BLOCK):
@@ -145,9 +142,8 @@ _kept_pipes: dict[tuple[int, int], bytes] | None = None
 
 @contextlib.contextmanager
 def pipes_are_kept() -> Iterator[None]:
-    """A block in which a named pipe can be opened again, as a file can: what was in it is kept in memory.
-
-    For commands, whose pipes are filled once; elsewhere a pipe may be filled again and again.
+    """A block in which a named pipe can be opened again, as a file can: what was in it is kept in memory. For commands,
+    whose pipes are filled once; elsewhere a pipe may be filled again and again.
     """
     global _kept_pipes
     before, _kept_pipes = _kept_pipes, {}
@@ -177,9 +173,8 @@ def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
 
 
 def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
-    """Open an input; a compressed file gives what is inside unless it is not to be decompressed.
-
-    Raises InputError ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
+    """Open an input; a compressed file gives what is inside unless it is not to be decompressed. Raises InputError
+    ("Could not open NAME: REASON") where the file cannot be opened or is a folder.
     """
     name = name_of(given)
     if isinstance(given, (str, os.PathLike)):
@@ -205,9 +200,8 @@ def lines_of(given: Input) -> Iterator[Iterator[str]]:
 
 
 def rereadable(given: Input) -> Input:
-    """An input that can be opened any number of times: standard input, pipes and open files are held in memory.
-
-    Raises InputError where these cannot be read.
+    """An input that can be opened any number of times: standard input, pipes and open files are held in memory. Raises
+    InputError where these cannot be read.
     """
     name = name_of(given)
     if isinstance(given, InMemory) or (isinstance(given, (str, os.PathLike)) and name != "-" and not is_pipe(name)):

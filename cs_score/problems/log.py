@@ -17,9 +17,8 @@ NO_PLACE: Final = "NO_SOURCE"
 
 
 class Place(NamedTuple):
-    """Where a problem is: a file as named by the user, and a line number or `In query ID`.
-
-    `shown` is what the report prints where that is not "FILE line LINE".
+    """Where a problem is: a file as named by the user, and a line number or `In query ID`. `shown` is what the report
+    prints where that is not "FILE line LINE".
     """
 
     file: str
@@ -90,9 +89,8 @@ class ProblemLog:
     def add(
         self, code: str, *arguments: object, place: Place | None = None, times: int = 1, detail: Detail | None = None
     ) -> None:
-        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template.
-
-        `detail` is kept only by logs that keep details. A fatal problem is noted in `fatal`.
+        """Note that a problem occurred `times` times at `place`; the arguments fill the code's template. `detail` is
+        kept only by logs that keep details. A fatal problem is noted in `fatal`.
         """
         if times == 0 or code in self.ignored:
             return
@@ -187,9 +185,8 @@ class Occurrence(Record):
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps the details of every occurrence, for reports that programs and editors read.
-
-    A bad line may be in the message of each of its problems, so messages are made when they are written.
+    """A log that keeps the details of every occurrence, for reports that programs and editors read. A bad line may be
+    in the message of each of its problems, so messages are made when they are written.
     """
 
     _keeps_details = True
@@ -210,9 +207,8 @@ class RecordingLog(ProblemLog):
         return other
 
     def noted_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """What this log, a branch of `earlier`, holds beyond it; what belongs to no file is said to be of `file`.
-
-        A problem that `earlier` has in a file, too, is counted as often as this log does.
+        """What this log, a branch of `earlier`, holds beyond it; what belongs to no file is said to be of `file`. A
+        problem that `earlier` has in a file, too, is counted as often as this log does.
         """
         noted = [replace(error, file=error.file or file) for error in self._other_errors()]
         before = earlier._all()

@@ -171,9 +171,8 @@ def write_problems(log: RecordingLog, path: str) -> None:
 
 
 def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[str] | None = None) -> None:
-    """Write problems to a file, in the format that its name ends in. Raises OutputError.
-
-    `codes` are theirs; needed where `occurrences` can be gone through only once.
+    """Write problems to a file, in the format that its name ends in. Raises OutputError. `codes` are theirs; needed
+    where `occurrences` can be gone through only once.
     """
     texts = _WRITERS[ending_of(path)](occurrences, {one.code for one in occurrences} if codes is None else codes)
     write_packed(path, (text.encode("utf-8", "backslashreplace") for text in texts))

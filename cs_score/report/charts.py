@@ -43,9 +43,8 @@ class Target(Record):
 
 
 class Drawing:
-    """An SVG image of `WIDTH` times `height` units with a title, and a description of what it shows.
-
-    `of` distinguishes it from others of its kind.
+    """An SVG image of `WIDTH` times `height` units with a title, and a description of what it shows. `of` distinguishes
+    it from others of its kind.
     """
 
     def __init__(self, name: str, title: str, description: str, height: float, of: str = "") -> None:

@@ -39,7 +39,6 @@ MOST_ROWS: Final = 20_000
 
 class Entry(Record):
     """What opens: `head` names it, `steps` are numbers of texts, `groups` other entries below it by their keys.
-
     `drawing` is shown beside the steps.
     """
 

@@ -279,9 +279,8 @@ class Cell(Record):
 def html(
     table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
 ) -> Iterator[str]:
-    """Lines of an HTML table; a rounded number's exact value is there for sorting. Values may be cells.
-
-    Keys of columns stand as words where there is no heading; `longest` are the characters that are left of a text.
+    """Lines of an HTML table; a rounded number's exact value is there for sorting. Values may be cells. Keys of columns
+    stand as words where there is no heading; `longest` are the characters that are left of a text.
     """
     head, rows = table.for_people(top)
     kinds = ["number" if right else "text" for right in _to_the_right(head, rows)]

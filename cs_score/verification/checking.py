@@ -57,7 +57,6 @@ def read_limit(option: str, text: str) -> Limit:
 
 class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
-
     `name` is what messages call it: a run id, or the file of a baseline.
     """
 
@@ -95,9 +94,8 @@ def of_record(path: str, run_id: str) -> Measured:
 
 
 def checks_in(path: str, run: Measured, alpha: float) -> Checks:
-    """The earlier checks that a file holds; none of the run's test set where there is no such file.
-
-    Raises InputError for a file that holds something else.
+    """The earlier checks that a file holds; none of the run's test set where there is no such file. Raises InputError
+    for a file that holds something else.
     """
     if os.path.lexists(path):
         return record_in(read_document(path, stdin_as_dash=False), Checks, path)
@@ -166,10 +164,8 @@ class Gate(Record):
     earlier: Checks | None = None
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
-        """Hold a run against the limits.
-
-        Raises UsageError for a limit of a measure that the run does not have, InputError for a baseline that cannot be
-        compared.
+        """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
+        InputError for a baseline that cannot be compared.
         """
         known = list(run.scores)
         minima, drops = (
@@ -258,9 +254,8 @@ class Gate(Record):
     def _asked(
         self, measures: Sequence[str], run: Origin, baseline: Origin, level: float
     ) -> dict[str, tuple[int, float]]:
-        """The number of each check and its level: 0 and the level given unless earlier checks are known.
-
-        Raises InputError where these do not go with them.
+        """The number of each check and its level: 0 and the level given unless earlier checks are known. Raises
+        InputError where these do not go with them.
         """
         earlier, gold = self.earlier, run.signature.gold
         if earlier is None:
@@ -293,10 +288,8 @@ class Gate(Record):
 
 
 class _Test(NamedTuple):
-    """The p-value of a difference, the level it is held to, and among which tests.
-
-    Of repeated checks `number` is which one this is, else 0; `reach` is how far the limits of the difference lie from
-    it, nan where there are none.
+    """The p-value of a difference, the level it is held to, and among which tests. Of repeated checks `number` is which
+    one this is, else 0; `reach` is how far the limits of the difference lie from it, nan where there are none.
     """
 
     p: float

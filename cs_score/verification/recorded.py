@@ -46,9 +46,8 @@ _OF_BATCH: Final[Mapping[str, type[Any]]] = {"leaderboard": Leaderboard, "batch"
 
 
 class Recorded(Record):
-    """A file that records a result: what it holds, and as a record what it was made from.
-
-    Scores of evidence tasks may stand at the `place` `signature`, beside the official ones.
+    """A file that records a result: what it holds, and as a record what it was made from. Scores of evidence tasks may
+    stand at the `place` `signature`, beside the official ones.
     """
 
     file: str
@@ -202,7 +201,6 @@ class FoundInput(Record):
 
 class Places:
     """Where inputs may be: `given` are files and folders, `beside` is the folder of the file that records a result.
-
     Each file is read once, and no more of them than are needed: those that are called as an input first.
     """
 

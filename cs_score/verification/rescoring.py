@@ -113,9 +113,8 @@ def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file
 
 
 def _named(options: Options, found: Sequence[FoundInput], file: str) -> dict[str, InputFile]:
-    """The inputs that options name, by role.
-
-    Raises InputError where options name a file, or anything else on the disk, that is none of the inputs.
+    """The inputs that options name, by role. Raises InputError where options name a file, or anything else on the disk,
+    that is none of the inputs.
     """
     held = {each.recorded.role: each.held() for each in found if each.recorded.role in (QUERY_LIST, SAMPLES)}
     for name, option, role in (("queries", options.queries, QUERY_LIST), ("samples", options.samples, SAMPLES)):
@@ -227,10 +226,8 @@ TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *OF_OVE
 
 
 class WholeBatch:
-    """A leaderboard, and the `batch.json` beside it, where there is one, computed again from all that they record.
-
-    Runs that failed are taken as they are recorded. Methods raise InputError and NotFoundError for what cannot be
-    scored.
+    """A leaderboard, and the `batch.json` beside it, where there is one, computed again from all that they record. Runs
+    that failed are taken as they are recorded. Methods raise InputError and NotFoundError for what cannot be scored.
     """
 
     def __init__(self, recorded: Recorded, overview: OverviewDocument | None, runs: BatchRuns) -> None:

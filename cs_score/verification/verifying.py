@@ -58,9 +58,8 @@ class Difference(Record):
 
 
 class Verdict(Record):
-    """What became of one file: the values that differ, how many numbers were compared, notes for the reader.
-
-    Of a table that is no JSON `compared` counts lines.
+    """What became of one file: the values that differ, how many numbers were compared, notes for the reader. Of a table
+    that is no JSON `compared` counts lines.
     """
 
     file: str
@@ -144,9 +143,8 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
 
 
 def _records_of(folder: str) -> list[Recorded]:
-    """The records of the runs of a batch, and those over all runs.
-
-    Raises InputError where there are none, and for tables without the signatures of what they were made from.
+    """The records of the runs of a batch, and those over all runs. Raises InputError where there are none, and for
+    tables without the signatures of what they were made from.
     """
     patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
     found = sorted(path for pattern in patterns for path in glob.glob(pattern))
@@ -284,9 +282,8 @@ def differences(recorded: Json, computed: Json, name: str = "") -> Iterator[Diff
 
 
 def table_differences(recorded: str, computed: str) -> Iterator[Difference]:
-    """What differs between two texts, line by line, and cell by cell in lines of equally many cells.
-
-    Cells are named by the first line of what is computed.
+    """What differs between two texts, line by line, and cell by cell in lines of equally many cells. Cells are named by
+    the first line of what is computed.
     """
     before, now = ([line.split("\t") for line in table.split("\n")] for table in (recorded, computed))
     if len(before) != len(now):
