@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -19,69 +18,17 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import CsScoreError, InputError
 from cs_score.base.sources import InputDigest
-from cs_score.base.version import VERSION
 from cs_score.verification.recorded import FoundInput, NotFoundError, Places
 from cs_score.verification.verifying import Verdict, verify
-from tests.cli.forms import fill
 from tests.coldstart.command import score_in
-from tests.evidence.test_command import files as evidence_files
 from tests.growth import assert_grows_in_proportion
-
-SCORED: Final = ("q.xml", "run.tab", "qrel")
-
-CALLS: Final = {
-    "plain.json": ["--json=plain.json", *SCORED],
-    "chosen.json": [
-        "--json=chosen.json", "-queries", "ids", "-runids", "r1", "-discipline", "STRING_EXACT", "--bootstrap=9",
-        *SCORED,
-    ],
-    "june.json": ["--json=june.json", "--follow=2017.1.5", *SCORED],
-    "sf.json": ["--json=sf.json", "--policy=sf", "-right", "CORRECT:INEXACT", "--validate", *SCORED],
-    "kb.json": ["--json=kb.json", "--knowledge-base=kb.tac", "q.xml", "qrel"],
-    "claims.json": ["claims", "--output=claims.json", "--bootstrap=9", "--gold=gold.jsonl", "--predictions=more.jsonl"],
-    **{
-        f"{mode}.json": [mode, f"--output={mode}.json", f"--gold={mode}.gold", f"--predictions={mode}.run", *words]
-        for mode, words in (("scifact", ["--any-order"]), ("r4c", ["--references=2"]), ("hotpotqa", []))
-    },
-    "batch": [
-        "batch", "--jobs=1", "--output=batch", "--with-json", "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT",
-        "--bootstrap=9", "--problems=p.json", "q.xml", "qrel", "run.tab", "round2.tab",
-    ],
-    "modes": ["batch", "claims", "--jobs=1", "--output=modes", "--gold=gold.jsonl", "predictions.jsonl", "more.jsonl"],
-}  # fmt: skip
-"""What is recorded, and the call that records it."""
+from tests.verification.conftest import CALLS
 
 RECORDS: Final = (
     *(name for name in CALLS if name.endswith(".json")), "scores.json", "printed.json", "batch/leaderboard.json",
-    "modes/leaderboard.json", "batch/kb/run/signature.json", "batch/own/round2/signature.json",
-    "modes/more/signature.json", "batch/batch.json", "modes/batch.json",
+    "sorted/leaderboard.json", "batch/kb/run/signature.json", "batch/own/round2/signature.json",
+    "sorted/more/signature.json", "batch/batch.json", "sorted/batch.json",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with inputs, and results of every kind."""
-    folder = tmp_path_factory.mktemp("recorded")
-    fill(folder)
-    for mode in ("scifact", "r4c", "hotpotqa"):
-        for source, target in zip(evidence_files(mode), ("gold", "run")):
-            shutil.copy(source, folder / f"{mode}.{target}")
-    for name, words in CALLS.items():
-        score_in(folder, words)
-        assert (folder / name).exists(), name
-    printed = score_in(folder, ["score", "--format=json", "--measure=*", "--bootstrap=9", *SCORED]).stdout
-    (folder / "scores.json").write_bytes(printed)
-    (folder / "printed.json").write_bytes(score_in(folder, ["hotpotqa", "--json", *CALLS["hotpotqa.json"][2:]]).stdout)
-    return folder
-
-
-@pytest.fixture
-def folder(recorded: Path, tmp_path: Path) -> Iterator[Path]:
-    """A copy of it, in which the test works."""
-    copy = tmp_path / "copy"
-    shutil.copytree(recorded, copy, symlinks=True)
-    with contextlib.chdir(copy):
-        yield copy
 
 
 def verdicts(path: str, *files: str) -> list[Verdict]:
@@ -95,7 +42,7 @@ def changed(path: str, change: Callable[[Any], object]) -> None:
     Path(path).write_text(json.dumps(value))
 
 
-@pytest.mark.parametrize("name", [*RECORDS, "batch", "modes"])
+@pytest.mark.parametrize("name", [*RECORDS, "batch"])
 def test_what_was_recorded_is_reproduced(name: str, folder: Path) -> None:
     found = verdicts(name)
     assert found
@@ -257,14 +204,6 @@ def test_a_file_of_a_batch_that_was_changed_differs(folder: Path) -> None:
     assert score_in(folder, ["verify", "batch"]).stdout.count(b"another file\n") == 2
 
 
-def test_runs_that_failed_are_noted(folder: Path) -> None:
-    (folder / "bad.jsonl").write_text("no json\n")
-    score_in(folder, ["batch", "claims", "--jobs=1", "--output=new", "--gold=gold.jsonl", "bad.jsonl", "more.jsonl"])
-    found = {verdict.file: verdict for verdict in verdicts("new")}
-    assert all(verdict.is_reproduced for verdict in found.values())
-    assert found["new/leaderboard.json"].notes == ("bad failed then, and was not scored again",)
-
-
 def test_a_folder_without_batch_is_refused(folder: Path) -> None:
     outcome = score_in(folder, ["verify", "runs"])
     assert outcome.status == 1
@@ -272,16 +211,6 @@ def test_a_folder_without_batch_is_refused(folder: Path) -> None:
 
 
 # ---- Other versions
-
-
-def test_another_version_is_noted_and_excuses_nothing(folder: Path) -> None:
-    text = Path("plain.json").read_text().replace(f"cs-score:{VERSION}", "cs-score:9.9.9")
-    Path("plain.json").write_text(text.replace(f'"version": "{VERSION}"', '"version": "9.9.9"'))
-    (verdict,) = verdicts("plain.json")
-    assert verdict.is_reproduced
-    assert verdict.notes == (f"recorded by cs-score 9.9.9, computed by {VERSION}",)
-    changed("plain.json", lambda value: value["runs"][0].pop("units"))
-    assert [difference.name for difference in verdicts("plain.json")[0].differences] == ["runs[r1].units"]
 
 
 def test_another_schema_is_refused(folder: Path) -> None:
@@ -376,11 +305,6 @@ def test_what_cannot_be_scored_again_is_told_with_its_place(
     outcome = score_in(folder, ["verify", name])
     assert (outcome.status, outcome.stdout) == (1, b"")
     assert outcome.stderr.decode().startswith(f"cs-score: {name}: {complaint}")
-
-
-def test_a_row_that_was_moved_to_a_policy_of_no_name_differs(folder: Path) -> None:
-    changed("batch/leaderboard.json", lambda value: value["rows"][1].update(policy=""))
-    assert [found.name for verdict in verdicts("batch/leaderboard.json") for found in verdict.differences]
 
 
 JUNK: Final = st.one_of(

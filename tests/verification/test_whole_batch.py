@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -21,63 +19,12 @@ from cs_score.batch.plan import FILES, INDEX
 from cs_score.batch.store import digest_of
 from cs_score.verification.rescoring import TABLES
 from cs_score.verification.verifying import Verdict, verify
-from tests.cli.forms import fill
 from tests.coldstart.command import score_in
-from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
+from tests.verification.conftest import BATCHES
 from tests.verification.test_verify import changed
-
-RUNS: Final = ("good.tab", "two.tab", "bad.tab", "wrong.tab", "none.tab")
-
-CASES: Final = {
-    "policies": [
-        "--policy=kb", "--also-policy=own:right=CORRECT:INEXACT", "--bootstrap=9", "--measure=SF-ALL-Macro-R",
-        "--problems=p.json", "-queries", "ids", "q.xml", "pool", *RUNS,
-    ],
-    "plain": ["q.xml", "pool", "none.tab", "bad.tab", "two.tab", "good.tab", "wrong.tab"],
-    "html": ["--html", "--validate", "--pool=qrel2", "q.xml", "qrel", *RUNS],
-    "claims": ["--bootstrap=9", "--gold=gold.jsonl", "predictions.jsonl", "bad.tab", "more.jsonl"],
-    "sorted": ["--measure=sentence_f1", "--gold=gold.jsonl", "less.jsonl", "more.jsonl"],
-}  # fmt: skip
-"""Batches, and what they are called with."""
 
 LINES: Final = 6
 """Lines of each table that are changed."""
-
-MODES: Final = {"claims": ["claims"], "sorted": ["claims"]}
-
-
-@pytest.fixture(scope="module")
-def batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a folder for each batch. In `two.tab` the better run id stands first; the other ties with good."""
-    folder = tmp_path_factory.mktemp("batches")
-    fill(folder)
-    inputs = Inputs(folder)
-    ann = RunLine("Ann", node=":E2", run_id="best", span="7-8")
-    inputs.lines(
-        Judged(),
-        Judged(value="Zoë", id="a2"),
-        Judged(value="Ann", id="a3", span="7-8", value_class=f"{QUERY}:2"),
-        name="pool",
-    )
-    inputs.lines(RunLine(run_id="good"), name="good.tab")
-    inputs.lines(RunLine(run_id="best"), ann, RunLine("Zoë", node=":E3", run_id="other"), name="two.tab")
-    inputs.lines(RunLine("Eve"), RunLine("Max", confidence="2.5"), name="wrong.tab")
-    (folder / "bad.tab").write_bytes(b"\xff\xfe\n")
-    (folder / "none.tab").write_bytes(b"")
-    (folder / "less.jsonl").write_text("".join((folder / "more.jsonl").read_text().splitlines(keepends=True)[1:]))
-    for name, words in CASES.items():
-        called = ["batch", *MODES.get(name, []), "--jobs=1", f"--output={name}", *words]
-        assert score_in(folder, called).status in (0, 1), name
-        assert (folder / name / "batch.json").exists(), name
-    return folder
-
-
-@pytest.fixture
-def folder(batches: Path, tmp_path: Path) -> Iterator[Path]:
-    copy = tmp_path / "copy"
-    shutil.copytree(batches, copy, symlinks=True)
-    with contextlib.chdir(copy):
-        yield copy
 
 
 def by_name(path: str, *files: str) -> dict[str, Verdict]:
@@ -86,7 +33,7 @@ def by_name(path: str, *files: str) -> dict[str, Verdict]:
     return {path.name: verdict for path, verdict in found.items() if path.name != "signature.json"}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", BATCHES)
 def test_everything_over_all_runs_is_reproduced(name: str, folder: Path) -> None:
     found = by_name(name)
     assert {*found} == {*FILES} - {".batch.lock", INDEX}
@@ -97,7 +44,7 @@ def test_everything_over_all_runs_is_reproduced(name: str, folder: Path) -> None
     assert f"{name}/answers.tsv: reproduced ({counted} lines compared)" in lines
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", BATCHES)
 def test_a_table_that_was_changed_differs_in_the_line(name: str, folder: Path) -> None:
     original = {table: Path(name, table).read_text().splitlines(keepends=True) for table in TABLES}
     for at in range(LINES):
@@ -187,7 +134,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, kind: str, 
         assert outcome.stderr.decode().startswith(f"cs-score: plain/{name}.json: not {kind}")
 
 
-@pytest.mark.parametrize(("one", "other"), [*pairwise([*CASES, *CASES][: len(CASES) + 1])])
+@pytest.mark.parametrize(("one", "other"), [*pairwise([*BATCHES, *BATCHES][: len(BATCHES) + 1])])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, other: str, folder: Path) -> None:
     """Nobody made such a leaderboard; whether it can be scored at all depends on what the batches share."""
@@ -196,7 +143,7 @@ def test_rows_of_another_batch_differ_or_are_refused(is_first: bool, one: str, o
         row["run"] = f"other-{row['run']}"
     board["rows"] = more["rows"] + board["rows"] if is_first else board["rows"] + more["rows"]
     Path(one, "leaderboard.json").write_text(json.dumps(board))
-    if (one in MODES and other in MODES) or not {one, other} & {*MODES}:
+    if len({BATCHES[name][0] == "claims" for name in (one, other)}) == 1:
         assert not by_name(one)["batch.json"].is_reproduced
     else:
         with pytest.raises(InputError, match=r"rows\[\d+\].origin.task: is not (coldstart|claims)$"):
