@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from cs_score.evidence.mode import NONE, Confusion, Fault, Mode, Unit
@@ -20,10 +20,7 @@ Entry: TypeAlias = dict[str, Any]
 
 
 class AbstractsMode(Mode):
-    """A mode whose gold and predictions are claims: objects whose `evidence` has a value for each abstract.
-
-    A value of gold is a list of entries; one of predictions holds one entry or several.
-    """
+    """A mode whose gold and predictions are claims: objects whose `evidence` has entries for each abstract."""
 
     unit = "claim"
     has_lines = True
@@ -40,73 +37,85 @@ class AbstractsMode(Mode):
         """The evidence sets of each relevant abstract."""
 
     @abstractmethod
-    def evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """The value of each predicted abstract."""
+    def evidence(self, unit: Unit) -> dict[str, Any]:
+        """What is predicted of each abstract: a list of entries, which may be changed, or anything that is none."""
 
     @abstractmethod
-    def entries(self, value: Any) -> list[Entry]:
-        """The entries of a predicted value, which may be changed in their place; none of None."""
+    def value(self, entries: Any) -> Any:
+        """What stands for them in the predictions file."""
 
     @abstractmethod
-    def value(self, entry: Entry) -> Any:
-        """A predicted value of one entry."""
+    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
+        """The predicted entry that each gold set is held against."""
 
     @abstractmethod
-    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Any:
-        """What an abstract needs for one whole gold set; nothing where it has one."""
-
-    @abstractmethod
-    def complete(self, value: Any, lacking: Any) -> None:
-        """Enter what `lacking` has found."""
-
-    def order(self, gold: Mapping[str, Any], given: Mapping[str, Any]) -> Iterable[str]:
-        """The relevant abstracts in the order in which their faults are listed."""
-        return gold
+    def lacking(self, gold: Entry, sentences: list[object]) -> object:
+        """How a fault says that a gold set lacks these sentences."""
 
     def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
         """Which of the predicted abstracts are faults."""
         return [abstract for abstract in given if abstract not in gold]
 
+    def order(self, gold: Iterable[str], given: Iterable[str]) -> Iterable[str]:
+        """The relevant abstracts in the order in which their faults are listed."""
+        return gold
+
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
         gold, given = self.gold_sets(unit), self.evidence(unit)
-        found = [Fault(EXTRA_ABSTRACT, each, given[each], None) for each in self.extra(unit, gold, given)]
+        found = [Fault(EXTRA_ABSTRACT, each, self.value(given[each]), None) for each in self.extra(unit, gold, given)]
         for abstract in self.order(gold, given):
-            sets, entries = gold[abstract], self.entries(given.get(abstract))
+            sets = gold[abstract]
             if abstract not in given:
-                found.append(Fault(MISSED_ABSTRACT, abstract, None, self.value(sets[0])))
+                found.append(Fault(MISSED_ABSTRACT, abstract, None, self.value(sets[:1])))
                 continue
+            entries = sound(given[abstract])
             wanted, there = _labels(sets), _labels(entries)
             unused = [label for key, label in wanted.items() if key not in there]
             wrong = [label for key, label in there.items() if key not in wanted]
             if unused and wrong:
                 found.append(Fault(WRONG_LABEL, abstract, wrong[0], unused[0]))
             found += (Fault(EXTRA_SENTENCE, abstract, each, None) for each in extra_sentences(entries, sets))
-            if lacking := self.lacking(sets, entries):
-                found.append(Fault(INCOMPLETE_RATIONALE, abstract, None, lacking))
+            nearest, _, sentences = self._nearest(sets, entries)
+            if sentences:
+                found.append(Fault(INCOMPLETE_RATIONALE, abstract, None, self.lacking(nearest, sentences)))
         return self.by_kind(found)
 
+    def _nearest(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> tuple[Entry, Entry | None, list[object]]:
+        """The gold set that lacks the fewest sentences, the entry that it is held against, and those sentences."""
+        there = {id(entry): sentence_keys(entry) for entry in entries}
+        found = []
+        for gold, entry in zip(sets, self.compared(sets, entries)):
+            keys = there.get(id(entry), frozenset())
+            lacking = [sentence for key, sentence in _by_key(gold["sentences"]).items() if key not in keys]
+            found.append((gold, entry, lacking))
+        return min(found, key=lambda each: len(each[2]))
+
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        evidence = {abstract: _copied(value) for abstract, value in self.evidence(unit).items()}
+        gold, evidence = self.gold_sets(unit), self.evidence(unit)
         extra: dict[str, set[Hashable]] = {}
         for fault in faults:
             abstract = str(fault.part)
             if fault.kind == EXTRA_ABSTRACT:
                 del evidence[abstract]
             elif fault.kind == MISSED_ABSTRACT:
-                evidence[abstract] = fault.gold
+                evidence[abstract] = gold.get(abstract, [])[:1]
             elif fault.kind == EXTRA_SENTENCE:
                 extra.setdefault(abstract, set()).add(as_key(fault.predicted))
             elif fault.kind == INCOMPLETE_RATIONALE:
-                self.complete(evidence[abstract], fault.gold)
+                nearest, entry, sentences = self._nearest(gold[abstract], sound(evidence[abstract]))
+                if entry is None:
+                    evidence[abstract].append({"label": nearest["label"], "sentences": sentences})
+                else:
+                    entry["sentences"] = [*entry["sentences"], *sentences]
             else:
-                labels = _labels(self.gold_sets(unit)[abstract])
-                for entry in self.entries(evidence[abstract]):
+                labels = _labels(gold[abstract])
+                for entry in sound(evidence[abstract]):
                     if as_key(entry["label"]) not in labels:
                         entry["label"] = fault.gold
         for abstract, gone in extra.items():
-            for entry in self.entries(evidence[abstract]):
+            for entry in sound(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in gone]
-        return {**unit.prediction, "evidence": evidence}
+        return {**unit.prediction, "evidence": {abstract: self.value(value) for abstract, value in evidence.items()}}
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         sets = [each for sets in self.gold_sets(unit).values() for each in sets]
@@ -123,12 +132,12 @@ class AbstractsMode(Mode):
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         gold, given = self.gold_sets(unit), self.evidence(unit)
         for abstract, sets in gold.items():
-            entries = self.entries(given.get(abstract))
+            entries = sound(given.get(abstract))
             found, instead = _labels(entries), text_of(entries[0]["label"]) if entries else NONE
             for key, label in _labels(sets).items():
                 yield Confusion("abstract", text_of(label), text_of(label) if key in found else instead)
         for abstract, value in given.items():
-            if abstract not in gold and (entries := self.entries(value)):
+            if abstract not in gold and (entries := sound(value)):
                 yield Confusion("abstract", NONE, text_of(entries[0]["label"]))
 
 
@@ -137,11 +146,15 @@ def _labels(entries: Iterable[Entry]) -> dict[Hashable, Any]:
     return _by_key(entry["label"] for entry in entries)
 
 
-def _copied(value: Any) -> Any:
-    """A value whose entries may be changed."""
-    if isinstance(value, list):
-        return [dict(each) if isinstance(each, dict) else each for each in value]
-    return dict(value) if isinstance(value, dict) else value
+def sound(entries: object) -> list[Entry]:
+    """The predicted entries that a scorer would accept; what it never reaches may be anything."""
+    return list(filter(_is_entry, entries)) if isinstance(entries, list) else []
+
+
+def _is_entry(value: object) -> bool:
+    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), list):
+        return False
+    return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
 
 
 def _by_key(values: Iterable[object]) -> dict[Hashable, Any]:
@@ -162,11 +175,6 @@ def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[obj
     wanted = {as_key(sentence) for each in sets for sentence in each["sentences"]}
     predicted = _by_key(sentence for entry in entries for sentence in entry["sentences"])
     return [sentence for key, sentence in predicted.items() if key not in wanted]
-
-
-def lacking_sentences(gold: Entry, predicted: Set[Hashable]) -> list[object]:
-    """The sentences of a gold set that are not among those predicted, which are keys."""
-    return [sentence for key, sentence in _by_key(gold["sentences"]).items() if key not in predicted]
 
 
 def set_value(abstract: str, number: int, entry: Entry) -> dict[str, object]:

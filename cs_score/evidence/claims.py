@@ -16,14 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import (
-    MISSED_ABSTRACT,
-    AbstractsMode,
-    Entry,
-    lacking_sentences,
-    sentence_keys,
-    set_value,
-)
+from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry, set_value
 from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
@@ -106,7 +99,7 @@ class Claims(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         gold, predicted = unit.gold, unit.prediction
         is_labelled = "label" in gold
-        with self.in_gold(unit):
+        with self.at(unit) as at:
             documents = gold_documents(gold)
             cited = cited_documents(gold)
             if predicted is None:
@@ -114,7 +107,7 @@ class Claims(AbstractsMode):
                 return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
             wanted = document_numbers(cited)
             document_numbers(documents)
-        with self.in_predictions(unit):
+            at.file = unit.files[1]
             found = document_numbers(predicted_documents(predicted, documents))
         tp = fp = fn = 0
         for verdict in self.judged(unit):
@@ -127,14 +120,12 @@ class Claims(AbstractsMode):
         """How each evidence set of a claim that has a prediction fared (section 4), in gold order."""
         documents = gold_documents(unit.gold)
         given = predicted_documents(unit.prediction, documents)
-        in_gold, in_predictions = self.in_gold(unit), self.in_predictions(unit)
         verdicts = []
-        for document, sets in documents.items():
-            with in_gold as place:
-                place["document"] = document
+        with self.at(unit) as at:
+            for document, sets in documents.items():
+                at.file, at.place["document"] = unit.files[0], document
                 listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
-            with in_predictions as place:
-                place["document"] = document
+                at.file = unit.files[1]
                 entries = _Entries(given[document]) if listed and document in given else None
                 verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
         return verdicts
@@ -182,30 +173,20 @@ class Claims(AbstractsMode):
             if sets
         }
 
-    def evidence(self, unit: Unit) -> Mapping[str, Any]:
-        return {} if unit.prediction is None else predicted_documents(unit.prediction, {})
+    def evidence(self, unit: Unit) -> dict[str, Any]:
+        given = {} if unit.prediction is None else predicted_documents(unit.prediction, {})
+        return {document: _copied(entries) for document, entries in given.items()}
 
-    def entries(self, value: Any) -> list[Entry]:
-        """Those that the scorer would accept."""
-        return list(filter(_is_entry, value)) if isinstance(value, list) else []
+    def value(self, entries: Any) -> Any:
+        return entries
 
-    def value(self, entry: Entry) -> list[Entry]:
-        return [entry]
+    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
+        """The first with its label."""
+        first = {as_key(entry["label"]): entry for entry in reversed(entries)}
+        return [first.get(as_key(each["label"])) for each in sets]
 
-    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Entry | None:
-        """Each set is held against the first entry with its label."""
-        first = {as_key(entry["label"]): sentence_keys(entry) for entry in reversed(entries)}
-        missing = [lacking_sentences(each, first.get(as_key(each["label"]), frozenset())) for each in sets]
-        fewest = min(missing, key=len)
-        return {"label": sets[missing.index(fewest)]["label"], "sentences": fewest} if fewest else None
-
-    def complete(self, value: Any, lacking: Any) -> None:
-        key = as_key(lacking["label"])
-        first = next((each for each in self.entries(value) if as_key(each["label"]) == key), None)
-        if first is None:
-            value.append(dict(lacking))
-        else:
-            first["sentences"] = [*first["sentences"], *lacking["sentences"]]
+    def lacking(self, gold: Entry, sentences: list[object]) -> object:
+        return {"label": gold["label"], "sentences": sentences}
 
     def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
         known = _numbers((*_cited(unit.gold), *gold))
@@ -262,12 +243,14 @@ def _claims(source: Source, keys: Iterable[str]) -> dict[Hashable, Entry]:
     It is spelt as in the first (1 or 1.0).
     """
     claims: dict[Hashable, Entry] = {}
-    for number, value in reading.json_lines(source, skipped_marks=SKIPPED_MARKS):
-        with reading.located(place={"line": number}):
+    with reading.located() as at:
+        for value in reading.json_lines(source, at, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
-            identifier = reading.identifier(fields, "id")
-        first = claims.get(as_key(identifier), fields)["id"]
-        claims[as_key(identifier)] = {name: fields[name] for name in keys if name in fields} | {"id": first}
+            key = as_key(reading.identifier(fields, "id"))
+            claim = {name: fields[name] for name in keys if name in fields}
+            if key in claims:
+                claim["id"] = claims[key]["id"]
+            claims[key] = claim
     return claims
 
 
@@ -364,10 +347,10 @@ def _sentence_set(entry: reading.Object) -> frozenset[Hashable]:
     return frozenset(map(as_key, reading.sentences_of(entry)))
 
 
-def _is_entry(value: object) -> bool:
-    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), list):
-        return False
-    return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
+def _copied(entries: object) -> object:
+    if isinstance(entries, list):
+        return [dict(each) if isinstance(each, dict) else each for each in entries]
+    return entries
 
 
 def _cited(gold: Entry) -> Iterable[object]:

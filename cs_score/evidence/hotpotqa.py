@@ -115,19 +115,20 @@ class HotpotQA(Mode):
 
     def row(self, unit: Unit) -> Row:
         answer = supported = joint = NOTHING
-        given, in_gold, in_predictions = unit.prediction or {}, self.in_gold(unit), self.in_predictions(unit)
-        if ANSWER in given:
-            with in_predictions:
+        given = unit.prediction or {}
+        with self.at(unit) as at:
+            if ANSWER in given:
+                at.file = unit.files[1]
                 predicted_answer = answer_text(given[ANSWER])
-            with in_gold:
+                at.file = unit.files[0]
                 gold_answer = answer_text(reading.member(unit.gold, "answer"))
-            answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
-        if FACTS in given:
-            with in_predictions:
-                predicted = fact_set(given[FACTS])
-            with in_gold:
-                gold = fact_set(reading.member(unit.gold, "supporting_facts"))
-            supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
+                answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
+            if FACTS in given:
+                at.file = unit.files[1]
+                predicted = facts_of(given[FACTS]).keys()
+                at.file = unit.files[0]
+                gold = facts_of(reading.member(unit.gold, "supporting_facts")).keys()
+                supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
         if len(given) == 2:
             joint = combine(answer, supported)
         return 1, *answer, *supported, *joint
@@ -144,7 +145,7 @@ class HotpotQA(Mode):
         if FACTS not in given:
             yield "  facts: none predicted"
         else:
-            gold, predicted = fact_set(unit.gold["supporting_facts"]), fact_set(given[FACTS])
+            gold, predicted = (facts_of(each).keys() for each in (unit.gold["supporting_facts"], given[FACTS]))
             outcomes = {"right": gold & predicted, "wrong": predicted - gold, "missed": gold - predicted}
             for outcome, some in outcomes.items():
                 shown = "; ".join(sorted(map(reading.listed, some)))
@@ -162,7 +163,7 @@ class HotpotQA(Mode):
         if gold is not None:
             right = answer is not None and normalised(answer) == normalised(gold)
             yield part("answer", gold, right, answer, Fault(WRONG_ANSWER, ANSWER, answer, gold))
-        wanted, predicted = _gold_facts(unit), _once(given.get(FACTS, []))
+        wanted, predicted = _gold_facts(unit), facts_of(given.get(FACTS, []))
         for key, fact in wanted.items():
             judgment = "supports" if key in predicted else None
             yield part("fact", fact, key in predicted, judgment, Fault(MISSED_FACT, FACTS, None, fact))
@@ -171,18 +172,15 @@ class HotpotQA(Mode):
                 yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        given = dict(unit.prediction or {})
-        missed: list[object] = []
-        extra: list[Any] = []
+        given, missed, gone = dict(unit.prediction or {}), list[Any](), set[FactKey]()
         for fault in faults:
             if fault.kind == WRONG_ANSWER:
                 given[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
                 missed.append(fault.gold)
             else:
-                extra.append(fault.predicted)
-        if missed or extra:
-            gone = _once(extra)
+                gone.add(fact_key(fault.predicted))
+        if missed or gone:
             given[FACTS] = [fact for fact in given.get(FACTS, ()) if fact_key(fact) not in gone] + missed
         return given
 
@@ -225,13 +223,16 @@ def compare_answers(predicted: str, gold: str) -> Agreement:
     return Agreement(em, harmonic_mean(precision, recall), precision, recall)
 
 
-def fact_set(facts: object) -> frozenset[FactKey]:
-    """Supporting facts as they are compared. Raises InputError where they are not a list of flat lists."""
-    return frozenset(fact_key(fact) for fact in reading.as_list(facts, "the list of facts"))
+def facts_of(facts: object) -> dict[FactKey, Any]:
+    """Supporting facts by what they are compared by, each once. Raises InputError for what is no list of flat lists."""
+    found: dict[FactKey, Any] = {}
+    for fact in reading.as_list(facts, "the list of facts"):
+        found.setdefault(fact_key(fact), fact)
+    return found
 
 
 def fact_key(fact: object) -> FactKey:
-    """One supporting fact as it is compared. Raises InputError where it is no flat list."""
+    """One supporting fact as it is compared."""
     parts = reading.as_list(fact, "a supporting fact")
     if any(isinstance(part, (list, dict)) for part in parts):
         raise InputError("a supporting fact holds a list or an object")
@@ -250,15 +251,6 @@ def combine(answer: Agreement, facts: Agreement) -> Agreement:
     return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
 
 
-def _once(facts: object) -> dict[FactKey, list[object]]:
-    """Facts in their order by what they are compared by."""
-    listed: Any = facts
-    found: dict[FactKey, list[object]] = {}
-    for fact in listed:
-        found.setdefault(fact_key(fact), fact)
-    return found
-
-
 def _gold_answer(unit: Unit) -> str | None:
     """Gold's answer; None where it has none that can be predicted."""
     answer = unit.gold.get("answer")
@@ -267,12 +259,10 @@ def _gold_answer(unit: Unit) -> str | None:
 
 def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
     """Gold's facts in their order; none where they cannot be read, which is no error while nothing is predicted."""
-    facts = unit.gold.get("supporting_facts", [])
     try:
-        fact_set(facts)
+        return facts_of(unit.gold.get("supporting_facts", []))
     except InputError:
         return {}
-    return _once(facts)
 
 
 def _kind(answer: str) -> str:

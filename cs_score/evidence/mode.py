@@ -183,7 +183,7 @@ class Mode:
         given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
         units, notices = self.paired(known, given, chosen)
         ids = tuple(text_of(unit.id) for unit in units)
-        table = UnitTable(ids, self.columns, self.rows_of(progress(units)))
+        table = UnitTable(ids, self.columns, self.rows_of(units, progress))
         return Result(
             mode=self,
             units=units,
@@ -210,9 +210,9 @@ class Mode:
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """How much of what gold and predictions hold."""
 
-    def rows_of(self, units: Iterable[Unit]) -> list[Row]:
+    def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         """The row of each unit."""
-        return list(map(self.row, units))
+        return list(map(self.row, progress(units)))
 
     @abstractmethod
     def row(self, unit: Unit) -> Row:
@@ -222,13 +222,9 @@ class Mode:
     def explained(self, unit: Unit) -> Iterator[str]:
         """How a unit was scored, in lines; text from the inputs is as it was read."""
 
-    def in_gold(self, unit: Unit) -> located:
-        """Where an InputError about the gold of a unit is."""
+    def at(self, unit: Unit) -> located:
+        """Where an InputError about the gold of a unit is; moved on to its other file, about its prediction."""
         return located(unit.files[0], {self.unit: unit.id})
-
-    def in_predictions(self, unit: Unit) -> located:
-        """Where an InputError about its prediction is."""
-        return located(unit.files[1], {self.unit: unit.id})
 
     # ---- What is wrong in a prediction that `row` accepts
 

@@ -8,6 +8,7 @@ its reference. Section numbers refer to the project's R4C contract.
 from __future__ import annotations
 
 import functools
+import importlib
 import mmap
 import operator
 import os
@@ -35,7 +36,6 @@ if TYPE_CHECKING:  # numpy is imported with what needs it
     from numpy.typing import ArrayLike, NDArray
 
     Matrix: TypeAlias = NDArray[np.float64]
-    Solve: TypeAlias = Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 EXTRA: Final = "r4c"
 """The extra of the package that brings the edit distance and the assignment solver."""
@@ -173,7 +173,7 @@ class R4C(Mode):
         return {level: {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
 
     def score(self, gold: Any, predictions: Any, **options: Any) -> Result:
-        Scorer()  # before any reading: what is not installed is said at once
+        load_packages()  # before any reading: what is not installed is said at once
         return super().score(gold, predictions, **options)
 
     def gold(self, source: Source) -> reading.Object:
@@ -218,10 +218,10 @@ class R4C(Mode):
         Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
         would have to be compared.
         """
-        scorer = _scorer()
-        with self.in_predictions(unit):
+        with self.at(unit) as at:
+            at.file = unit.files[1]
             predicted = _facts(unit.prediction)
-        with self.in_gold(unit):
+            at.file = unit.files[0]
             derivations = reading.as_list(unit.gold.derivations, "its list of references")
             references: dict[int, Derivation] = {}
             facts: list[Fact] = []
@@ -234,11 +234,11 @@ class R4C(Mode):
                     references[position] = _facts(derivations[position])
                 columns[position] = slice(len(facts), len(facts) + len(references[position]))
                 facts += references[position]
-            similarities = scorer.compare(predicted, facts)
+            similarities = compare(predicted, facts)
             choices = []
             for order, weight in zip(unit.gold.orders, WEIGHTS.values()):
                 weights = weight(*similarities)
-                alignments = [scorer.align(weights[:, columns[position]]) for position in order]
+                alignments = [align(weights[:, columns[position]]) for position in order]
                 totals = tuple(map(total_weight, alignments))
                 best = totals.index(max(totals))  # the one drawn first among equals
                 choices.append(Choice(order, totals, order[best], alignments[best]))
@@ -322,92 +322,79 @@ def drawn_orders(instances: int, references: int) -> list[tuple[Order, ...]]:
     return list(zip(*by_level))
 
 
-class Scorer:
-    """Compares facts and aligns them.
-
-    Raises MissingExtraError where rapidfuzz or scipy is not installed, CsScoreError where scipy has too little memory.
-    """
-
-    def __init__(self) -> None:
-        try:
-            from rapidfuzz.distance.Levenshtein import distance
-            from rapidfuzz.process import cdist
-        except ModuleNotFoundError:
-            raise MissingExtraError("rapidfuzz", EXTRA) from None
-        self._distances = functools.partial(cdist, scorer=distance)
-        self._solve = _solver()
-
-    def compare(self, predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
-        """Similarities of heads, relations and tails of predicted facts (rows) with those of gold facts (columns)."""
-        head, relation, tail = (
-            self.similarities([fact[part] for fact in predicted], [fact[part] for fact in gold]) for part in range(3)
-        )
-        return head, relation, tail
-
-    def similarities(self, ones: Sequence[str], others: Sequence[str]) -> Matrix:
-        """1 - Levenshtein distance of the lower-cased strings / length of the longer string as given.
-
-        Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both are empty, which is an
-        error only if an evaluation uses it. Of equal pairs only the first is compared.
-        """
-        import numpy as np
-
-        rows, columns = ({text: number for number, text in enumerate(dict.fromkeys(side))} for side in (ones, others))
-        if not rows or not columns:
-            return np.zeros((len(ones), len(others)))
-        distances = self._distances([text.lower() for text in rows], [text.lower() for text in columns])
-        # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
-        longer = np.maximum.outer([len(text) for text in rows], [len(text) for text in columns])
-        with np.errstate(invalid="ignore"):
-            known = 1 - distances / longer
-        if len(rows) == len(ones) and len(columns) == len(others):
-            return known
-        return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
-
-    def align(self, weights: ArrayLike) -> list[Pair]:
-        """The one-to-one alignment of greatest total weight, in the order of the predicted facts.
-
-        `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
-        made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
-        """
-        import numpy as np
-
-        gains = np.maximum(0.0, weights)
-        if not gains.size:
-            return []
-        if np.isnan(gains).any():
-            raise InputError("two empty strings are to be compared, for which no similarity is defined")
-        rows, columns = self._solve(gains, maximize=True)
-        chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
-        return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
-
-
-_scorer = functools.cache(Scorer)
-
-
-def _solver() -> Solve:
-    """scipy's solver of assignments. Raises MissingExtraError, and CsScoreError where there is no room for it.
+def load_packages() -> None:
+    """Raises MissingExtraError where rapidfuzz or scipy is not installed, CsScoreError where scipy has no room.
 
     The library for linear algebra that comes with it is not needed here. It starts a thread for each processor as soon
     as it is loaded and, where memory is limited too tightly for that, may wait for ever, deaf to signals.
     """
-    if "scipy.optimize" not in sys.modules:
-        try:
-            mmap.mmap(-1, _ROOM).close()
-        except OSError:
-            problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
-            raise CsScoreError(problem) from None
     is_chosen = _THREADS in os.environ
-    os.environ.setdefault(_THREADS, "1")
     try:
-        from scipy.optimize import linear_sum_assignment
-    except ModuleNotFoundError:
-        raise MissingExtraError("scipy", EXTRA) from None
+        importlib.import_module("rapidfuzz.distance.Levenshtein")
+        if "scipy.optimize" in sys.modules:
+            return
+        mmap.mmap(-1, _ROOM).close()
+        os.environ.setdefault(_THREADS, "1")
+        importlib.import_module("scipy.optimize")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name).partition(".")[0], EXTRA) from None
+    except OSError:
+        problem = f"scipy needs {_ROOM >> 20} MB of address space, and there is less; raise the limit (ulimit -v)"
+        raise CsScoreError(problem) from None
     finally:
         if not is_chosen:
-            del os.environ[_THREADS]
-    solve: Solve = linear_sum_assignment
-    return solve
+            os.environ.pop(_THREADS, None)
+
+
+def compare(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matrix, Matrix, Matrix]:
+    """Similarities of heads, relations and tails of predicted facts (rows) with those of gold facts (columns)."""
+    head, relation, tail = (
+        similarities([fact[part] for fact in predicted], [fact[part] for fact in gold]) for part in range(3)
+    )
+    return head, relation, tail
+
+
+def similarities(ones: Sequence[str], others: Sequence[str]) -> Matrix:
+    """1 - Levenshtein distance of the lower-cased strings / length of the longer string as given.
+
+    Each is at most 1; below 0 where lower-casing lengthens a string; not a number where both are empty, which is an
+    error only if an evaluation uses it. Of equal pairs only the first is compared.
+    """
+    import numpy as np
+    from rapidfuzz.distance.Levenshtein import distance
+    from rapidfuzz.process import cdist
+
+    rows, columns = ({text: number for number, text in enumerate(dict.fromkeys(side))} for side in (ones, others))
+    if not rows or not columns:
+        return np.zeros((len(ones), len(others)))
+    lowered = ([text.lower() for text in side] for side in (rows, columns))
+    distances = cdist(*lowered, scorer=distance)
+    # The lengths are those before lower-casing, which turns a capital I with dot into two code points.
+    longer = np.maximum.outer([len(text) for text in rows], [len(text) for text in columns])
+    with np.errstate(invalid="ignore"):
+        known = 1 - distances / longer
+    if len(rows) == len(ones) and len(columns) == len(others):
+        return known
+    return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
+
+
+def align(weights: ArrayLike) -> list[Pair]:
+    """The one-to-one alignment of greatest total weight, in the order of the predicted facts.
+
+    `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
+    made: leaving both facts alone is as good. Raises InputError where a weight is not a number.
+    """
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    gains = np.maximum(0.0, weights)
+    if not gains.size:
+        return []
+    if np.isnan(gains).any():
+        raise InputError("two empty strings are to be compared, for which no similarity is defined")
+    rows, columns = linear_sum_assignment(gains, maximize=True)
+    chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
+    return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
 
 
 def total_weight(pairs: Iterable[Pair]) -> float:
@@ -441,7 +428,7 @@ def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
     for pair in choice.pairs:
         fact, wanted = scored.predicted[pair.predicted], gold[pair.gold]
-        parts = (f"{part.item():.4f}" for part in _scorer().compare([fact], [wanted]))
+        parts = (f"{part.item():.4f}" for part in compare([fact], [wanted]))
         rows.append((_shown(fact), _shown(wanted), *parts, f"{pair.weight:.4f}"))
     matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
     rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]

@@ -10,7 +10,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, Self, TypeAlias, TypeVar
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
@@ -76,14 +76,14 @@ def opened(given: Input | object, role: str, *, has_lines: bool = False) -> Sour
 class located(Struct):  # noqa: N801  # a context, read as `with located(name, {"claim": 5}):`
     """Where an InputError that is raised within gets its file and place, in front of the place that it has.
 
-    Within a loop the place may be moved on: it is what the context gives. A list or an object names no place.
+    Both may be moved on within: one context serves all lines of a file. A list or an object names no place.
     """
 
     file: str | None = None
     place: dict[str, object] = field(default_factory=dict)
 
-    def __enter__(self) -> dict[str, object]:
-        return self.place
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, InputError):
@@ -93,13 +93,14 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
             raise InputError(error.problem, file=file, place=place or None, remedy=error.remedy) from None
 
 
-def json_lines(source: Source, *, skipped_marks: str = "") -> Iterator[tuple[int, object]]:
-    """Line number (from 1) and value of each line of `source`.
+def json_lines(source: Source, at: located, *, skipped_marks: str = "") -> Iterator[object]:
+    """The value of each line; the number of the line (from 1) is all that the place `at` then says.
 
     Lines end at LF, CR LF or CR and nowhere else. One of the characters `skipped_marks` is passed over at the start
     of a line. Raises InputError for a line that is blank, not UTF-8 or not JSON.
     """
-    for number, line in enumerate(_lines(source), start=1):
+    for number, line in enumerate(_lines(source, at), start=1):
+        at.place = {"line": number}
         try:
             text = line.decode("utf-8")
             if skipped_marks and text[:1] in skipped_marks:
@@ -112,11 +113,11 @@ def json_lines(source: Source, *, skipped_marks: str = "") -> Iterator[tuple[int
                 problem = _MARKED
             else:
                 problem = _decoding_problem(error)
-            raise InputError(problem, file=source.name, place=f"line {number}") from None
-        yield number, value
+            raise InputError(problem) from None
+        yield value
 
 
-def _lines(source: Source) -> Iterator[bytes]:
+def _lines(source: Source, at: located) -> Iterator[bytes]:
     try:
         for block in source.binary:
             if b"\r" in block:
@@ -124,7 +125,8 @@ def _lines(source: Source) -> Iterator[bytes]:
             else:
                 yield block
     except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", file=source.name) from None
+        at.place = {}
+        raise InputError(f"cannot be read: {reason_of(error)}") from None
 
 
 def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> object:

@@ -16,15 +16,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import (
-    AbstractsMode,
-    Entry,
-    extra_sentences,
-    lacking_sentences,
-    sentence_keys,
-    set_value,
-)
-from cs_score.evidence.mode import Contents, Part, Row, Unit, report_rows
+from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys, set_value
+from cs_score.evidence.mode import Contents, Part, Progress, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -131,10 +124,11 @@ class SciFact(AbstractsMode):
             (claims, (found_abstracts, "abstract"), (found_sentences, "evidence sentence")),
         )
 
-    def rows_of(self, units: Iterable[Unit]) -> list[Row]:
+    def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         rows = []
-        for line, unit in enumerate(units, start=1):
-            with reading.located(unit.files[0], {"line": line, "claim": unit.id}):
+        with reading.located() as at:
+            for line, unit in enumerate(units, start=1):
+                at.file, at.place = unit.files[0], {"line": line, "claim": unit.id}
                 rows.append(self.row(unit))
         return rows
 
@@ -142,9 +136,9 @@ class SciFact(AbstractsMode):
         """The four totals of section 3 and the four correct counts of section 4. An InputError names the abstract."""
         label_only = rationalized = selection = label = sentences = 0
         gold, given = unit.gold["evidence"], unit.prediction["evidence"]
-        with reading.located() as place:
+        with reading.located() as at:
             for abstract, entry in given.items():
-                place["abstract"] = abstract
+                at.place["abstract"] = abstract
                 if entry["label"] not in LABELS:  # corrected as gold has it
                     raise _unknown_label(entry["label"])
                 verdict = judge(gold.get(abstract), entry)
@@ -179,25 +173,21 @@ class SciFact(AbstractsMode):
         sets: Mapping[str, list[Entry]] = unit.gold["evidence"]
         return sets
 
-    def evidence(self, unit: Unit) -> Mapping[str, Entry]:
-        evidence: Mapping[str, Entry] = unit.prediction["evidence"]
-        return evidence
+    def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
+        return {abstract: [dict(entry)] for abstract, entry in unit.prediction["evidence"].items()}
 
-    def entries(self, value: Any) -> list[Entry]:
-        return [] if value is None else [value]
+    def value(self, entries: Any) -> Any:
+        return entries[0]
 
-    def value(self, entry: Entry) -> Entry:
-        return entry
+    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
+        return [entries[0]] * len(sets)
 
-    def lacking(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[object]:
-        predicted = sentence_keys(entries[0])
-        return min((lacking_sentences(each, predicted) for each in sets), key=len)
+    def lacking(self, gold: Entry, sentences: list[object]) -> object:
+        return sentences
 
-    def complete(self, value: Any, lacking: Any) -> None:
-        value["sentences"] = [*value["sentences"], *lacking]
-
-    def order(self, gold: Mapping[str, Any], given: Mapping[str, Any]) -> Iterable[str]:
-        return dict.fromkeys((*(abstract for abstract in given if abstract in gold), *gold))
+    def order(self, gold: Iterable[str], given: Iterable[str]) -> Iterable[str]:
+        known = frozenset(gold)
+        return dict.fromkeys((*(abstract for abstract in given if abstract in known), *gold))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         gold, predicted = unit.gold["evidence"], unit.prediction["evidence"]
@@ -220,7 +210,7 @@ class SciFact(AbstractsMode):
                 shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
                 value = set_value(abstract, number, each)
                 yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
-            for sentence in extra_sentences(self.entries(given), sets):
+            for sentence in extra_sentences([] if given is None else [given], sets):
                 yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
         for abstract, given in predicted.items():
             if abstract not in gold:
@@ -230,19 +220,15 @@ class SciFact(AbstractsMode):
 def _claims(source: Source, entries_of: Callable[[object], Any], *further: str) -> list[Entry]:
     """The claims of either file, with what `entries_of` makes of the evidence for each abstract, and `further` keys."""
     claims = []
-    for number, value in reading.json_lines(source):
-        named = value.get("id", []) if isinstance(value, dict) else []
-        with reading.located(place={"line": number, "claim": named}):
+    with reading.located() as at:
+        for value in reading.json_lines(source, at):
             fields = reading.as_object(value, "the line")
-            identifier = reading.identifier(fields, "id")
-            given = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
-            evidence: dict[str, Any] = {}
-            with reading.located() as place:
-                for abstract, entries in given.items():
-                    place["abstract"] = abstract
-                    evidence[abstract] = entries_of(entries)
-            kept = {key: fields[key] for key in further if key in fields}
-            claims.append({"id": identifier, "evidence": evidence, **kept})
+            at.place["claim"] = fields.get("id", [])
+            claim: Entry = {"id": reading.identifier(fields, "id"), "evidence": {}}
+            for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
+                at.place["abstract"] = abstract
+                claim["evidence"][abstract] = entries_of(given)
+            claims.append(claim | {key: fields[key] for key in further if key in fields})
     return claims
 
 

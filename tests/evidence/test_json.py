@@ -15,8 +15,13 @@ from cs_score.base.sources import Source
 from cs_score.evidence import reading as reader
 
 
+def lines_of(source: Source, **options: str) -> list[tuple[int, object]]:
+    with reader.located("file") as at:
+        return [(at.place["line"], value) for value in reader.json_lines(source, at, **options)]  # type: ignore[misc]
+
+
 def lines(data: bytes, **options: str) -> list[tuple[int, object]]:
-    return list(reader.json_lines(Source("file", io.BytesIO(data)), **options))
+    return lines_of(Source("file", io.BytesIO(data)), **options)
 
 
 def problem(read: Callable[[bytes], object], data: bytes) -> str:
@@ -105,7 +110,7 @@ class Failing(io.BytesIO):
         return super().readinto(memoryview(buffer)[:3])
 
 
-@pytest.mark.parametrize("read", [lambda s: list(reader.json_lines(s)), reader.json_document])
+@pytest.mark.parametrize("read", [lines_of, reader.json_document])
 def test_reading_errors(read: Callable[[Source], object]) -> None:
     with pytest.raises(InputError, match=r"^file: cannot be read: Input/output error$"):
         read(Source("file", Failing(b"[1, 2, 3]")))
@@ -117,13 +122,13 @@ def test_packed_and_open_files(tmp_path: Path) -> None:
     with open(path, "rb") as file, gzip.open(path, "rt", encoding="utf-8") as text:
         for given in (path, file, text):
             with reader.opened(given, "gold", has_lines=True) as source:
-                assert list(reader.json_lines(source)) == [(1, "é"), (2, 2)]
+                assert lines_of(source) == [(1, "é"), (2, 2)]
 
 
 def test_values_from_memory() -> None:
     with reader.opened(iter([{1: (2, 3)}, "é\ud800"]), "gold", has_lines=True) as opened:
         assert opened.name == "<gold>"
-        assert list(reader.json_lines(opened)) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
+        assert lines_of(opened) == [(1, {"1": [2, 3]}), (2, "é\ud800")]
 
 
 def test_values_that_hold_themselves() -> None:
