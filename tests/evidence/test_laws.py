@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
@@ -19,7 +16,6 @@ from cs_score.base.records import replace
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.hotpotqa import normalised
 from cs_score.evidence.mode import Result
-from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
 from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
 from tests.evidence.test_claims import PREDICTIONS as CLAIMS_PREDICTIONS
@@ -165,34 +161,3 @@ def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
     else:
         assert all(0 <= value <= 1 for value in result.scores.values())
         assert all(map(result.explained, range(len(result.table.ids))))
-
-
-@pytest.mark.parametrize("family", EXAMPLES)
-@given(garbage=st.binary(min_size=1, max_size=12), where=st.floats(0, 1), in_gold=st.booleans())
-@example(garbage=b"[", where=0.0, in_gold=False)
-def test_garbage_is_scored_or_told_in_one_line(
-    tmp_path: Path, family: str, garbage: bytes, where: float, in_gold: bool
-) -> None:
-    """A line of its own where files have lines, which is always told; anywhere in a document."""
-    has_lines = family in ("scifact", "claims")
-    if has_lines:
-        assume(not any(separator in garbage for separator in b"\r\n"))
-        with contextlib.suppress(ValueError):
-            assume(not isinstance(json.loads(garbage.decode()), dict))
-    damaged, place = "gold" if in_gold else "predictions", ""
-    for role, value in zip(("gold", "predictions"), EXAMPLES[family][1:]):
-        pieces = [json.dumps(line).encode() + b"\n" for line in value] if has_lines else [json.dumps(value).encode()]
-        if role == damaged:
-            at = int(where * len(pieces if has_lines else pieces[0]))
-            if has_lines:
-                pieces.insert(at, garbage + b"\n")
-                place = f": line {at + 1}: "
-            else:
-                pieces = [pieces[0][:at], garbage, pieces[0][at:]]
-        (tmp_path / role).write_bytes(b"".join(pieces))
-    outcome = cs_score(family, "--gold", tmp_path / "gold", "--predictions", tmp_path / "predictions", "--json")
-    if outcome.status or has_lines:
-        assert outcome.complaint.startswith(str(tmp_path))
-        assert not has_lines or f"{tmp_path}/{damaged}{place}" in outcome.complaint
-    else:
-        assert outcome.scores

@@ -212,91 +212,101 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
 
 # ---- For people
 
+_SIDES: Final = (Column("a", "A"), Column("b", "B"))
+_CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
 
-def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
-    """The tables of each sort of document, in the order of the text. Those that are not for people are files."""
-    name, gain = Column("name", mode.unit), Column("gain", format=Format.GAIN)
-    sides, contribution = (Column("a", "A"), Column("b", "B")), Column("contribution", format=Format.GAIN)
-    budget = Layout(
-        "budget",
-        "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
-        columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
-        lambda analysis: analysis.budget,
-        most="whole",
-    )
-    costliest = Layout(
-        "costliest",
-        "The costliest mistakes, with the gain from correcting each one alone:",
-        (gain, name, Column("kind"), Column("part", "at"), Column("predicted_in_short", "predicted"),
-         Column("gold_in_short", "gold"), Column("reason")),
-        _mistakes,
-        fewest=1,
-        is_file=False,
-        total=lambda found: sum(row.count for row in getattr(found, "budget", ())) or len(found.mistakes),
-    )  # fmt: skip
-    effects = (f"effect:{measure}" for measure in mode.measures)
-    every = columns("unit", "occurrence", "kind", "part", "predicted", "gold", "gain", "reason", "prediction", *effects,
-                    gain=Format.GAIN)  # fmt: skip
-    mistakes = Layout("mistakes", costliest.title, every, _mistakes, for_people=False)
-    shown = ("group", "units", "precision", "recall", "f1", "mistakes", "share")
-    of_groups = [replace(each, format=Format.SHARE) if each.key == "share" else each for each in columns(*shown[2:])]
-    groups = Layout(
-        "groups",
-        "By %:",
-        (*columns("dimension", "group"), Column("units", f"{mode.unit}s"), *of_groups,
-         *columns(*map(count_column, mode.columns))),
-        _groups,
-        shown=shown,
-        by="dimension",
-    )  # fmt: skip
-    confusions = Layout(
-        "confusions",
-        "Labels of gold beside those predicted, by %:",
-        columns("of", "gold", "predicted", "count"),
-        lambda analysis: analysis.confusions,
-        by="of",
-        fewest=1,
-    )
-    units = Layout(
-        "units",
-        f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
-        (contribution, name, *sides),
-        lambda difference: ({**asdict(unit), "name": unit_name(unit)} for unit in difference.units),
-        fewest=1,
-    )
-    outcomes = Layout(
-        "outcomes",
-        "Parts by outcome:",
-        columns("part", "outcome", "count"),
-        lambda difference: (row for row in difference.outcomes if row.count),
-        fewest=1,
-        most="whole",
-    )
-    answers = Layout(
-        "answers", "What was judged differently:", (name, *columns("part", "value"), *sides), _answers, fewest=1,
-        is_file=False,
-    )  # fmt: skip
-    whole_answers = replace(answers, rows=partial(_answers, is_whole=True), for_people=False, is_file=True)
-    compared = (*columns("dimension", "group"), *sides, contribution)
-    steps = Layout("steps", "How units were scored:", columns("unit", "occurrence", "text"), _steps, for_people=False)
-    return {
-        Analysis: (budget, costliest, mistakes, groups, confusions),
-        Difference: (
-            units,
-            outcomes,
-            answers,
-            whole_answers,
-            Layout("groups", "By %:", compared, _groups, by="dimension"),
-        ),
-        Explanation: (costliest, mistakes, steps),
-        ExplainedUnit: (costliest,),
-    }
+_BUDGET: Final = Layout(
+    "budget",
+    "The score if all mistakes of a kind, and no others, were corrected; cumulated, if those above were as well:",
+    columns("kind", "count", "gain", "score", "cumulated", gain=Format.GAIN),
+    lambda analysis: analysis.budget,
+    most="whole",
+)
+_CONFUSIONS: Final = Layout(
+    "confusions",
+    "Labels of gold beside those predicted, by %:",
+    columns("of", "gold", "predicted", "count"),
+    lambda analysis: analysis.confusions,
+    by="of",
+    fewest=1,
+)
+_OUTCOMES: Final = Layout(
+    "outcomes",
+    "Parts by outcome:",
+    columns("part", "outcome", "count"),
+    lambda difference: (row for row in difference.outcomes if row.count),
+    fewest=1,
+    most="whole",
+)
+
+
+def _groups(found: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
+    for dimension, groups in found.groups.items():
+        for group in groups:
+            values = asdict(group)
+            values["score"] = values.pop("scores", {}).get(found.measure)  # pages show it
+            counts = {count_column(name): count for name, count in values.pop("counts", {}).items()}
+            yield {"dimension": dimension, **values, **counts}
+
+
+_COMPARED_GROUPS: Final = Layout(
+    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _groups, by="dimension"
+)
 
 
 def _steps(explanation: Explanation) -> Iterator[Mapping[str, Any]]:
     for unit in explanation.units:
         named = {"unit": text_of(unit.unit), "occurrence": unit.occurrence}
         yield from ({**named, "text": line} for line in unit.lines if line)
+
+
+_STEPS: Final = Layout(
+    "steps", "How units were scored:", columns("unit", "occurrence", "text"), _steps, for_people=False
+)
+
+
+def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
+    """The tables of each sort of document, in the order of the text. Those that are not for people are files."""
+    name, gain = Column("name", mode.unit), Column("gain", format=Format.GAIN)
+    short = Column("part", "at"), Column("predicted_in_short", "predicted"), Column("gold_in_short", "gold")
+    costliest = Layout(
+        "costliest",
+        "The costliest mistakes, with the gain from correcting each one alone:",
+        (gain, name, Column("kind"), *short, Column("reason")),
+        _mistakes,
+        fewest=1,
+        is_file=False,
+        total=lambda found: sum(row.count for row in getattr(found, "budget", ())) or len(found.mistakes),
+    )
+    about = columns("unit", "occurrence", "kind", "part", "predicted", "gold")
+    effects = columns("reason", "prediction", *(f"effect:{measure}" for measure in mode.measures))
+    mistakes = Layout("mistakes", costliest.title, (*about, gain, *effects), _mistakes, for_people=False)
+    numbers = ("precision", "recall", "f1", "mistakes", "share")
+    units = Column("units", f"{mode.unit}s"), *columns(*numbers, share=Format.SHARE)
+    groups = Layout(
+        "groups",
+        "By %:",
+        (*columns("dimension", "group"), *units, *columns(*map(count_column, mode.columns))),
+        _groups,
+        shown=("group", "units", *numbers),
+        by="dimension",
+    )
+    differing = Layout(
+        "units",
+        f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
+        (_CONTRIBUTION, name, *_SIDES),
+        lambda difference: ({**asdict(unit), "name": unit_name(unit)} for unit in difference.units),
+        fewest=1,
+    )
+    parts = (name, *columns("part", "value"), *_SIDES)
+    answers = Layout("answers", "What was judged differently:", parts, _answers, fewest=1, is_file=False)
+    whole_answers = replace(answers, rows=partial(_answers, is_whole=True), for_people=False, is_file=True)
+    return {
+        Analysis: (_BUDGET, costliest, mistakes, groups, _CONFUSIONS),
+        Difference: (differing, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
+        Explanation: (costliest, mistakes, _STEPS),
+        ExplainedUnit: (costliest,),
+    }
 
 
 def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
@@ -313,15 +323,6 @@ def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping
             "prediction": json.dumps(each.prediction),
             **{f"effect:{measure}": effect for measure, effect in each.effects.items()},
         }
-
-
-def _groups(found: Analysis | Difference) -> Iterator[Mapping[str, Any]]:
-    for dimension, groups in found.groups.items():
-        for group in groups:
-            values = asdict(group)
-            values["score"] = values.pop("scores", {}).get(found.measure)  # pages show it
-            counts = {count_column(name): count for name, count in values.pop("counts", {}).items()}
-            yield {"dimension": dimension, **values, **counts}
 
 
 def count_column(name: str) -> str:

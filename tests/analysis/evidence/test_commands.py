@@ -13,7 +13,6 @@ from tests.cli.test_every_command import on_terminal
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
 from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_command import words
 from tests.evidence.test_scifact import GOLD, PREDICTIONS
 
 HOSTILE = "\x1b[31m\u202e=1\tx\n"
@@ -40,31 +39,17 @@ def write(name: str, lines: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("analyze", *GIVEN, "--measure", "sentence_f1"), "no measure called sentence_f1; there are abstract_label"),
         (("analyze", *GIVEN, "--measure", "abstract_label_only"), "; did you mean abstract_label_only_"),
-        (("analyze", *GIVEN, "--top", "0"), "--top 0: a whole number from 1 to "),
-        (("analyze", *GIVEN, "-o", "gold.jsonl"), "-o gold.jsonl: no format ends in .jsonl"),
         (("analyze", *GIVEN, "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be stan"),
         (("diff", *TWO[:-1]), "name two files of predictions, A and B, not 1"),
-        (("diff", *TWO, "a.jsonl"), "name two files of predictions, A and B, not 3"),
         (("diff", *TWO, "--gold", "-"), "standard input cannot be read once for each of the two"),
         (("diff", *TWO, "--measure", "em"), "no measure called em; there are "),
-        (("diff", *TWO, "--bootstrap", "x"), "--bootstrap takes a whole number"),
     ],
 )
 def test_wrong_usage(words: Sequence[str], message: str, folder: Path) -> None:
     outcome = cs_score(*words)
     assert (outcome.status, outcome.out) == (2, "")
     assert message in outcome.err
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_bad_input_gets_the_message_of_the_scorer(family: str, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.json"
-    bad.write_bytes(b"{")
-    line = words(family)
-    line[line.index("--predictions") + 1] = str(bad)
-    assert cs_score("analyze", *line).complaint == cs_score(*line).complaint
 
 
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:

@@ -117,22 +117,6 @@ def test_scifact_by_hand() -> None:
     assert found.notes[0].code == "NEVER_SIGNIFICANT"
 
 
-def test_r4c_by_hand() -> None:
-    references = [[["T", 0, ["Ada", "born in", "London"]], ["T", 0, ["London", "is in", "England"]]]] * 3
-    near, extra = ["T", 0, ["Ada", "born in", "Londn"]], ["T", 0, ["Ada", "born in", "London"]]
-    first, second = (
-        r4c.MODE.score({"q": references}, {"re": {"q": given}}) for given in ([near], [extra, extra, extra])
-    )
-    found = diff(first, second, "r_f1", resampling=QUICK)
-    ada, london = references[0][0][2], references[0][1][2]
-    assert shown(found) == [
-        ("q", "fact", ada, "['Ada', 'born in', 'Londn'], weight 1.0000", "['Ada', 'born in', 'London'], weight 1.0000",
-         "right in B only"),
-        ("q", "fact", london, None, found.answers[1].b and found.answers[1].b.judgment, "wrong in B only"),
-        ("q", "fact", ada, None, "aligned with nothing", "wrong in B only"),
-    ]  # fmt: skip
-
-
 def test_a_unit_that_one_was_not_scored_on_is_nothing_there() -> None:
     fact = [["T", 0, ["a", "b", "c"]]]
     gold = {"x": [fact] * 3, "y": [fact] * 3}
