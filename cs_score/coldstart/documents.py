@@ -192,24 +192,17 @@ def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts:
     origin = result.origin
     if intervals:
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
-    runs = [run_scores(result, run, parts) for run in result.runs]
-    if intervals:
-        runs = [replace(run, intervals=each) for run, each in zip(runs, intervals)]
+    of_runs: Sequence[ScoreIntervals | UnsetType] = intervals or [UNSET] * len(result.runs)
+    problems = []
+    for each in result.problems:
+        places = tuple(None if place is None else Place(place.file, place.line) for place in each.places)
+        problems.append(FoundProblem(each.code, str(each.severity), each.message, each.occurrences, places))
     return Scores(
         task=COLD_START_MODE,
         signature=str(origin.signature),
         origin=origin,
-        runs=tuple(runs),
-        problems=tuple(
-            FoundProblem(
-                each.code,
-                str(each.severity),
-                each.message,
-                each.occurrences,
-                tuple(None if place is None else Place(place.file, place.line) for place in each.places),
-            )
-            for each in result.problems
-        ),
+        runs=tuple(_run_scores(result, run, parts, of_run) for run, of_run in zip(result.runs, of_runs)),
+        problems=tuple(problems),
         errors=result.error_count,
         warnings=result.warning_count,
         remarks=tuple(result.warnings),
@@ -251,7 +244,9 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
     return replace(scores, measure=measure, measures=tuple(measures), runs=tuple(runs), problems=UNSET)
 
 
-def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -> RunScores:
+def _run_scores(
+    result: Result, run: RunResult, parts: Collection[str], intervals: ScoreIntervals | UnsetType
+) -> RunScores:
     """What a document has of a run; of PARTS those asked for."""
     made: dict[str, Callable[[], object]] = {
         "units": lambda: _units(result, run),
@@ -261,14 +256,9 @@ def run_scores(result: Result, run: RunResult, parts: Collection[str] = PARTS) -
         "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
         "responses": lambda: tuple(_responses(run)),
     }
-    ranges = reference_range(run, result.options.edition)
-    whole = RunScores(
-        run.run_id,
-        str(result.signature(run)),
-        run.scores,
-        origin=run.origin or UNSET,
-        reference_range=UNSET if ranges == {} else ranges,
-    )
+    found, signature = reference_range(run, result.options.edition), str(result.signature(run))
+    ranges = UNSET if found == {} else found
+    whole = RunScores(run.run_id, signature, run.scores, run.origin or UNSET, ranges, intervals=intervals)
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
 
 
@@ -303,7 +293,7 @@ def _responses(run: RunResult) -> Iterator[Response]:
             category = pre_policy_category(met)
             assessed = None if met is None else Matched(met.file, met.number, met.value_class)
             place = tally.name, line.query.full_id, line.file, line.number, line.node
-            answer = line.value, line.confidence, line.target_full_id
+            answer = line.value, line.confidence, f"{line.query.full_id}_{line.target}"
             yield Response(*place, *answer, assessed, category, tuple(without(unit.labels[line.index], category)))
 
 

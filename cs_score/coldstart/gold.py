@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
@@ -197,10 +196,6 @@ def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
     return dict(grouped)
 
 
-UnitLines: TypeAlias = Mapping[str, Sequence[Response]]
-"""The lines of one unit by the base id of their query."""
-
-
 class Run(Record, eq=False):
     """The lines of one call, which may bear several run ids, over the gold standard they are scored against. `lines`
     has them in load order by run id, unit, and base id of the query; `discarded` says why some are beyond the limits,
@@ -210,7 +205,7 @@ class Run(Record, eq=False):
     gold: Gold
     links: Links
     limits: Justifications
-    lines: Mapping[str, Mapping[str, UnitLines]]
+    lines: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discarded: Mapping[int, Discard]
     limited: Sequence[int]
     problems: ProblemLog
@@ -292,7 +287,7 @@ class Unit(Record):
     queries: Sequence[Query]
     hop_limits: Mapping[str, int]
     run: Run
-    lines: UnitLines
+    lines: Mapping[str, Sequence[Response]]
     nodes: Nodes
     beside: UnitResult | None = None
     before: UnitResult | None = None

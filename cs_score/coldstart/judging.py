@@ -76,14 +76,9 @@ def match(
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
     for response in responses:
-        follow_on, query = response.follow_on, response.query
-        judgement, first = None, follow_on.assessment
-        if first is not None:
-            answer = response.answer
-            if follow_on.judgements is None and first.query is query and first.answer == answer:
-                matched[response.index] = first  # assessed once, as nearly all answers are
-                continue
-            judgement = follow_on.judgement_of(query, answer)
+        query, judgement = response.query, None
+        if response.follow_on.assessment is not None:
+            judgement = response.follow_on.judgement_of(query, response.answer)
         if judgement is None and compared is not None:
             judgement = by_value.get((query.level, links.class_of_query(query), compared(response.value)))
         if judgement is not None:
@@ -145,7 +140,6 @@ def _without_credit(labels: Labels, is_ignored: bool) -> Labels:
 
 DEEPEST: Final = 100
 """Components that a class may have after its query; queries have two or three hops."""
-
 Members: TypeAlias = Mapping[str, Sequence[Response]]
 """Class -> the responses of a run that stand in it, in load order; classes without any are left out."""
 

@@ -165,10 +165,6 @@ class Response(Record, AnswerLine):
         _, _, _, relation, value, _, provenance, _ = self.text.split("\t", 7)
         return relation, value, provenance
 
-    @property
-    def target_full_id(self) -> str:
-        return f"{self.query.full_id}_{self.follow_on.id}"
-
 
 class Assessment(Record, AnswerLine):
     """A line of an assessment file. `is_accepted`: the answer was judged correct or inexact; exactly such lines have an
@@ -302,6 +298,14 @@ def load_order(line: Response) -> tuple[int, int]:
     return line.number, line.index
 
 
+def left_sum(values: Iterable[float]) -> float:
+    """Sum from left to right in double precision; `sum` of newer Pythons compensates, the reference does not."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
 def best_first(lines: Iterable[Response]) -> list[Response]:
     """Lines by confidence descending, then line number, then load order."""
     return sorted(lines, key=lambda line: (-line.confidence, line.number))
@@ -316,22 +320,18 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     weights = _sum_of_weights(len(confidences) if most is None else most)
     if len(confidences) == 1:
         return confidences[0] / weights
-    numerator = 0.0
-    for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
-        numerator += confidence / rank
-    return numerator / weights
+    best = sorted(confidences, reverse=True)[:most]
+    return left_sum(confidence / rank for rank, confidence in enumerate(best, 1)) / weights
 
 
 @functools.cache
 def _sum_of_weights(lines: int) -> float:
-    total = 0.0
-    for rank in range(1, lines + 1):
-        total += 1 / rank
-    return total
+    return left_sum(1 / rank for rank in range(1, lines + 1))
 
 
 CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
 """The problems about discarded lines; nothing else in the scorer reports them."""
+
 
 Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]
 """What may discard a line: too many lines of its node from one document (A), or in all (B); another node fills a slot
@@ -395,16 +395,12 @@ class DiscardRules:
         queries = {*map(attrgetter("query"), responses)}
         for level in sorted({query.level for query in queries}):
             for lines in crowded[level]:
-                left = self._left(lines)
-                if (per_document := self._limits.per_document) is not None and len(left) > per_document:
-                    by_document: dict[str, list[Response]] = {}
-                    for line in left:
-                        by_document.setdefault(line.docid, []).append(line)
-                    for of_document in by_document.values():
-                        self._keep_best(of_document, per_document, "document")
-                    left = self._left(left)
-                if self._limits.most is not None:
-                    self._keep_best(left, self._limits.most, "node")
+                by_document: dict[str, list[Response]] = defaultdict(list)
+                for line in self._left(lines):
+                    by_document[line.docid].append(line)
+                for of_document in by_document.values():
+                    self._keep_best(of_document, self._limits.per_document, "document")
+                self._keep_best(self._left(lines), self._limits.most, "node")
             unanswered = {query.short_id for query in queries if query.level == level + 1}
             if not unanswered:
                 continue
@@ -417,8 +413,8 @@ class DiscardRules:
     def _left(self, lines: Sequence[Response]) -> Sequence[Response]:
         return [line for line in lines if line.index not in self.marked] if self.marked else lines
 
-    def _keep_best(self, lines: Sequence[Response], most: int, limit: Limit) -> None:
-        if len(lines) > most:
+    def _keep_best(self, lines: Sequence[Response], most: int | None, limit: Limit) -> None:
+        if most is not None and len(lines) > most:
             ordered = best_first(lines)
             why = Discard(limit, ordered[:most])
             for line in ordered[most:]:

@@ -17,16 +17,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
-from cs_score.coldstart.lines import (
-    Answer,
-    Assessment,
-    DiscardRules,
-    FollowOn,
-    LinkedQuery,
-    Links,
-    Response,
-    SkippedLine,
-)
+from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import QuerySet, has_slot, language_code, parse_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -78,7 +69,7 @@ class Loading:
         """
         self.table, self.problems = table, problems
         self.links = Links(table, below)
-        self.discard = DiscardRules(limits, problems)
+        self.discard = lines.DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
         self.layouts: dict[str, tab_files.Schema] = {}
@@ -382,8 +373,8 @@ class Loading:
         return True
 
     def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
-        docid = tab_files.document_of(provenance)
-        self.links.skipped.append(SkippedLine(target, docid, before, self._file, number, query, text))
+        place = before, self._file, number
+        self.links.skipped.append(lines.SkippedLine(target, tab_files.document_of(provenance), *place, query, text))
         self.links.passed_over.add(target)
 
     def _error(

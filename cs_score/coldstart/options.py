@@ -6,6 +6,7 @@ Editions are the rules of each year's reference scorer as data: a step asks for 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
@@ -147,8 +148,6 @@ DUPLICATE: Final = "DUPLICATE"
 
 
 class PolicyItem(Record):
-    """A category that policies name: the sides that it may be put on, and what it means."""
-
     sides: frozenset[str]
     meaning: str
 
@@ -393,14 +392,14 @@ _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 def read_policies(
     given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`. Parts that are
-    left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises UsageError for
-    what cannot be understood, for an impossible policy, and for a name that comes twice.
+    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
+
+    Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
+    UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
     read = [_read(text, base, texts, switch) for text in given]
-    names = [policy.name.casefold() for policy in read]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(policy.name.casefold() for policy in read).items():
+        if times > 1:
             raise UsageError(f"{switch} {name} is given twice; each policy needs a name of its own")
     return read
 

@@ -282,7 +282,7 @@ def responses_text(
             node, target = "", ""
             if edition.has_nodes:
                 node = f"\tFQNODEID:\t{response.node or '-'}\n"
-                target = f"\tTARGET_QID:\t{response.target_full_id}\n"
+                target = f"\tTARGET_QID:\t{response.query.full_id}_{response.target}\n"
             yield (
                 f"{node}\tSUBMISSION:\t{response.text}\n{target}\tASSESSMENT:\t{assessed}\n\n"
                 f"\tPREPOLICY ASSESSMENT:\t{category}\n"

@@ -184,8 +184,8 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         for score in scores:
             loading.problems.take_over(score.problems)
         combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
-        lines = sum(score.lines for score in scores)
-        combining.remark_on_matches(run_id, lines, any(score.has_met for score in scores))
+        lines, has_met = sum(score.lines for score in scores), any(score.has_met for score in scores)
+        combining.remark_on_matches(run_id, lines, has_met)
         alternatives = Alternatives.joined(score.alternatives for score in scores)
         rows = chain.from_iterable(score.rows for score in scores)
         ap_rows = chain.from_iterable(score.ap_rows for score in scores)

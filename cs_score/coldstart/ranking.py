@@ -21,7 +21,7 @@ from cs_score.measures.registry import ALL_HOPS, RANKED, divide
 
 
 class AssessedClasses:
-    """The classes that the assessments of one query have, by level; `deeper_levels` are those below the second hop."""
+    """The classes that the assessments of one query have: `by_level` are their names by hop, and of `ALL` hops."""
 
     def __init__(self, assessments: Iterable[Assessment], edition: Edition = LATEST) -> None:
         self.edition = edition
@@ -32,8 +32,7 @@ class AssessedClasses:
         by_hop: dict[int, list[str]] = {0: [], 1: []}
         for name in names:
             by_hop.setdefault(name.count(":") - 1, []).append(name)
-        self.deeper_levels = tuple([str(hop) for hop in sorted(by_hop) if hop > 1])
-        self._by_level = {str(hop): tuple(of_hop) for hop, of_hop in by_hop.items()} | {ALL_HOPS: tuple(names)}
+        self.by_level = {str(hop): tuple(of_hop) for hop, of_hop in sorted(by_hop.items())} | {ALL_HOPS: tuple(names)}
         self._documents: dict[str, int] = {}
 
     def documents(self, name: str) -> int:
@@ -42,19 +41,16 @@ class AssessedClasses:
             self._documents[name] = len({assessment.docid for assessment in self._members[name]})
         return self._documents[name]
 
-    def of_level(self, level: str) -> tuple[str, ...]:
-        return self._by_level[level]
-
     def ground_truth(self, single: Sequence[bool | None]) -> dict[str, int | None]:
         """The number of answers to be found by level (rule average-precision); below the second hop not for `ALL`.
         `single`: for each hop, whether its slot takes one value; None: the slot is unknown, and so is the number.
         """
-        truth: dict[str, int | None] = {level: len(self.of_level(level)) for level in ("0", "1", *self.deeper_levels)}
+        truth: dict[str, int | None] = {level: len(names) for level, names in self.by_level.items()}
         if self.edition.ranks_all_levels:  # a slot that takes one value has one answer, whether the pool has it or not
-            if not any(single[:2]):
-                return truth | {ALL_HOPS: sum(count or 0 for count in truth.values())}
-            truth |= {level: 1 for level, takes_one in zip("01", single) if takes_one}
-            return truth | {ALL_HOPS: (truth["0"] or 0) + (truth["1"] or 0)}
+            if any(single[:2]):
+                truth |= {level: 1 for level, takes_one in zip("01", single) if takes_one}
+                truth[ALL_HOPS] = (truth["0"] or 0) + (truth["1"] or 0)
+            return truth
         for hop, (level, takes_one) in enumerate(zip("01", single)):
             if takes_one is None:
                 truth[level] = None
@@ -156,14 +152,10 @@ class Ranker:
         classes, ranked = self._classes, self._ranked_nodes(of_query)
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         truth = classes.ground_truth(single)
-        of_level: dict[str, tuple[RankedNode, ...]] = {
-            "0": tuple(node for node in ranked if node.level == 0),
-            "1": tuple(node for node in ranked if node.level == 1),
-            **dict.fromkeys(classes.deeper_levels, ()),
-            ALL_HOPS: ranked,
-        }
+        of_level = {level: tuple([node for node in ranked if str(node.level) == level]) for level in classes.by_level}
+        of_level[ALL_HOPS] = ranked
         if classes.edition.ranks_all_levels:
-            found = {level for level, nodes in of_level.items() if nodes or classes.of_level(level)}
+            found = {level for level, nodes in of_level.items() if nodes or classes.by_level[level]}
             takes_one = {level for level, is_single in zip("01", single) if is_single}
             kept = found | {"0", "1", ALL_HOPS} if takes_one else found
             of_level = {level: nodes for level, nodes in of_level.items() if level in kept}
@@ -174,7 +166,7 @@ class Ranker:
         for level, nodes in of_level.items():
             values, to_find = [node.value for node in nodes], truth[level]
             scores = tuple(of_ranking(values, to_find) for of_ranking in RANKED.values())
-            rankings.append(Ranking(query.full_id, level, scores, to_find, classes.of_level(level), nodes))
+            rankings.append(Ranking(query.full_id, level, scores, to_find, classes.by_level[level], nodes))
         return rankings
 
     def _ranked_nodes(self, of_query: Mapping[str, Node]) -> tuple[RankedNode, ...]:
@@ -238,18 +230,15 @@ def outcomes_of_labels(
     """Other labels that hash order may give responses, as far as they change which of them can find a class; None where
     rankings of so many `nodes` are too many.
     """
+    if not all(choice.others for choice in choices):
+        return None
     by_row: list[list[Mapping[int, Labels]]] = []
     for choice in choices:
         by_useful: dict[frozenset[int], Mapping[int, Labels]] = {}
-        if not choice.others:
-            return None
+        assessed = [(index, matched[index]) for index in choice.others[0].labels if index in matched]
         for option in (labels, *(other.labels for other in choice.others)):
-            useful = (
-                index
-                for index in choice.others[0].labels
-                if (found := matched.get(index)) is not None and can_find(found, option[index], edition)
-            )
-            by_useful.setdefault(frozenset(useful), option)
+            useful = frozenset(index for index, found in assessed if can_find(found, option[index], edition))
+            by_useful.setdefault(useful, option)
         by_row.append(list(by_useful.values()))
     rankings = math.prod(map(len, by_row))
     if rankings > 1 and rankings * nodes > MOST_TRIED:

@@ -18,7 +18,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
-from cs_score.coldstart.lines import Assessment
+from cs_score.coldstart.lines import Assessment, left_sum
 from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Ranking
@@ -65,9 +65,6 @@ class ScoreRow(NamedTuple):
 
 EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
 """The short ids of the slot-filling queries of an LDC query, in query-file order, with their rows."""
-
-MeanMembers: TypeAlias = "dict[tuple[str, str], list[ScoreRow]]"
-"""The rows behind each row of LDC-MEAN, by its name and level."""
 
 
 class Table(Record):
@@ -132,14 +129,6 @@ def averaged_table(ordered: Iterable[ScoreRow], *, all_count_for_all: bool = Tru
 
 def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
     return tuple(divide(left_sum(scores), divisor) for scores in zip(*(row.scores for row in rows)))
-
-
-def left_sum(values: Iterable[float]) -> float:
-    """Sum from left to right in double precision; `sum` of newer Pythons compensates, the reference does not."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
 
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
@@ -213,9 +202,9 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     return [row._replace(name=":".join((full_id, *row.name.split(":", 2)[1:2]))) for row in sorted(rows, key=order)]
 
 
-def mean_members(full_id: str, entry_points: EntryPoints) -> MeanMembers:
+def mean_members(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
     """The rows that LDC-MEAN averages in one: those of the same first class component, or rankings of one level."""
-    members: MeanMembers = {}
+    members: dict[tuple[str, str], list[ScoreRow]] = {}
     for _, rows in sorted(entry_points):
         for row in rows:
             _, colon, components = row.name.partition(":")

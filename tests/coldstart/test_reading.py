@@ -99,7 +99,7 @@ def _load(lines: list[str], below: Links | None = None, known: KnownAnswers | No
 
 
 def _rows(loading: Loading) -> Iterator[tuple[object, ...]]:
-    columns = ["index", "place", "text", "run_id", "confidence", "node", "target_full_id", "answer"]
+    columns = ["index", "place", "text", "run_id", "confidence", "node", "target", "answer"]
     columns += ["relation", "value", "provenance", "docid"]
     for row in loading.links.responses:
         yield (*(getattr(row, name) for name in columns), row.query.full_id, row.query.slots, row.query.level)

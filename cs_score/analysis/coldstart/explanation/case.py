@@ -18,7 +18,7 @@ from cs_score.base.records import asdict
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import REDUNDANT, ClassTree, Counting, Counts, Labels, Tally, place_responses
-from cs_score.coldstart.lines import Assessment, Response, SkippedLine
+from cs_score.coldstart.lines import Assessment, Response, SkippedLine, left_sum
 from cs_score.coldstart.options import IGNORE, RIGHT, WRONG
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode, Ranker, Ranking
 from cs_score.coldstart.scorer import score_rows
@@ -280,7 +280,7 @@ def _counted(row: tables.ScoreRow, table: str, rule: str) -> Counted:
 
 def _mean(name: str, level: str, members: Sequence[tables.ScoreRow]) -> Counted:
     columns = list(zip(*(each.scores for each in members)))
-    precision, recall, f1 = means = [tables.left_sum(values) / len(members) for values in columns]
+    precision, recall, f1 = means = [left_sum(values) / len(members) for values in columns]
     arithmetic = tuple(
         f"{score} = ({' + '.join(f'{each:.4f}' for each in values)}) / {len(members)} = {mean:.4f}"
         for score, values, mean in zip(("P", "R", "F1"), columns, means)
