@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cs_score.cli.about import all_commands
-from tests.freeze.calls import HELP, Call, calls
+from tests.freeze.calls import Call, calls
 from tests.freeze.outputs import COMMAND, by_name, differing, kept
 
 
@@ -23,7 +22,3 @@ def test_nothing_is_kept_that_no_call_puts_out() -> None:
     found = by_name()
     groups = {call.group for call in found.values()}
     assert {name for group in groups for name in kept(group)} == set(found)
-
-
-def test_the_help_of_every_command_is_held() -> None:
-    assert set(HELP) == {command.name for command in all_commands()}

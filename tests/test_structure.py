@@ -49,9 +49,9 @@ ROOMS: Final = {
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
-    "preparation": Budget(1123, 6),  # plan: 1250, 8
+    "preparation": Budget(1086, 6),  # plan: 1250, 8
     # from a knowledge base to a run
-    "knowledge_base": Budget(2317, 9),  # plan: 2200, 12
+    "knowledge_base": Budget(2292, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(7609, 26),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables

@@ -425,7 +425,7 @@ def validate_assessments(line: Line, session: Session) -> int:
     def write() -> None:
         stream = outputs[LANGUAGES[0]].stream is not None
         for language, output in [("", outputs[LANGUAGES[0]])] if stream else outputs.items():
-            output.write(encoded(f"{one.text}\n" for one in found if one.language == language or stream))
+            output.write(encoded(f"{text}\n" for found_in, text in found if found_in == language or stream))
 
     return session.finish(write)
 

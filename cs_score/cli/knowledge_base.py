@@ -17,7 +17,7 @@ from cs_score.knowledge_base import validation, writers
 from cs_score.knowledge_base.building import KbOptions, Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
-from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, explanation_text, read_validated
+from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, ValidatedKb, explanation_text
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
 
 
@@ -132,7 +132,7 @@ def resolve_queries(line: Line, session: Session) -> int:
         if len(query.entry_points) > 1:
             session.remark(f"query {query.full_id} has several entry points; only the first is used")
     with open_source(kb_file) as source:
-        kb = read_validated(source, asked)
+        kb = ValidatedKb(source, asked)
     resolution = Resolution(kb, asked)
     Destination(output_file).write(encoded(resolution.lines))
     if (path := line.get("--explain")) is not None:

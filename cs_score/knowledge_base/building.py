@@ -56,9 +56,8 @@ _KEYS: Final[dict[Multiple, Callable[[ProvenanceList], str]]] = {
 
 
 class _Passes(Struct):
-    """How far the searches among the assertions of one relation went: the lines where they ended, ascending.
-
-    `watched` are the assertions of which somebody wants to know how many searches came by.
+    """The searches among the assertions of a relation: the lines where they `end`, ascending; and the assertions of
+    which it counts how many came by.
     """
 
     ends: list[int] = field(default_factory=list)
@@ -70,13 +69,11 @@ class _Values:
 
     def __init__(self) -> None:
         self._ranks: dict[str, int] = {}
-        self._of_rank: list[deque[Assertion]] = []
-        # The ranks of objects that may have assertions, ascending.
-        self._alive: list[int] = []
+        self._of_rank: dict[int, deque[Assertion]] = defaultdict(deque)
+        self._alive: list[int] = []  # ranks of objects that may have assertions, ascending
 
     def add(self, assertion: Assertion) -> None:
         rank = self._ranks.setdefault(assertion.object, len(self._ranks))
-        self._of_rank += [deque()] if rank == len(self._of_rank) else []
         if not self._of_rank[rank]:
             insort(self._alive, rank)
         self._of_rank[rank].append(assertion)
@@ -101,9 +98,7 @@ class Repetitions:
     """What was recorded so far, as far as later assertions may repeat or contradict it."""
 
     def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
-        self._key = _KEYS[multiple]
-        self._findings = findings
-        self._one_value = one_value
+        self._key, self._findings, self._one_value = _KEYS[multiple], findings, one_value
         # By relation and what repetitions have in common.
         self._alive: dict[tuple[_Relation, str], Assertion] = {}
         self._values: dict[tuple[Node, str], _Values] = defaultdict(_Values)
@@ -186,7 +181,6 @@ def _relation(assertion: Assertion) -> _Relation:
     return assertion.subject, assertion.verb.name, assertion.object
 
 
-_MERE_SUBJECT: Final = use_as(SUBJECT)
 _TO_ESCAPE: Final = re.compile(r'["\\]')
 
 
@@ -212,7 +206,7 @@ class Builder:
             repaired = arguments[2] if code == "PREDICATE_ALIAS" else None
             self.findings.report(code, *arguments, line=number, detail=Detail("PREDICATE", predicate, repaired))
         if verb is None:
-            self._note(subject, _MERE_SUBJECT, number)
+            subject.uses.setdefault(use_as(SUBJECT), number)
             return self._reject("NO_PREDICATE")
         # As its column reads by itself: the object counts as it is written.
         provenance = written = NO_PROVENANCE
@@ -301,14 +295,14 @@ class Builder:
         """
         if (only := use.only) is not None:
             kind = ":String" if only == "string" else ":Entity" if only in ENTITY_TYPES else ":Event"
-            if only not in NODE_TYPES:
+            is_legal = only in NODE_TYPES
+            if not is_legal:
                 self.findings.report("ILLEGAL_NODE_TYPE", only, line=line, detail=Detail("OBJECT", only))
-                use = use_as(use.role)
             elif not node.name.startswith(kind):
-                detail = Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
+                is_legal, detail = False, Detail("OBJECT" if use.role == OBJECT else "SUBJECT", node.name)
                 self.findings.report("INCOMPATIBLE_NODE_NAME", node.name, only.upper(), line=line, detail=detail)
-                use = use_as(use.role)
             elif only not in node.types:
                 node.types += (only,)
                 node.type = only if len(node.types) == 1 else None
+            use = use if is_legal else use_as(use.role)
         node.uses.setdefault(use, line)

@@ -90,12 +90,11 @@ def declaration(written: str) -> Use:
 class Verb(Record, eq=False):
     """A predicate as assertions use it.
 
-    `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in the
-    order of a validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is written with
-    the type of its subject. `is_mention`: its name says that it is about mentions. `takes_text`: its object is text in
-    quotes. `takes_nodes`: its object is a node. `has_inverse`: its object may be the subject of its inverse.
-    `one_span`: how often a second span is complained of. `may_repeat`: the same assertion may be made twice.
-    `is_compared`: it matters what was said before.
+    `as_subject`, `as_object`: how it uses its nodes. `label`: of the file that defines it. `order`: its place in a
+    validated knowledge base. `has_provenance`: its fourth column counts. `has_domain`: it is written with the type of
+    its subject. `is_mention`: so its name says. `takes_text`, `takes_nodes`: its object is text in quotes, or a node.
+    `has_inverse`: its object may be the subject of its inverse. `one_span`: how often a second span is complained of.
+    `may_repeat`: the same assertion may be made twice. `is_compared`: it matters what was said before.
     """
 
     name: str
@@ -133,7 +132,7 @@ class Reading(NamedTuple):
 
 
 class PredicateTable:
-    """The predicates that a knowledge base may use, by name."""
+    """The predicates that a knowledge base may use."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, list[Verb]] = {}
@@ -205,9 +204,10 @@ class PredicateTable:
 
 def _verb(predicate: Predicate, label: str) -> Verb:
     name = predicate.name
-    is_mention = "mention" in name
+    is_mention, may_repeat = "mention" in name, name in _MAY_REPEAT
+    has_provenance = name not in ("type", "link")
     takes_text = "string" in predicate.range and is_mention
-    takes_nodes = not takes_text and name not in ("type", "link")
+    takes_nodes = not takes_text and has_provenance
     return Verb(
         name,
         predicate,
@@ -215,15 +215,15 @@ def _verb(predicate: Predicate, label: str) -> Verb:
         as_object=use_as(OBJECT, predicate.range),
         label=label,
         order=(_RANKS.get(name, 3), name),
-        has_provenance=name not in ("type", "link"),
+        has_provenance=has_provenance,
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,
         takes_text=takes_text,
         takes_nodes=takes_nodes,
         has_inverse=takes_nodes and predicate.range <= NODE_TYPES,
         one_span=sum(one in name for one in _ONE_SPAN),
-        may_repeat=name in _MAY_REPEAT,
-        is_compared=predicate.single or name not in _MAY_REPEAT,
+        may_repeat=may_repeat,
+        is_compared=predicate.single or not may_repeat,
     )
 
 

@@ -121,35 +121,35 @@ class Fact(Record, eq=False):
 
 
 class ValidatedKb:
-    """What queries may ask for.
+    """What queries can ask for of a validated knowledge base.
 
     `slots`: lines by subject and predicate. `canonical`: canonical mentions by node and document. `types`: as the last
     line says. `mentions`: by document.
     """
 
-    def __init__(self, run_id: str, name: str, queries: Iterable[Query]) -> None:
-        """`name`: of the file; `queries`: what slots, and documents of entry points, lines are kept for."""
-        self.run_id = run_id
+    def __init__(self, source: Source, queries: Sequence[Query]) -> None:
+        """Read it. Raises InputError for what no validated knowledge base has."""
         self.slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.canonical: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self.types: dict[str, str] = {}
         self.mentions: dict[str, list[Mention]] = defaultdict(list)
-        self._name = name
         self._slots = {slot for query in queries for slot in query.slots}
         self._docids = {query.entry_points[0].docid or "" for query in queries if query.entry_points}
         names = (NAMED, CANONICAL, *self._slots)
-        self._wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
-
-    def read(self, blocks: Iterable[str]) -> None:
-        """Read all lines but the first. Raises InputError for one that no validated knowledge base has."""
+        wanted = frozenset(f"{name}{realis}" for name in names for realis in ("", *_OTHER_REALIS))
+        self._name, blocks = source.name, text_blocks(source)
+        first_line, line_feed, rest = next(blocks, "").partition("\n")
+        self.run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
+        if self.run_id in ("", "0"):
+            raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
         number = 1
-        canonical: list[tuple[int, str, str, str, str]] = []
-        for block in blocks:
+        canonical: list[tuple[str, int, str, str, str, str]] = []
+        for block in itertools.chain((rest,) if line_feed else (), blocks):
             for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
                 number += 1
                 if predicate == CANONICAL and CANONICAL not in self._slots:
-                    canonical.append((number, subject, node or text, provenance, confidence))
-                elif predicate in self._wanted:
+                    canonical.append((predicate, number, subject, node or text, provenance, confidence))
+                elif predicate in wanted:
                     if predicate != NAMED or NAMED in self._slots or provenance.partition(":")[0] in self._docids:
                         self._keep(predicate, number, subject, node or text, provenance, confidence)
                 elif kind:
@@ -158,9 +158,9 @@ class ValidatedKb:
                     self._read_line(number, other)
         # Most canonical mentions are of nodes that nobody asks for.
         asked = {name for facts in self.slots.values() for fact in facts for name in (fact.subject, fact.object)}
-        for number, subject, text, provenance, confidence in canonical:
-            if subject in asked:
-                self._keep(CANONICAL, number, subject, text, provenance, confidence)
+        for line in canonical:
+            if line[2] in asked:
+                self._keep(*line)
         for facts in self.canonical.values():
             facts.sort(key=_line)
 
@@ -205,18 +205,6 @@ class ValidatedKb:
             self.mentions[docid].append(Mention(start, end, line, subject, object_))
         if name in self._slots:
             self.slots[subject, name].append(fact)
-
-
-def read_validated(source: Source, queries: Sequence[Query]) -> ValidatedKb:
-    """Read what these queries can ask for. Raises InputError where the file is no validated knowledge base."""
-    blocks = text_blocks(source)
-    first_line, line_feed, rest = next(blocks, "").partition("\n")
-    run_id = split_comment(first_line)[0].strip(WHITE_SPACE)
-    if run_id in ("", "0"):
-        raise InputError("No runid found", file=source.name, place="line 1", code="NOT_A_VALIDATED_KB")
-    kb = ValidatedKb(run_id, source.name, queries)
-    kb.read(itertools.chain((rest,) if line_feed else (), blocks))
-    return kb
 
 
 def _spans(provenance: str, position: int = 0) -> list[str]:

@@ -35,7 +35,7 @@ from cs_score.knowledge_base.building import Builder, KbOptions
 from cs_score.knowledge_base.kb_file import Findings, KbFile
 from cs_score.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
 from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.resolution import Resolution, read_validated
+from cs_score.knowledge_base.resolution import Resolution, ValidatedKb
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList, holds, source_text
 from cs_score.preparation.runs import Preparation, PreparedRun, validate_runs
@@ -292,29 +292,22 @@ IGNORED_BY_DEFAULT: Final = "MULTIPLE_FILLS_ENTITY"
 """Where it is ignored, slots that take one value may have several."""
 
 # Codes that the reference knows and that nothing reports.
-_SILENT_WARNINGS: Final = frozenset(
-    (
-        "BAD_QUERY",
-        "DUPLICATE_QUERY_ID",
-        "MISSING_MENTION",
-        "MULTIPLE_FILLS_SLOT",
-        "MULTIPLE_LINKS",
-        "TOO_MANY_PROVENANCE_TRIPLES",
-        "UNLOADED_QUERY",
-    )
+_WARNINGS: Final = (
+    "BAD_QUERY DUPLICATE_QUERY_ID MISSING_MENTION MULTIPLE_FILLS_SLOT MULTIPLE_LINKS TOO_MANY_PROVENANCE_TRIPLES "
+    "UNLOADED_QUERY"
 )
-_SILENT_ERRORS: Final = frozenset(("ILLEGAL_OFFSET_PAIR_STRING", "MISSING_CANONICAL_E", "MISSING_REALIS"))
+_ERRORS: Final = "ILLEGAL_OFFSET_PAIR_STRING MISSING_CANONICAL_E MISSING_REALIS"
+_SILENT: Final = dict.fromkeys(_WARNINGS.split(), Severity.WARNING) | dict.fromkeys(_ERRORS.split(), Severity.ERROR)
 
 
 def ignored_codes(text: str) -> frozenset[str]:
     """The codes of a list that is separated by colons. Raises UsageError for one that is unknown or no warning."""
     codes = [code for code in text.upper().split(":") if code]
+    known = {code: kind.severity for code, kind in CODES.items() if kind.template is not None} | _SILENT
     for code in codes:
-        if code in _SILENT_WARNINGS:
-            continue
-        if code not in _SILENT_ERRORS and (code not in CODES or CODES[code].template is None):
+        if code not in known:
             raise UsageError(f"Unknown warning: {code}")
-        if code in _SILENT_ERRORS or CODES[code].severity is not Severity.WARNING:
+        if known[code] is not Severity.WARNING:
             raise UsageError(f"{code} is a fatal error; cannot ignore it")
     return frozenset(codes)
 
@@ -409,7 +402,7 @@ def _resolved(given: Input, queries: list[Query], problems: ProblemLog) -> tuple
     if not problems.has_errors:
         valid = io.BytesIO(b"".join(encoded(tac_text(base, (TAC,)))))
         with Source(name, valid, decompress=False) as source:
-            resolution = Resolution(read_validated(source, queries), queries)
+            resolution = Resolution(ValidatedKb(source, queries), queries)
         resolved = InMemory(resolved_name, b"".join(encoded(resolution.lines)))
         found = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
         account = f"validated and resolved; {found}"

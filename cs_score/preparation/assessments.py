@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment
@@ -18,41 +18,31 @@ LANGUAGES: Final = ("ENG", "SPA", "CMN", CROSS_LINGUAL)
 
 NAMED: Final = "NAM"
 NOMINAL: Final = "NOM"
+_UNEXPECTED: Final = "UNEXPECTED_MENTION_TYPE"
 
 _DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
 _CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
 
-MentionTypes = Mapping[tuple[str, str], str]
+_MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 """The mention type of an equivalence class in a language."""
 
 
-class SortedAssessment(NamedTuple):
-    """An assessment as it is written, and the language of the file that it goes to."""
-
-    language: str
-    text: str
-
-
-def sort_by_language(loading: Loading) -> Iterator[SortedAssessment]:
-    """Every assessment in its order: in the file of its language where it has one, and in the cross-lingual file.
+def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
+    """Every assessment in its order as it is written: in the file of its language where it has one, and in the
+    cross-lingual file.
 
     Raises InputError where the mention types of a class contradict each other.
     """
     assessments = loading.links.assessments
     languages = list(_languages(loading))
     types = _mention_types(assessments, languages)
-    layouts = loading.layouts
-    followed = {
-        (assessment.target, language)
-        for assessment, language in zip(assessments, languages)
-        if assessment.query.level == 0
-    }
+    followed = {(each.target, language) for each, language in zip(assessments, languages) if each.query.level == 0}
     for assessment, language in zip(assessments, languages):
-        query = assessment.query
+        query, schema = assessment.query, loading.layouts[assessment.file]
         is_of_language = query.level == 0 or (query.short_id, language) in followed
         if is_of_language and language != CROSS_LINGUAL:
-            yield SortedAssessment(language, _corrected(assessment, language, types, layouts[assessment.file]))
-        yield SortedAssessment(CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, layouts[assessment.file]))
+            yield language, _corrected(assessment, language, types, schema)
+        yield CROSS_LINGUAL, _corrected(assessment, CROSS_LINGUAL, types, schema)
 
 
 def _languages(loading: Loading) -> Iterator[str]:
@@ -85,38 +75,29 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     return created_in
 
 
-def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> MentionTypes:
+def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) -> _MentionTypes:
     """The mention type of each class in each language; the last assessment decides the cross-lingual one."""
     types: dict[tuple[str, str], str] = {}
     for assessment, language in zip(assessments, languages):
         of_value, of_class = assessment.value_mention or "", assessment.class_mention or ""
-        key = (assessment.value_class, language)
+        key, place = (assessment.value_class, language), f"line {assessment.number}"
         if of_value == of_class and of_class in (NAMED, NOMINAL):
             if types.setdefault(key, of_class) != of_class:
-                raise InputError(
-                    "Unexpected mention type.",
-                    file=assessment.file,
-                    place=f"line {assessment.number}",
-                    remedy=f"class {assessment.value_class} has been {types[key]} in {language} before",
-                    code="UNEXPECTED_MENTION_TYPE",
-                )
+                problem = "Unexpected mention type."
+                remedy = f"class {assessment.value_class} has been {types[key]} in {language} before"
+                raise InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
         elif of_value == NOMINAL and of_class not in (NAMED, NOMINAL):
-            code = _DOCUMENT_LANGUAGE.search(of_class)
-            if code is None:
-                raise InputError(
-                    f"Unexpected value: ==>{of_class}<== in line: {assessment.text}",
-                    file=assessment.file,
-                    place=f"line {assessment.number}",
-                    remedy="the mention type of the class of a nominal answer is NAM, NOM or a document",
-                    code="UNEXPECTED_MENTION_TYPE",
-                )
+            if (code := _DOCUMENT_LANGUAGE.search(of_class)) is None:
+                problem = f"Unexpected value: ==>{of_class}<== in line: {assessment.text}"
+                remedy = "the mention type of the class of a nominal answer is NAM, NOM or a document"
+                raise InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
             if code.group(1) == language:
                 types[key] = of_class
         types[assessment.value_class, CROSS_LINGUAL] = of_class
     return types
 
 
-def _corrected(assessment: Assessment, language: str, types: MentionTypes, schema: Schema) -> str:
+def _corrected(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
     """The line with the mention type that its class has in a language."""
     if assessment.value_class == "0":
         return assessment.text

@@ -51,13 +51,9 @@ def source_text(file: str, needed_at: Place) -> str:
         with open_source(file, stdin_as_dash=False) as source:
             data = source.read_bytes()
     except InputError as error:
-        reason = error.problem.removeprefix(f"Could not open {file}: ")
-        raise InputError(
-            f"Source document expected at {file}: {reason}",
-            file=needed_at.file,
-            place=f"line {needed_at.line}",
-            code="SOURCE_DOCUMENT_MISSING",
-        ) from None
+        reason, place = error.problem.removeprefix(f"Could not open {file}: "), f"line {needed_at.line}"
+        problem = f"Source document expected at {file}: {reason}"
+        raise InputError(problem, file=needed_at.file, place=place, code="SOURCE_DOCUMENT_MISSING") from None
     return data.decode("utf-8", "replace")
 
 

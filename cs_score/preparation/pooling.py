@@ -54,10 +54,6 @@ class _Node(NamedTuple):
     first_line: float
     order: int
 
-    @property
-    def parent(self) -> str:
-        return self.name.rpartition(":")[0]
-
 
 def discard_beyond(
     depth: Depth, most: int | None, responses: Sequence[Response], marked: set[int], problems: ProblemLog
@@ -76,8 +72,7 @@ def discard_beyond(
         nodes[line.node or ""].append(line)
     left = {name: [line for line in lines if line.index not in marked] for name, lines in nodes.items()}
     kept = {name: lines for name, lines in left.items() if lines}
-    levels = {name: nodes[name][-1].query.level for name in kept}
-    included = _included(depth, _ranked(depth, most, kept, levels))
+    included = _included(depth, most, kept, {name: nodes[name][-1].query.level for name in kept})
     beyond = [line for name, lines in kept.items() if name not in included for line in lines]
     if depth.per_query:
         for line in beyond:
@@ -94,29 +89,26 @@ def discard_beyond(
                 discard(line, "DISCARDED_DEPENDENT_DEPTH" if depth.per_query else "DISCARDED_DEPENDENT")
 
 
-def _ranked(
+def _included(
     depth: Depth, most: int | None, kept: Mapping[str, Sequence[Response]], levels: Mapping[str, int]
-) -> dict[str, list[_Node]]:
-    """The nodes of each root, best first."""
+) -> set[str]:
+    """The nodes that are taken, by FQ id."""
     confidences = {name: node_confidence([line.confidence for line in lines], most) for name, lines in kept.items()}
     members: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
     for order, (name, lines) in enumerate(kept.items()):
         node = _Node(name, levels[name], confidences[name], min(line.number for line in lines), order)
         of_root = members[name.partition(":")[0]]
         if node.level == 1:
-            if node.parent not in kept or node.parent == name:
+            if (parent := _parent(name)) not in kept or parent == name:
                 # It has no lines at the first hop; it takes a place that is left.
-                of_root.setdefault((node.parent, 0), _Node(node.parent, 0, 0.0, 0, order))
-            node = node._replace(confidence=node.confidence * confidences.get(node.parent, 0.0))
+                of_root.setdefault((parent, 0), _Node(parent, 0, 0.0, 0, order))
+            node = node._replace(confidence=node.confidence * confidences.get(parent, 0.0))
         of_root[name, node.level] = node
 
     def best_first(node: _Node) -> tuple[float, float, int]:
         return -node.confidence, node.first_line if depth.per_query else -node.first_line, node.order
 
-    return {root: sorted(of_root.values(), key=best_first) for root, of_root in members.items()}
-
-
-def _included(depth: Depth, ranked: Mapping[str, Sequence[_Node]]) -> set[str]:
+    ranked = {root: sorted(of_root.values(), key=best_first) for root, of_root in members.items()}
     included: set[str] = set()
     # In scheme A the places are taken root by root, roots in string order (9, rule 1).
     in_order = [node for root in sorted(ranked) for node in ranked[root]]
@@ -124,11 +116,15 @@ def _included(depth: Depth, ranked: Mapping[str, Sequence[_Node]]) -> set[str]:
         first, second = ([node for node in nodes if node.level == level] for level in (0, 1))
         included.update(node.name for node in first[: depth.most])
         if depth.per_query:  # the best of the second hop bring their parents
-            included.update(name for node in second[: depth.most**2] for name in (node.name, node.parent))
+            included.update(name for node in second[: depth.most**2] for name in (node.name, _parent(node.name)))
         else:
-            below = [node.name for node in second if node.parent in included]
+            below = [node.name for node in second if _parent(node.name) in included]
             included.update(below[: depth.most**2])
     return included
+
+
+def _parent(name: str) -> str:
+    return name.rpartition(":")[0]
 
 
 class _Line(NamedTuple):

@@ -267,12 +267,8 @@ def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> It
 
 
 def _missing(field: str, full_id: str) -> InputError:
-    return InputError(
-        f"Missing query field: {field}",
-        place=f"query {full_id}",
-        remedy="no query file can be written without it",
-        code="MISSING_QUERY_FIELD",
-    )
+    problem, remedy = f"Missing query field: {field}", "no query file can be written without it"
+    return InputError(problem, place=f"query {full_id}", remedy=remedy, code="MISSING_QUERY_FIELD")
 
 
 def first_round(queries: Iterable[Query]) -> list[Query]:
@@ -327,17 +323,12 @@ def read_groups(given: Input) -> dict[str, list[str]]:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
     ldc_of: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        columns = _COLUMN.findall(line)
-        if not columns:
-            continue
-        if len(columns) == 1:
-            raise InputError(
-                f"{columns[0]} has no SF query id",
-                file=source.name,
-                place=f"line {number}",
-                remedy="every line needs an LDC query id and an SF query id",
-            )
-        ldc_of[columns[1]] = columns[0]
+        ldc_id, sf_id, *_ = (*_COLUMN.findall(line), "", "")
+        if ldc_id and not sf_id:
+            remedy = "every line needs an LDC query id and an SF query id"
+            raise InputError(f"{ldc_id} has no SF query id", file=source.name, place=f"line {number}", remedy=remedy)
+        if ldc_id:
+            ldc_of[sf_id] = ldc_id
     if ldc_of and all(_is_slot_filling(ldc) and not _is_slot_filling(sf) for sf, ldc in ldc_of.items()):
         raise InputError(
             "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",

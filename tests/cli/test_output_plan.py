@@ -137,9 +137,10 @@ def test_an_earlier_output_of_the_option_is_recognised_though_packed(ending: str
     name = f"p{ending}{packing}"
     Path(name).write_bytes(pack(content))
     OutputPlan([], list(OPTION.outputs(name))).check()
-    Path(name).write_bytes(pack(b"a list"))
-    with pytest.raises(UsageError, match="exists; name another --json"):
-        OutputPlan([], list(OPTION.outputs(name))).check()
+    for others in (b"a list", OURS if ending == ".tsv" else b"id\tcode\n"):  # somebody else's, and another format
+        Path(name).write_bytes(pack(others))
+        with pytest.raises(UsageError, match="exists; name another --json"):
+            OutputPlan([], list(OPTION.outputs(name))).check()
 
 
 @pytest.mark.parametrize(

@@ -249,9 +249,12 @@ def test_a_working_folder_that_is_gone_is_one_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status"), [(("--help",), 255), (("--version",), 255), (("scifact", "-h"), 1), (("compare", "--help"), 1)]
 )
-def test_help_to_a_full_device_is_one_line(folder: Path, words: tuple[str, ...], status: int) -> None:
+def test_help_to_a_full_device_or_a_closed_stream_is_one_line(
+    folder: Path, words: tuple[str, ...], status: int
+) -> None:
     said = "Could not write standard output: No space left on device"
     _told(_call(folder, *words, after="> /dev/full"), status, said)
+    _told(_call(folder, *words, after=">&-"), status, "standard output is closed")
 
 
 @pytest.mark.parametrize("words", [("--jobs",), ("--parts",), ("batch", "-o", "out", "--jobs")], ids=str)

@@ -14,7 +14,9 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
+from cs_score.base.documents import KINDS
 from cs_score.base.records import Record
+from cs_score.cli.about import all_commands
 from cs_score.tasks import COLD_START, TASKS
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -284,21 +286,6 @@ check MODE, json: check MODE --format json --min MEASURE=0.1 --gold $GOLD --pred
 MEASURES: Final = {"scifact": "sentence_label_f1", "claims": "sentence_f1", "r4c": "er_f1", "hotpotqa": "joint_f1"}
 UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4"}
 
-HELP: Final = (
-    "", "score", "validate-run", "validate-queries", "expand-queries", "generate-queries", "package-output",
-    "validate-assessments", "validate-kb", "resolve-queries", "apply-k", "samples", "plot", "pool-bias", "verify",
-    "problems", "schema", "completion", "man", "help", "version", "compare table", *EVIDENCE,
-    *(verb for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")),
-    *(f"{verb} {mode}" for verb in ("batch", "compare", "power", "analyze", "check", "explain", "diff", "report")
-      for mode in EVIDENCE),
-)  # fmt: skip
-"""Commands whose help is held."""
-
-SCHEMAS: Final = (
-    "analysis batch batch-run check comparison difference explanation kb-statistics leaderboard pool-bias power "
-    "assessors checks sampled-pool problem-codes problems score verification"
-).split()
-
 CASES: Final = {
     "cases-coldstart": "coldstart", "cases-preparation": "preparation", "cases-knowledge-base": "knowledge_base",
     "cases-evidence": "evidence",
@@ -328,8 +315,9 @@ def calls() -> Iterator[Call]:
     for mode in EVIDENCE:
         text = OF_EVIDENCE.replace("MODE", mode).replace("MEASURE", MEASURES[mode]).replace("UNIT", UNITS[mode])
         yield from _of(mode, text.replace("$", f"${mode.upper()}_"))
-    yield from (Call("help", f"help {name}".strip(), (*name.split(), "-help")) for name in HELP)
-    yield from (Call("about", f"schema {name}", ("schema", name)) for name in SCHEMAS)
+    for command in all_commands():
+        yield Call("help", f"help {command.name}".strip(), (*(command.name or "").split(), "-help"))
+    yield from (Call("about", f"schema {name}", ("schema", name)) for name in KINDS)
     for group, room in CASES.items():
         for path in sorted((REPOSITORY / "tests" / room / "golden").rglob("case.json")):
             case = json.loads(path.read_text(encoding="utf-8"))
