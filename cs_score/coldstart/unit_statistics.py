@@ -10,7 +10,7 @@ entry points, so that reducing first and resampling afterwards is exact. Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import add
 from typing import TYPE_CHECKING, Final
 
@@ -38,11 +38,11 @@ _OF_RANKINGS: Final = (*RANKED, "rankings", "ranking")
 class RowSums:
     """The sums that rows of tables add to, by `columns` TABLE:LEVEL:NAME; `row` and `ranking` are numbers of rows."""
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Iterable[str]) -> None:
         self.columns = tuple(columns)
         # (Table, is it one that counts) -> level -> places of the columns and of the values that a row adds to them.
         self._wanted: dict[tuple[str, bool], dict[str, list[tuple[int, int]]]] = {}
-        for place, column in enumerate(columns):
+        for place, column in enumerate(self.columns):
             table, level, name = column.split(":")
             is_counted = name in _OF_COUNTS
             at = (_OF_COUNTS if is_counted else _OF_RANKINGS).index(name)

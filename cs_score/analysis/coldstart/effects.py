@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Final
 
 from cs_score.analysis.coldstart.changes import Change, Editor
 from cs_score.analysis.coldstart.scored import Scored
@@ -94,12 +95,10 @@ class Rescoring:
                 added = [*chain.from_iterable(added_to.get(unit_id, {}).values())]
                 edited = self._edited(lines, change, added, is_ranked)
             known = units[unit_id].queries
-            chosen = [at for at, each in enumerate(known) if not is_plain or each.query.base_id in base_ids]
-            found = self._scored_again(unit_id, [known[at].query for at in chosen], edited, change, is_ranked)
-            queries = list(known)
-            for at, query in zip(chosen, found.queries):
-                queries[at] = query
-            yield replace(found, queries=tuple(queries))
+            chosen = [each.query for each in known if not is_plain or each.query.base_id in base_ids]
+            found = self._scored_again(unit_id, chosen, edited, change, is_ranked)
+            again = {each.query.short_id: each for each in found.queries}
+            yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known))
 
     def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
         """Lines of some units after a change, of which `added` come to them, as a run.
@@ -241,6 +240,9 @@ class Effect(Record):
     scores: Mapping[str, float | None] = {}
 
 
+_ROWS_OF_SF: Final = f"{SF}:{ALL_LEVELS}:row"
+
+
 class Effects:
     """What changes of one run would make of its scores, from the sums of the units that change and those that do not.
 
@@ -254,8 +256,8 @@ class Effects:
         self.editor = self._rescoring.editor
         self._is_ranked = any(not each.average for each in measures)
         # Behind the sums of the measures stands how many rows there are of what each is made of, and of SF.
-        rows = (f"{each.table}:{each.level}:{'row' if each.average else 'ranking'}" for each in measures)
-        self._row_sums = RowSums((*sums_of(measures), *rows, f"{SF}:{ALL_LEVELS}:row"))
+        self._rows_of = [f"{each.table}:{each.level}:{'row' if each.average else 'ranking'}" for each in measures]
+        self._row_sums = RowSums(dict.fromkeys((*sums_of(measures), *self._rows_of, _ROWS_OF_SF)))
         queries = scored.run.gold.table
         self._ranks_all_levels = queries.edition.ranks_all_levels
         self._entry_points = {
@@ -308,15 +310,15 @@ class Effects:
         self, total: Sequence[float], unranked: Mapping[str, str]
     ) -> tuple[dict[str, float | None], str | None]:
         """The scores that are made of these sums; why the first one is lacking that the scorer would not give."""
-        *rows, of_sf = total[-len(self._measures) - 1 :]
-        if self._entry_points and not of_sf:
+        rows = dict(zip(self._row_sums.columns, total))
+        if self._entry_points and not rows[_ROWS_OF_SF]:
             return dict.fromkeys(map(str, self._measures)), "nothing to score: no row would be left"
         scores: list[float | None] = self._formula(total, divide)
         reason = None
-        for at, (each, has_rows) in enumerate(zip(self._measures, rows)):
+        for at, each in enumerate(self._measures):
             if unranked and not each.average:
                 scores[at], reason = None, next(iter(unranked.values()))
-            elif not has_rows:
+            elif not rows[self._rows_of[at]]:
                 scores[at] = None
                 reason = reason or f"there would be no row of hop {each.level}"
         return dict(zip(map(str, self._measures), scores)), reason

@@ -20,7 +20,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
 from cs_score.statistics.options import Resampling, sentences
-from cs_score.tables.layout import Column, Format, Layout, Table, columns, text
+from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, text
 from cs_score.tasks.task import Statistics
 
 if TYPE_CHECKING:  # they bring numpy
@@ -383,7 +383,9 @@ class ColdStartTask:
         self, result: Scored, measure: str | None = None, *, top: int | None = None, is_whole: bool = True,
         progress: Progress = silent, **settings: Any,
     ) -> Analysis:  # fmt: skip
-        return analyze(result, measure, top, progress=progress, with_explanations=is_whole, **settings)
+        """What the task asks for; of mistakes as many as a text shows unless it `is_whole`."""
+        most = top if is_whole else top or TOP
+        return analyze(result, measure, most, progress=progress, with_explanations=is_whole, **settings)
 
     def diff(
         self, a: Scored, b: Scored, measure: str | None = None, *, names: tuple[str, str] = ("A", "B"),
