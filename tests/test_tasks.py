@@ -14,8 +14,7 @@ import pytest
 
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Contents, Fault, Mode, Part, ReportRow, Row, Unit
-from cs_score.statistics.units import UnitTable
+from cs_score.evidence.mode import Fault, Mode, Pair, Part, ReportRow, Row, Unit
 from cs_score.tasks import TASKS
 from tests.evidence.command import cs_score
 from tests.freeze.calls import REPOSITORY
@@ -36,12 +35,8 @@ class Exact(Mode):
 
     predictions = gold
 
-    def paired(self, gold: Any, predictions: Any, options: Any) -> tuple[list[Unit], Iterable[str]]:
-        files = gold.name, predictions.name
-        return [Unit(item, answer, predictions.content.get(item), files) for item, answer in gold.content.items()], ()
-
-    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        return ((len(gold), "item"),), ((len(predictions), "answer"),)
+    def paired(self, gold: Any, predictions: Any, options: Any) -> tuple[list[Pair], Iterable[str]]:
+        return [(item, answer, predictions.content.get(item)) for item, answer in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Row:
         return 1, float(unit.prediction == unit.gold)

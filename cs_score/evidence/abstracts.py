@@ -135,10 +135,10 @@ class AbstractsMode(Mode):
             entries = sound(given.get(abstract))
             found, instead = _labels(entries), text_of(entries[0]["label"]) if entries else NONE
             for key, label in _labels(sets).items():
-                yield Confusion("abstract", text_of(label), text_of(label) if key in found else instead)
+                yield "abstract", text_of(label), text_of(label) if key in found else instead
         for abstract, value in given.items():
             if abstract not in gold and (entries := sound(value)):
-                yield Confusion("abstract", NONE, text_of(entries[0]["label"]))
+                yield "abstract", NONE, text_of(entries[0]["label"])
 
 
 def _labels(entries: Iterable[Entry]) -> dict[Hashable, Any]:

@@ -17,10 +17,9 @@ from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry, set_value
-from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Part, ReportRow, Row, Unit, report_rows
+from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
-from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
@@ -85,16 +84,12 @@ class Claims(AbstractsMode):
     def predictions(self, source: Source) -> dict[Hashable, Entry]:
         return _claims(source, ("id", "label", "evidence"))
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
         """By id; predictions for other claims are ignored."""
-        files = gold.name, predictions.name
-        units = [Unit(claim["id"], claim, predictions.content.get(key), files) for key, claim in gold.content.items()]
-        unpredicted = sum(unit.prediction is None for unit in units)
-        notice = f"{files[1]}: no prediction for {unpredicted} of {counted(len(units), 'claim')}"
-        return units, (notice,) if unpredicted else ()
-
-    def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        return ((len(gold), "claim"),), ((len(predictions), "claim"),)
+        pairs = [(claim["id"], claim, predictions.content.get(key)) for key, claim in gold.content.items()]
+        unpredicted = sum(predicted is None for _, _, predicted in pairs)
+        notice = f"{predictions.name}: no prediction for {unpredicted} of {counted(len(pairs), 'claim')}"
+        return pairs, (notice,) if unpredicted else ()
 
     def row(self, unit: Unit) -> Row:
         gold, predicted = unit.gold, unit.prediction
@@ -215,7 +210,7 @@ class Claims(AbstractsMode):
         yield from super().confusions(unit)
         wanted, label = _label(unit.gold), _label(unit.prediction)
         if wanted is not UNSET:
-            yield Confusion("claim", text_of(wanted), NONE if label is UNSET else text_of(label))
+            yield "claim", text_of(wanted), NONE if label is UNSET else text_of(label)
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         cited, found = _numbers(_cited(unit.gold)), _numbers(self.evidence(unit))

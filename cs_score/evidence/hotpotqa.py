@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Part, Row, Unit, report_rows
+from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
@@ -95,19 +95,19 @@ class HotpotQA(Mode):
         fields = reading.as_object(reading.json_document(source), "the file")
         return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
         """By id. What is not predicted counts as 0, which a notice says."""
-        files, units, notices = (gold.name, predictions.name), [], []
+        pairs, notices = [], []
         for question in gold.content:
             named = question["_id"]
             given = {key: values[named] for key, values in predictions.content.items() if named in values}
-            units.append(Unit(named, question, given or None, files))
+            pairs.append((named, question, given or None))
         for key, what in ((ANSWER, "answer"), (FACTS, "supporting facts")):
-            if missing := [plain(unit.id) for unit in units if key not in (unit.prediction or {})]:
+            if missing := [plain(named) for named, *_ in pairs if named not in predictions.content[key]]:
                 shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
-                number = f"{len(missing)} of {counted(len(units), 'question')}"
+                number = f"{len(missing)} of {counted(len(pairs), 'question')}"
                 notices.append(f"{predictions.name}: no {what} for {number}: {shown}")
-        return units, notices
+        return pairs, notices
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         of_predictions = (len(predictions[ANSWER]), "answer"), (len(predictions[FACTS]), "fact list")
@@ -195,7 +195,7 @@ class HotpotQA(Mode):
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
-        yield Confusion("answer", NONE if gold is None else _kind(gold), shown)
+        yield "answer", NONE if gold is None else _kind(gold), shown
 
 
 def answer_text(answer: object) -> str:

@@ -25,11 +25,16 @@ Row: TypeAlias = tuple[float, ...]
 Contents: TypeAlias = tuple[tuple[int, str], ...]
 """How much an input held of what."""
 
+Pair: TypeAlias = tuple[Any, Any, Any]
+"""The id of a unit, its gold and its prediction."""
+
 Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
 """Hands back the units it is given one after the other, and may show how far the work has come."""
 
+Confusion: TypeAlias = tuple[str, str, str]
+"""What has labels (abstract, claim, answer), that of gold and the predicted one; `NONE` for none."""
+
 NONE: Final = "none"
-"""What a confusion says where gold or a prediction has no label."""
 
 
 class Unit(NamedTuple):
@@ -71,14 +76,6 @@ class Part(Record):
     right: bool
     judgment: str | None
     faults: tuple[Fault, ...] = ()
-
-
-class Confusion(Record):
-    """A label of gold beside that predicted for the same abstract, claim or answer (`of`); `none` for none."""
-
-    of: str
-    gold: str
-    predicted: str
 
 
 class ReportRow(Record):
@@ -181,7 +178,8 @@ class Mode:
         chosen: Any = self.options(**options)
         known = gold if isinstance(gold, Gold) else self.read_gold(gold)
         given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
-        units, notices = self.paired(known, given, chosen)
+        paired, notices = self.paired(known, given, chosen)
+        units = [Unit(*each, files=(known.name, given.name)) for each in paired]
         ids = tuple(text_of(unit.id) for unit in units)
         table = UnitTable(ids, self.columns, self.rows_of(units, progress))
         return Result(
@@ -203,12 +201,12 @@ class Mode:
         """What a file of predictions holds. Raises InputError."""
 
     @abstractmethod
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Unit], Iterable[str]]:
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
 
-    @abstractmethod
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """How much of what gold and predictions hold."""
+        return ((len(gold), self.unit),), ((len(predictions), self.unit),)
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         """The row of each unit."""
@@ -251,7 +249,7 @@ class Mode:
         return {}
 
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
-        """Gold label against predicted label, for all that has a label."""
+        """For all that has a label."""
         return ()
 
 

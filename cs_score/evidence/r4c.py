@@ -25,7 +25,7 @@ from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, Us
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Contents, Fault, Mode, Part, Result, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Result, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, counted, plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.measures.registry import divide, names, precision_recall_f1
@@ -98,7 +98,7 @@ class Fact(NamedTuple):
 Derivation: TypeAlias = tuple[Fact, ...]
 
 
-class Pair(NamedTuple):
+class Aligned(NamedTuple):
     """Positions of a predicted and a gold fact that are aligned, and the weight of the pair (above 0)."""
 
     predicted: int
@@ -106,39 +106,28 @@ class Pair(NamedTuple):
     weight: float
 
 
-class Choice(NamedTuple):
-    """The reference that one evaluation of one instance chose.
+class Evaluation(NamedTuple):
+    """One of the three evaluations of an instance.
 
-    `order` is the draw, `totals` the total weight against each reference in that order; `reference` is the position
-    chosen and `pairs` the alignment with its facts.
+    `order` is the draw, `totals` the total weight against each reference in that order; `pairs` is the alignment of
+    the `predicted` facts with the `gold` facts of the reference that is chosen.
     """
 
     order: Order
     totals: tuple[float, ...]
-    reference: int
-    pairs: list[Pair]
-
-
-class ScoredInstance(NamedTuple):
-    """An instance with its facts identified, and the choice that each of the three evaluations made.
-
-    `references` holds, by position, the references that were drawn.
-    """
-
     predicted: Derivation
-    references: Mapping[int, Derivation]
-    choices: tuple[Choice, ...]
+    gold: Derivation
+    pairs: list[Aligned]
 
-    def scores(self) -> list[tuple[float, ...]]:
-        """Precision, recall and F1 of each of the three (section 4)."""
-        return [
-            precision_recall_f1(max(choice.totals), len(self.predicted), len(self.references[choice.reference]), divide)
-            for choice in self.choices
-        ]
+    @property
+    def reference(self) -> int:
+        """The position of the reference with the largest total, the one drawn first among equals."""
+        return self.order[self.totals.index(max(self.totals))]
 
-    def row(self) -> tuple[float, ...]:
-        """The statistics of the instance in the order of the columns."""
-        return 1.0, *chain.from_iterable(self.scores())
+    @property
+    def scores(self) -> tuple[float, float, float]:
+        """Precision, recall and F1 (section 4)."""
+        return precision_recall_f1(max(self.totals), len(self.predicted), len(self.gold), divide)
 
 
 class References(NamedTuple):
@@ -182,9 +171,8 @@ class R4C(Mode):
     def predictions(self, source: Source) -> reading.Object:
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Unit], Iterable[str]]:
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Pair], Iterable[str]]:
         """Instances with a prediction; those without are an error, or left out."""
-        files = gold.name, predictions.name
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing, number = len(gold.content) - len(ids), counted(len(gold.content), "instance")
         if missing and not options.ignore_missing:
@@ -198,21 +186,18 @@ class R4C(Mode):
         if not ids:
             raise InputError("no instance has a prediction, so there is nothing to score", file=predictions.name)
         orders = drawn_orders(len(ids), options.references)
-        units = [
-            Unit(each, References(gold.content[each], drawn), predictions.content[each], files)
-            for each, drawn in zip(ids, orders)
-        ]
+        pairs = [(each, References(gold.content[each], of), predictions.content[each]) for each, of in zip(ids, orders)]
         notice = f"{predictions.name}: {missing} of {number} left out, without prediction"
-        return units, (notice,) if missing else ()
+        return pairs, (notice,) if missing else ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         scored = len(table.ids), "scored instance"
         return ((len(gold), "instance"),), ((len(predictions), "derivation"), scored)
 
     def row(self, unit: Unit) -> Row:
-        return self.evaluated(unit).row()
+        return 1.0, *chain.from_iterable(each.scores for each in self.evaluated(unit))
 
-    def evaluated(self, unit: Unit) -> ScoredInstance:
+    def evaluated(self, unit: Unit) -> list[Evaluation]:
         """Align the derivation of an instance with its drawn references, and choose among them, three times.
 
         Raises InputError for a malformed derivation, a drawn reference that the instance lacks, and empty strings that
@@ -235,48 +220,44 @@ class R4C(Mode):
                 columns[position] = slice(len(facts), len(facts) + len(references[position]))
                 facts += references[position]
             similarities = compare(predicted, facts)
-            choices = []
+            evaluations = []
             for order, weight in zip(unit.gold.orders, WEIGHTS.values()):
                 weights = weight(*similarities)
                 alignments = [align(weights[:, columns[position]]) for position in order]
                 totals = tuple(map(total_weight, alignments))
-                best = totals.index(max(totals))  # the one drawn first among equals
-                choices.append(Choice(order, totals, order[best], alignments[best]))
-        return ScoredInstance(predicted, references, tuple(choices))
+                best = totals.index(max(totals))
+                evaluations.append(Evaluation(order, totals, predicted, references[order[best]], alignments[best]))
+        return evaluations
 
     def explained(self, unit: Unit) -> Iterator[str]:
         """For each evaluation the references tried, the one chosen, and the alignment."""
-        scored = self.evaluated(unit)
         yield f"instance {plain(unit.id)}"
-        for level, choice, scores in zip(WEIGHTS, scored.choices, scored.scores()):
-            tried = ", ".join(
-                f"reference {position + 1} total {total:.4f}" for position, total in zip(choice.order, choice.totals)
-            )
+        for level, each in zip(WEIGHTS, self.evaluated(unit)):
+            tried = [f"reference {at + 1} total {total:.4f}" for at, total in zip(each.order, each.totals)]
             yield ""
-            yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, scores))}"
-            yield f"  tried in this order: {tried}"
-            yield f"  chosen: reference {choice.reference + 1}"
-            yield from (f"  {line}" for line in _explained_alignment(scored, choice))
+            yield f"{level}: {', '.join(f'{aspect} {score:.4f}' for aspect, score in zip(ASPECTS, each.scores))}"
+            yield f"  tried in this order: {', '.join(tried)}"
+            yield f"  chosen: reference {each.reference + 1}"
+            yield from (f"  {line}" for line in _explained_alignment(each))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        scored = self.evaluated(unit)
-        choice = scored.choices[list(WEIGHTS).index(measure.partition("_")[0])]
-        aligned = {pair.gold: pair for pair in choice.pairs}
-        for place, gold in enumerate(scored.references[choice.reference]):
+        evaluation = self.evaluated(unit)[list(WEIGHTS).index(measure.partition("_")[0])]
+        aligned = {pair.gold: pair for pair in evaluation.pairs}
+        for place, gold in enumerate(evaluation.gold):
             if place not in aligned:
-                missed = Fault(MISSED_FACT, None, None, unit.gold.derivations[choice.reference][place])
+                missed = Fault(MISSED_FACT, None, None, unit.gold.derivations[evaluation.reference][place])
                 yield Part("fact", list(gold), False, None, (missed,))
                 continue
-            number, fact = aligned[place].predicted + 1, scored.predicted[aligned[place].predicted]
-            faults = []
+            position, _, weight = aligned[place]
+            fact, faults = evaluation.predicted[position], []
             if _differ(fact.head, gold.head) or _differ(fact.tail, gold.tail):
-                faults.append(Fault(WRONG_ENTITY, number, [fact.head, fact.tail], [gold.head, gold.tail]))
+                faults.append(Fault(WRONG_ENTITY, position + 1, [fact.head, fact.tail], [gold.head, gold.tail]))
             if _differ(fact.relation, gold.relation):
-                faults.append(Fault(WRONG_RELATION, number, fact.relation, gold.relation))
-            shown = f"[{', '.join(map(quoted, fact))}], weight {aligned[place].weight:.4f}"
+                faults.append(Fault(WRONG_RELATION, position + 1, fact.relation, gold.relation))
+            shown = f"[{', '.join(map(quoted, fact))}], weight {weight:.4f}"
             yield Part("fact", list(gold), not faults, shown, tuple(faults))
-        predicted = {pair.predicted for pair in choice.pairs}
-        for place, fact in enumerate(scored.predicted):
+        predicted = {pair.predicted for pair in evaluation.pairs}
+        for place, fact in enumerate(evaluation.predicted):
             if place not in predicted:
                 extra = Fault(EXTRA_FACT, place + 1, list(fact), None)
                 yield Part("fact", list(fact), False, "aligned with nothing", (extra,))
@@ -378,7 +359,7 @@ def similarities(ones: Sequence[str], others: Sequence[str]) -> Matrix:
     return known[np.ix_([rows[text] for text in ones], [columns[text] for text in others])]
 
 
-def align(weights: ArrayLike) -> list[Pair]:
+def align(weights: ArrayLike) -> list[Aligned]:
     """The one-to-one alignment of greatest total weight, in the order of the predicted facts.
 
     `weights` has a row per predicted and a column per gold fact. A pair whose weight is 0 or less is never
@@ -394,10 +375,10 @@ def align(weights: ArrayLike) -> list[Pair]:
         raise InputError("two empty strings are to be compared, for which no similarity is defined")
     rows, columns = linear_sum_assignment(gains, maximize=True)
     chosen = zip(rows.tolist(), columns.tolist(), gains[rows, columns].tolist())
-    return [Pair(row, column, weight) for row, column, weight in chosen if weight > 0]
+    return [Aligned(row, column, weight) for row, column, weight in chosen if weight > 0]
 
 
-def total_weight(pairs: Iterable[Pair]) -> float:
+def total_weight(pairs: Iterable[Aligned]) -> float:
     """The weights of the pairs, added in their order starting at 0.0."""
     return functools.reduce(operator.add, (pair.weight for pair in pairs), 0.0)
 
@@ -419,20 +400,20 @@ def _fact(step: object) -> Fact:
     return Fact(*map(str, texts))
 
 
-def _explained_alignment(scored: ScoredInstance, choice: Choice) -> list[str]:
+def _explained_alignment(evaluation: Evaluation) -> list[str]:
     """Each aligned pair with the similarities of its parts, then the facts that stay alone on either side.
 
     As a table where a screen is wide enough, else each on lines of its own.
     """
-    gold = scored.references[choice.reference]
+    _, _, predicted, gold, pairs = evaluation
     rows: list[tuple[str, ...]] = [("predicted", "gold", "head", "relation", "tail", "weight")]
-    for pair in choice.pairs:
-        fact, wanted = scored.predicted[pair.predicted], gold[pair.gold]
+    for position, place, weight in pairs:
+        fact, wanted = predicted[position], gold[place]
         parts = (f"{part.item():.4f}" for part in compare([fact], [wanted]))
-        rows.append((_shown(fact), _shown(wanted), *parts, f"{pair.weight:.4f}"))
-    matched, found = {pair.predicted for pair in choice.pairs}, {pair.gold for pair in choice.pairs}
-    rows += [(_shown(fact), "-") for position, fact in enumerate(scored.predicted) if position not in matched]
-    rows += [("-", _shown(fact)) for position, fact in enumerate(gold) if position not in found]
+        rows.append((_shown(fact), _shown(wanted), *parts, f"{weight:.4f}"))
+    matched, found = {pair.predicted for pair in pairs}, {pair.gold for pair in pairs}
+    rows += [(_shown(fact), "-") for position, fact in enumerate(predicted) if position not in matched]
+    rows += [("-", _shown(fact)) for place, fact in enumerate(gold) if place not in found]
     table = aligned(rows)
     if max(map(len, table)) + 2 <= SCREEN:
         return table

@@ -1,7 +1,6 @@
 """Gold and predictions as users have them: one JSON object per line or one document, from a file or from memory.
 
-Everything that can be wrong with the text is an InputError with file and place. What the values mean is the business
-of the modes; they take them apart with the small functions at the end.
+Everything that can be wrong with the text is an InputError with file and place.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 class Gold(Record, Generic[Content]):
-    """The content of a file, gold or predictions, in the form that its mode works with, with its name and digest.
-
-    Gold serves any number of predictions: scoring reads the content and never changes it.
-    """
+    """What a mode has made of a file, gold or predictions; scoring never changes it."""
 
     name: str
     content: Content
@@ -55,10 +51,9 @@ def read(
 
 
 def opened(given: Input | object, role: str, *, has_lines: bool = False) -> Source:
-    """Open what `read` takes.
+    """Open what `read` takes. Values from memory are written as JSON and read back like a file named `<role>`.
 
-    Values from memory are written as JSON and read back like a file named `<role>`: the same rules hold for both,
-    the digest is that of the text, and nothing the caller changes later reaches the result.
+    So the same rules hold for both, the digest is that of the text, and nothing changed later reaches the result.
     """
     if isinstance(given, (str, os.PathLike)) or hasattr(given, "read"):
         return open_source(given)  # type: ignore[arg-type]  # what has a method `read` is a file
@@ -148,7 +143,6 @@ def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> objec
 
 
 def _decoding_problem(error: ValueError | RecursionError) -> str:
-    """What is wrong with a text that cannot be decoded, or with JSON that the interpreter will not hold."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
     if isinstance(error, json.JSONDecodeError):
@@ -159,14 +153,14 @@ def _decoding_problem(error: ValueError | RecursionError) -> str:
 
 
 def as_object(value: object, what: str) -> Object:
-    """`value` if it is a JSON object. Raises InputError otherwise."""
+    """The value, which is an object. Raises InputError."""
     if isinstance(value, dict):
         return value
     raise InputError(f"{what} is {kind_of(value)} where an object is expected")
 
 
 def as_list(value: object, what: str) -> list[object]:
-    """`value` if it is a JSON list. Raises InputError otherwise."""
+    """The value, which is a list. Raises InputError."""
     if isinstance(value, list):
         return value
     raise InputError(f"{what} is {kind_of(value)} where a list is expected")

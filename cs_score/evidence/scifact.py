@@ -17,7 +17,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys, set_value
-from cs_score.evidence.mode import Contents, Part, Progress, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -104,7 +104,7 @@ class SciFact(AbstractsMode):
     def predictions(self, source: Source) -> list[Entry]:
         return _claims(source, _predicted_entry)
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Unit], Iterable[str]]:
+    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Pair], Iterable[str]]:
         """Line by line, in any order the k-th line with an id and the k-th with it."""
         _check_claims(gold, predictions, options.any_order)
         given: list[Entry] = predictions.content
@@ -113,8 +113,7 @@ class SciFact(AbstractsMode):
             for claim in given:
                 waiting[as_key(claim["id"])].append(claim)
             given = [waiting[as_key(claim["id"])].popleft() for claim in gold.content]
-        files = gold.name, predictions.name
-        return [Unit(claim["id"], claim, predicted, files) for claim, predicted in zip(gold.content, given)], ()
+        return [(claim["id"], claim, predicted) for claim, predicted in zip(gold.content, given)], ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")

@@ -241,8 +241,8 @@ class Examination:
     def confusions(self) -> tuple[ConfusionCount, ...]:
         """Confusions with their numbers, those of one kind together, the most frequent first."""
         often = Counter(each for unit in self.result.units for each in self.mode.confusions(unit))
-        kinds = list(dict.fromkeys(confusion.of for confusion in often))
-        found = [ConfusionCount(each.of, each.gold, each.predicted, count) for each, count in often.items()]
+        kinds = list(dict.fromkeys(of for of, _, _ in often))
+        found = [ConfusionCount(*confusion, count) for confusion, count in often.items()]
         return tuple(sorted(found, key=lambda each: (kinds.index(each.of), -each.count, each.gold, each.predicted)))
 
     def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
