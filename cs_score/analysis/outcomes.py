@@ -190,19 +190,18 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
 
 
-def as_builtins(document: Any, top: int | None = None) -> Mapping[str, Any]:
-    """A document as it is written as JSON, with at most `top` mistakes, units, answers and classes."""
-    if top is not None:
-        lists = ("mistakes", "units", "answers", "classes")
-        cut: dict[str, Any] = {name: getattr(document, name)[:top] for name in lists if hasattr(document, name)}
-        document = replace(document, **cut, **({"top": top} if isinstance(document, TwoSided) else {}))
-    found: Mapping[str, Any] = to_builtins(document)
-    return found
+def shortened(document: Any, top: int | None) -> Any:
+    """A document with at most `top` mistakes, units, answers and classes; None: as it is."""
+    if top is None:
+        return document
+    lists = ("mistakes", "units", "answers", "classes")
+    cut: dict[str, Any] = {name: getattr(document, name)[:top] for name in lists if hasattr(document, name)}
+    return replace(document, **cut, **({"top": top} if isinstance(document, TwoSided) else {}))
 
 
-def json_text(value: Mapping[str, object]) -> Iterator[str]:
-    """A JSON object in pieces, a line for each of its keys and for each item of a list; ASCII only."""
-    for at, (key, content) in enumerate(value.items()):
+def json_text(document: Any) -> Iterator[str]:
+    """A document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only."""
+    for at, (key, content) in enumerate(to_builtins(document).items()):
         yield f"{',' if at else '{'}\n{json.dumps(key)}: "
         if isinstance(content, list | tuple) and content:
             yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))

@@ -10,8 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 from cs_score.analysis.comparison import first_measure
-from cs_score.analysis.outcomes import as_builtins
 from cs_score.analysis.outcomes import json_text as found_json
+from cs_score.analysis.outcomes import shortened
 from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.api.tables import INTERVALS
 from cs_score.base.display import one_line
@@ -21,7 +21,7 @@ from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Signature
-from cs_score.report.documents import page_from
+from cs_score.report.documents import page_of
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.tables.layout import Table, frame, html
 from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
@@ -153,9 +153,9 @@ class Report:
     else.
     """
 
-    def __init__(self, document: Mapping[str, object]) -> None:
-        """`document`: an analysis or a difference as JSON. Raises MissingExtraError without jinja2."""
-        self._html = page_from(document)
+    def __init__(self, document: Any) -> None:
+        """`document`: that of an analysis or a difference. Raises MissingExtraError without jinja2."""
+        self._html = page_of(document)
 
     @property
     def html(self) -> str:
@@ -229,7 +229,7 @@ class AnyResult(Document, Generic[Source]):
         measure that there is not and for a result that was loaded from JSON, InputError for a run without that score,
         MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
-        return Report(as_builtins(task_named(self.task).analyze(self._for_analysis("report"), measure)))
+        return Report(task_named(self.task).analyze(self._for_analysis("report"), measure))
 
     def _scored(self, what: str) -> Source:
         """What was scored. Raises UsageError for what was loaded."""
@@ -280,7 +280,7 @@ class _Found(Document):
 
     def to_json(self) -> str:
         """The whole of it as JSON, the text that `--format json` prints; `load` reads it."""
-        return "".join(found_json(as_builtins(self._document, self._top)))
+        return "".join(found_json(shortened(self._document, self._top)))
 
     def __str__(self) -> str:
         """The text that the command prints."""
@@ -335,7 +335,7 @@ class Analysis(_Found):
 
         Raises MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
         """
-        return Report(as_builtins(self._document))
+        return Report(self._document)
 
     def __repr__(self) -> str:
         name = getattr(self._document, "run", self.task)
@@ -363,7 +363,7 @@ class Difference(_Found):
 
     def report(self) -> Report:
         """The page that `cs-score report --compare` makes of it. Raises MissingExtraError without jinja2."""
-        return Report(as_builtins(self._document, self._top))
+        return Report(shortened(self._document, self._top))
 
     def __repr__(self) -> str:
         first, second = self.names

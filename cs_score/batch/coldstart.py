@@ -15,7 +15,6 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
-from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import field, replace
@@ -351,4 +350,4 @@ class _Scoring:
             origin, signature = run.origin or result.origin, result.signature(run)
             scored = Analysed(lines, run.run_id, policy.policy, run, None, origin, signature)
             with suppress(InputError):
-                yield page_name(at, len(result.runs)), encoded([page(as_builtins(task.analyze(scored)))])
+                yield page_name(at, len(result.runs)), encoded([page(task.analyze(scored))])

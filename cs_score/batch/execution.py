@@ -21,7 +21,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
 from cs_score.base.outputs import encoded, folder_made, write_whole
 from cs_score.base.processes import Pool, WorkerDiedError, processes_for
-from cs_score.base.records import Record, replace, to_builtins
+from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.version import VERSION
@@ -363,7 +363,7 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
         files = files_of(board, overview) | {PROBLEMS: iter(problem_lines(outcomes))}
         files |= {"leaderboard.json": encoded([json_text(board)]), "batch.json": encoded([json_text(document)])}
         if plan.page is not None:
-            files[INDEX] = encoded([plan.page(to_builtins(document))])
+            files[INDEX] = encoded([plan.page(document)])
         for name, blocks in files.items():
             write_whole(os.path.join(options.out, name), blocks)
         if options.problems is not None:

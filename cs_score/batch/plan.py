@@ -17,7 +17,7 @@ from cs_score.analysis.many.overview import Evaluation, findings
 from cs_score.base.display import some, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import Record, asdict, replace, to_builtins
+from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, plain_name, reason_of, rereadable
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores, State
@@ -268,7 +268,7 @@ class Plan(Record, kw_only=True):
 
     task: str
     resampling: Resampling | None = None
-    page: Callable[[Mapping[str, object]], str] | None = None
+    page: Callable[[Any], str] | None = None
 
     @abstractmethod
     def prepare(self) -> Prepared:
@@ -400,7 +400,7 @@ class _PreparedEvidence(Prepared):
             yield "out.txt", printed(table_text(result), *([] if limits is None else [intervals_text(limits)]))
             yield "out.tsv", unit_blocks(result)
             if plan.page is not None:
-                yield page_name(0, 1), encoded([plan.page(to_builtins(task_named(plan.task).analyze(result)))])
+                yield page_name(0, 1), encoded([plan.page(task_named(plan.task).analyze(result))])
 
         origin = self.origin(run, result.origin.inputs[-1], "")
         scores = RunScores(run.name, dict(result.scores), limits or UNSET, findings(result.table))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.coldstart.groups import DIMENSIONS
-from cs_score.analysis.outcomes import as_builtins, json_text
+from cs_score.analysis.outcomes import json_text, shortened
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
@@ -20,7 +20,7 @@ from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.charts import chart_bytes
-from cs_score.report.documents import CHART_KINDS, chart_of, page_from, page_of, read_document
+from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
 from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
@@ -62,7 +62,7 @@ def deliver(line: Line, task: Task, document: Any) -> int:
         with folder_made(folder, "-o"):
             write_together(files)
     elif line.format == "json":
-        STDOUT.write(encoded(json_text(as_builtins(document, top))))
+        STDOUT.write(encoded(json_text(shortened(document, top))))
     elif line.format == "tsv":
         by_name = {table.layout.name: table for table in task.tables(document)}
         found = [by_name[name] for name in _PRINTED if name in by_name]
@@ -268,7 +268,7 @@ def report(name: str, line: Line) -> int:
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:
         return deliver(line, task, found)
-    STDOUT.write(encoded([page_from(as_builtins(found, most))]))
+    STDOUT.write(encoded([page_of(shortened(found, most))]))
     return Status.DONE
 
 

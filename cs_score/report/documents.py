@@ -8,6 +8,7 @@ from typing import Any, Final
 from cs_score.base import documents
 from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, nearest
+from cs_score.base.records import convert, to_builtins
 from cs_score.batch.documents import Overview
 from cs_score.report.analysis import AnalysisPage
 from cs_score.report.batch import BatchPage
@@ -37,18 +38,14 @@ def read_document(name: str) -> Any:
 
 def page_of(document: Any) -> str:
     """The page as HTML. Raises MissingExtraError without jinja2."""
-    return page_html(_page(document).page())
+    as_read = convert(to_builtins(document), type(document))  # 0 is 0.0 where numbers have fractions
+    return page_html(_page(as_read).page())
 
 
-def page_from(value: Mapping[str, Any]) -> str:
-    """The page of a document as it is written as JSON. Raises MissingExtraError without jinja2."""
-    return page_of(document_record(value, str(value["kind"])))
-
-
-def page_maker() -> Callable[[Mapping[str, Any]], str]:
+def page_maker() -> Callable[[Any], str]:
     """What makes pages, for a job that makes some at its end. Raises MissingExtraError without jinja2, at once."""
     page_template()
-    return page_from
+    return page_of
 
 
 def _page(document: Any) -> PageMaker:

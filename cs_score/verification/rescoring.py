@@ -181,7 +181,7 @@ def _key(name: str, policy: str, made: RunOrigin) -> str:
 
 def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str, *, records: bool) -> Plan:
     """The plan of a batch whose runs were made so."""
-    resampling = made.bootstrap and resampling_of(to_builtins(made.bootstrap), file, "origin.bootstrap")
+    resampling = resampling_of(made.bootstrap, file, "origin.bootstrap")
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.task, made.options, file, "origin.options")
         gold = _the_one(shared, GOLD, file).held()

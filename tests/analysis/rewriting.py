@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.analysis import analyze
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
-from cs_score.analysis.outcomes import as_builtins
 from cs_score.base.errors import CsScoreError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find
 from cs_score.cli.options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold
@@ -52,7 +51,7 @@ class Call(Record):
         """The document of its analysis. Raises InputError where there is none."""
         policies = read_policies(also, self.options, self.options.policy.texts())
         found = analyze(self.scored(run_id), measure or None, policies=policies, by=by, with_explanations=False)
-        return dict(as_builtins(found))
+        return dict(to_builtins(found))
 
     def results(self) -> list[RunResult]:
         """The runs that the scorer gives scores of."""
