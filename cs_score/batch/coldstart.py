@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.scored import Scored as Analysed
 from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
-from cs_score.base.records import field, replace
+from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.batch.documents import OK, WITH_ERRORS, Outcome, ProblemPlace, RunOrigin, RunScores
@@ -37,9 +37,6 @@ from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tasks import task_named
-
-PREFIX: Final = "out"
-"""Files of a run are called `out.sf`, `out.summary` and so on, whatever the run is called."""
 
 
 class ColdStartPlan(Plan, kw_only=True):
@@ -185,31 +182,22 @@ class PreparedColdStart(Prepared):
         gold = self._following(run)
         chosen = (gold._policies[name] for name in policies)
         for limits, group in groupby(chosen, key=attrgetter("justifications")):
-            yield from _Scoring(gold, run).under(limits, list(group))
+            yield from gold._score_under(run, limits, list(group))
 
-
-class _Scoring:
-    """A run over gold that is prepared; what was made of its file, and met there, before it is scored."""
-
-    def __init__(self, prepared: PreparedColdStart, run: RunFile) -> None:
-        self._prepared, self._plan, self._gold, self._run = prepared, prepared.plan, prepared.gold, run
-        self._made: list[PreparedRun] = []
-
-    def under(self, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
-        """The run under policies with these limits on justifications."""
-        gold, plan, loaded = self._gold, self._plan, dict[str, Run]()
-        log = self._prepared.log_of_queries  # a single call has read nothing else when it prepares a run
+    def _score_under(self, run: RunFile, limits: Justifications, policies: Sequence[NamedPolicy]) -> Iterator[Scored]:
+        made: list[PreparedRun] = []
+        loaded: dict[str, Run] = {}
+        attempt = partial(_Attempt, self, run, made)
+        log = self.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
-            files = [self._run.file.open()]
-            prepared = prepared_files(
-                files, gold.table, limits, validate=plan.validates, new_log=type(log), made=self._made
-            )
-            log = gold.problems.branch()
+            files, validate = [run.file.open()], self.plan.validates
+            prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), made=made)
+            log = self.gold.problems.branch()
             runs = self._chosen(prepared.files)
-            alone = None if runs[0].is_shared else load_prepared(gold, prepared, limits, log)
+            alone = None if runs[0].is_shared else load_prepared(self.gold, prepared, limits, log)
         except InputError as error:
             for policy in policies:
-                yield self._stopped(policy, log, error)
+                yield attempt(policy, log).stopped(error)
             return
 
         def load(gold: Gold, one: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
@@ -217,137 +205,125 @@ class _Scoring:
             return loaded[one.run_id]
 
         for policy in policies:
-            options = policy.options(gold.options)
-            log = (alone or gold).problems.branch()
+            options, log = policy.options(self.gold.options), (alone or self.gold).problems.branch()
             try:
                 if alone is not None:
                     result = score_runs(alone, options.policy, log)
                 else:
-                    result = score_apart(replace(gold, options=options), runs, log, load)
+                    result = score_apart(replace(self.gold, options=options), runs, log, load)
             except InputError as error:
-                yield self._stopped(policy, log, error)
+                yield attempt(policy, log).stopped(error)
             else:
-                yield self._whole(policy, log, result, [alone or loaded[each.run_id] for each in result.runs])
+                yield attempt(policy, log).whole(result, [alone or loaded[each.run_id] for each in result.runs])
 
     def _chosen(self, files: Sequence[Input]) -> list[OneRun]:
         """The runs of a file that -runids choose, in its order. Raises InputError where there are none."""
-        runs, asked = runs_of(files), self._plan.options.runids
+        runs, asked = runs_of(files), self.plan.options.runids
         chosen = runs if asked is None else [one for run_id in asked for one in runs if one.run_id == run_id]
         if not chosen:
             there = ", ".join(one.run_id for one in runs)
             raise InputError(f"no run called {' or '.join(asked or ())}; there is {there}", file=name_of(files[0]))
         return chosen
 
-    def _whole(self, policy: NamedPolicy, log: ProblemLog, result: Result, loaded: Sequence[Run]) -> Scored:
-        prepared, resampling = self._prepared, self._plan.resampling
+
+class _Attempt(Record):
+    """A run that is scored under a policy: `made` is what became of its file before that, `log` what was met since."""
+
+    prepared: PreparedColdStart
+    run: RunFile
+    made: list[PreparedRun]
+    policy: NamedPolicy
+    log: ProblemLog
+
+    def whole(self, result: Result, loaded: Sequence[Run]) -> Scored:
+        """What came of it, and the files of a call of the scorer for this run alone."""
+        prepared, resampling = self.prepared, self.prepared.plan.resampling
         limits = () if resampling is None else intervals(result, resampling)
         of_runs: Sequence[ScoreIntervals | UnsetType] = limits or [UNSET] * len(result.runs)
         runs = []
         for each, of_run in zip(result.runs, of_runs):
             # Statistics of all measures are needed for resampling only.
-            measures = list(summary_scores(each)) if of_run else [unit_measure(self._gold)]
+            measures = list(summary_scores(each)) if of_run else [unit_measure(prepared.gold)]
             found = run_findings(each, prepared.sought, measures)
             runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
-        origin = prepared.origin(self._run, result.origin.inputs[-1], policy.name)
+        origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
         outcome = self._outcome(
-            policy,
-            log,
             result.problems,
             state=WITH_ERRORS if result.error_count else OK,
             signature=str(origin.signature),
             origin=origin,
             runs=tuple(runs),
-            remarks=(*(one.account for one in self._made), *result.warnings),
+            remarks=(*(one.account for one in self.made), *result.warnings),
         )
-        files = self._files(policy, outputs.whole_report(result), result, limits)
-        return Scored(outcome, chain(files, self._pages(loaded, policy, result)))
+        files = self._files(outputs.whole_report(result), result, limits)
+        return Scored(outcome, chain(files, self._pages(result, loaded)))
 
-    def _stopped(self, policy: NamedPolicy, log: ProblemLog, error: InputError) -> Scored:
+    def stopped(self, error: InputError) -> Scored:
         """A run that could not be scored to its end, with the files that a single call leaves of it.
 
-        `log` has the problems that the single call would have met until then.
+        The log has the problems that the single call would have met until then.
         """
-        problems, partial = list(log), error.partial if isinstance(error, ScoringStopped) else None
-        remarks = () if partial is None else tuple(partial.warnings)
-        report = outputs.stopped_report(problems, error, self._plan.options.edition)
-        outcome = self._outcome(policy, log, problems, error, remarks=remarks)
-        return Scored(outcome, self._files(policy, report, partial, was_stopped=True))
+        problems, partial = list(self.log), error.partial if isinstance(error, ScoringStopped) else None
+        report = outputs.stopped_report(problems, error, self.prepared.plan.options.edition)
+        outcome = self._outcome(problems, error, remarks=tuple(partial.warnings) if partial is not None else ())
+        return Scored(outcome, self._files(report, partial, was_stopped=True))
 
-    def _outcome(
-        self,
-        policy: NamedPolicy,
-        log: ProblemLog,
-        of_scorer: Iterable[Problem],
-        error: InputError | None = None,
-        **found: Any,
-    ) -> Outcome:
-        """What became of the run, with its problems: those that validation has found, then those of the scorer.
+    def _outcome(self, of_scorer: Iterable[Problem], error: InputError | None = None, **found: Any) -> Outcome:
+        """Its problems are those that validation has found, then those of the scorer.
 
-        With details they are what `log` holds beyond what all runs share, what validation found, and the `error`.
+        With details they are what was met beyond what all runs share, what validation found, and the `error`.
         """
-        problems = [*chain.from_iterable(one.problems for one in self._made), *of_scorer]
+        problems = [*chain.from_iterable(one.problems for one in self.made), *of_scorer]
         times = Counter[Severity]()
         for problem in problems:
             times[problem.severity] += problem.occurrences
-        occurrences, shared = None, self._gold.problems
-        if isinstance(log, RecordingLog) and isinstance(shared, RecordingLog):
-            noted = log.branch()
-            for one in self._made:
+        occurrences, shared = None, self.prepared.gold.problems
+        if isinstance(self.log, RecordingLog) and isinstance(shared, RecordingLog):
+            noted = self.log.branch()
+            for one in self.made:
                 if isinstance(one.problems, RecordingLog):
                     noted.also_report(one.problems)
-            if error is not None:
-                noted.fatal.append(error)
-            occurrences = tuple(noted.noted_since(shared, self._run.file.name))
-        return outcome_of(
-            COLD_START_MODE,
-            self._run,
-            policy.name,
-            failure=None if error is None else str(error),
-            errors=times[Severity.ERROR],
-            warnings=times[Severity.WARNING],
-            problems=tuple(
-                ProblemPlace(
-                    str(problem.severity),
-                    problem.code,
-                    problem.message,
-                    "" if place is None or place.file == NO_PLACE else place.file,
-                    "" if place is None else str(place.line),
-                )
-                for problem in problems
-                for place in problem.places
-            ),
-            occurrences=occurrences,
-            **found,
+            noted.fatal += [] if error is None else [error]
+            occurrences = tuple(noted.noted_since(shared, self.run.file.name))
+        places = tuple(
+            ProblemPlace(
+                str(problem.severity),
+                problem.code,
+                problem.message,
+                "" if place is None or place.file == NO_PLACE else place.file,
+                "" if place is None else str(place.line),
+            )
+            for problem in problems
+            for place in problem.places
         )
+        return outcome_of(
+            COLD_START_MODE, self.run, self.policy.name, failure=None if error is None else str(error),
+            errors=times[Severity.ERROR], warnings=times[Severity.WARNING], problems=places, occurrences=occurrences,
+            **found,
+        )  # fmt: skip
 
     def _files(
-        self,
-        policy: NamedPolicy,
-        report: str,
-        result: Result | None,
-        intervals: Sequence[ScoreIntervals] = (),
-        *,
-        was_stopped: bool = False,
+        self, report: str, result: Result | None, limits: Sequence[ScoreIntervals] = (), was_stopped: bool = False
     ) -> RunFiles:
-        """The files of a call of the scorer for this run alone; `report` is its `.errlog`."""
-        plan = self._plan
+        """The files of a call, whatever the run is called; `report` is its `.errlog`."""
+        plan = self.prepared.plan
         if result is not None:
             if plan.with_json and not was_stopped:
-                yield f"{PREFIX}.json", encoded(json_text(result, intervals))
-            files = (given.name for given in (*plan.queries, *plan.pool, self._run.file))
-            rest = ("-output_file", PREFIX, "-error_file", f"{PREFIX}.errlog", *files)
-            params = outputs.params_of(result.options, plan.switches, rest, plan.folder, policy.texts)
-            for ending, blocks in outputs.file_blocks(result, plan.layout, params, intervals, was_stopped):
-                yield f"{PREFIX}.{ending}", blocks
-        yield f"{PREFIX}.errlog", [outputs.doubly_encoded(report, plan.options.edition)]
+                yield "out.json", encoded(json_text(result, limits))
+            files = (given.name for given in (*plan.queries, *plan.pool, self.run.file))
+            rest = ("-output_file", "out", "-error_file", "out.errlog", *files)
+            params = outputs.params_of(result.options, plan.switches, rest, plan.folder, self.policy.texts)
+            for ending, blocks in outputs.file_blocks(result, plan.layout, params, limits, was_stopped):
+                yield f"out.{ending}", blocks
+        yield "out.errlog", [outputs.doubly_encoded(report, plan.options.edition)]
 
-    def _pages(self, loaded: Sequence[Run], policy: NamedPolicy, result: Result) -> RunFiles:
+    def _pages(self, result: Result, loaded: Sequence[Run]) -> RunFiles:
         """The page of each run id, where pages are wanted; none of one that cannot be analysed."""
-        if (page := self._plan.page) is None:
+        if (page := self.prepared.plan.page) is None:
             return
         task = task_named(COLD_START_MODE)
         for at, (run, lines) in enumerate(zip(result.runs, loaded)):
             origin, signature = run.origin or result.origin, result.signature(run)
-            scored = Analysed(lines, run.run_id, policy.policy, run, None, origin, signature)
+            scored = Analysed(lines, run.run_id, self.policy.policy, run, None, origin, signature)
             with suppress(InputError):
                 yield page_name(at, len(result.runs)), encoded([page(task.analyze(scored))])

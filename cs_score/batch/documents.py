@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.many.overview import Agreement, Difficulty, Findings, UnitScores
+from cs_score.analysis.many.overview import Agreement, Difficulty, Findings, System, UnitScores
 from cs_score.analysis.many.rankings import Limits, Stability
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
@@ -171,13 +171,6 @@ class RankedRow(Record):
     tier: int | None
     p_above: float | None
     p_baseline: float | UnsetType | None = UNSET
-
-
-class System(Record):
-    """A run by its name in the batch and its run id; a file may hold several run ids."""
-
-    run: str
-    run_id: str
 
 
 class Overview(Document, kw_only=True, tag="batch"):

@@ -60,7 +60,7 @@ def make_leaderboard(
         tests: dict[int, TestedRow] = {}
         family = None
         if tables and resampling is not None:
-            names = labels_of([(ranked[at][0].run, ranked[at][0].run_id) for at in tables])
+            names = _labels([ranked[at][0] for at in tables])
             found, family, of_tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
             tests = dict(zip(tables, found))
             notes |= dict.fromkeys(of_tests)
@@ -104,12 +104,10 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunSco
     return rows
 
 
-def labels_of(systems: Sequence[tuple[str, str]]) -> list[str]:
-    """What tables call each run, given by name and run id: its name, with the run id where a file holds several; no
-    two alike.
-    """
-    often = Counter(run for run, _ in systems)
-    names = [run if often[run] == 1 else f"{run} ({run_id})" for run, run_id in systems]
+def _labels(systems: Sequence[many.System | Row]) -> list[str]:
+    """What tables call each run: its name, with the run id where a file holds several; no two alike."""
+    often = Counter(system.run for system in systems)
+    names = [each.run if often[each.run] == 1 else f"{each.run} ({each.run_id})" for each in systems]
     labels: dict[str, None] = {}
     for name in names:
         numbered = (f"{name} ({number})" for number in itertools.count(2))
@@ -265,7 +263,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         families=board.families,
         notes=board.notes,
         pages=pages,
-        runs=tuple(documents.System(*system) for system in found.systems),
+        runs=tuple(found.systems),
         leaderboard=tuple(map(ranked, board.rows)),
         queries=tuple(unit for each in found.policies for unit in each.units),
         answers=tuple(part for each in found.policies for part in each.answers),
@@ -276,7 +274,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
 
 def _answers(found: many.Overview) -> Table:
     """A row for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
-    labels = labels_of(found.systems)
+    labels = _labels(found.systems)
     keys = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
     things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
     rows = []
@@ -294,9 +292,9 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
     for each in found.policies:
         policy = {"policy": each.policy}
         for right, wrong in zip(each.right, each.wrong):
-            (run, run_id), (other, other_id) = found.systems[right.a], found.systems[right.b]
-            yield policy | {
-                "what": "pair", "run": run, "run_id": run_id, "other_run": other, "other_run_id": other_id,
+            run, other = found.systems[right.a], found.systems[right.b]
+            yield policy | asdict(run) | {
+                "what": "pair", "other_run": other.run, "other_run_id": other.run_id,
                 "right_shared": right.shared, "right_either": right.either, "right_jaccard": right.jaccard,
                 "wrong_shared": wrong.shared, "wrong_either": wrong.either, "wrong_jaccard": wrong.jaccard,
                 "part": right.part,
@@ -309,7 +307,7 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
 
 def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
     """The rankings with their first places, then every pair of them."""
-    labels = labels_of(found.systems)
+    labels = _labels(found.systems)
     first = {Ranking(each.measure, each.policy): each for each in found.stability.first}
     for by, each in first.items():
         names = "; ".join(labels[place] for place in each.runs)

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from cs_score.analysis.many.rankings import (
     Ranking,
@@ -320,8 +320,8 @@ def found_together(often: Sequence[int], runs: int, part: str = "") -> list[Foun
 # ---- All of it
 
 
-class System(NamedTuple):
-    """A run of a batch, by its name there and its run id; a file may hold several run ids."""
+class System(Record):
+    """A run by its name in the batch and its run id; a file may hold several run ids."""
 
     run: str
     run_id: str
