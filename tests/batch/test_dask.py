@@ -48,9 +48,22 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_cluster_in_the_process_of_the_test(cluster: Cluster, world: Path, tmp_path: Path) -> None:
-    """As a library would, so that what is executed can be seen; nothing of the batch stays at the scheduler."""
-    words = [*SWITCHES, "--dask", cluster.address, "-o", str(tmp_path / "out"), "queries.xml", "pool.tab", "runs"]
+@pytest.mark.parametrize("more", [(), ("--ship-inputs",)], ids=str)
+def test_a_cluster_leaves_the_files_of_a_local_batch(
+    more: tuple[str, ...], cluster: Cluster, world: Path, tmp_path: Path
+) -> None:
+    """In the process of the test, as a library would, so that what is executed can be seen."""
+    words = [
+        *SWITCHES,
+        *more,
+        "--dask",
+        cluster.address,
+        "-o",
+        str(tmp_path / "out"),
+        "queries.xml",
+        "pool.tab",
+        "runs",
+    ]
     done = score_in(world, ["batch", *words])
     assert done.status == 1, done.stderr
     assert b"7 scored; 1 failed" in done.stderr
@@ -74,14 +87,6 @@ def test_what_hinders_a_cluster_is_told(cluster: Cluster, world: Path, monkeypat
         assert "this is 0.0.0" in said(cluster.address)
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "needs the package distributed" in said(cluster.address)
-
-
-def test_shipped_inputs_give_the_bytes_of_a_local_batch(cluster: Cluster, world: Path) -> None:
-    words = (*SWITCHES, "--ship-inputs", "--dask", cluster.address, "-o", "out", "queries.xml", "pool.tab", "runs")
-    done = batch_process(world, *words)
-    assert done.returncode == 1, done.stderr
-    assert b"7 scored; 1 failed" in done.stderr
-    assert contents(world / "out") == contents(world / "local")
 
 
 def test_a_worker_that_is_killed_costs_nothing(cluster: Cluster, world: Path, tmp_path: Path) -> None:

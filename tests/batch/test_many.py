@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pytest
 
 from cs_score.coldstart.gold import load_run, open_gold, with_pool
@@ -144,27 +143,6 @@ def test_tiers_and_the_p_of_neighbours_are_those_of_compare(world: Path) -> None
         assert "opens a new tier" in text
 
 
-def test_the_json_and_the_tables_tell_the_same(world: Path) -> None:
-    found = told(world, *BOOTSTRAP, "--policy", "kb", "--also-policy", "sf", "--measure", "SF-AP")
-    assert (found["measure"], found["unit_measure"]) == ("SF-AP", "LDC-MEAN-ALL-Macro-F1")
-    board = {(row["policy"], row["run"]): row for row in leaderboard(world / "out")}
-    for row in found["leaderboard"]:
-        shown = board[row["policy"], row["run"]]
-        assert [shown[name] for name in ("rank", "tier")] == [str(row[name]) for name in ("rank", "tier")]
-        limits = (row["interval"][side] for side in ("low", "high"))
-        assert [shown["SF-AP"], shown["SF-AP:low"], shown["SF-AP:high"]] == list(map(repr, (row["score"], *limits)))
-    pairs = rows(world, "stability.tsv", what="pair")
-    assert [float(row["tau_b"]) for row in pairs if row["tau_b"]] == [
-        pair["tau"] for pair in found["stability"]["pairs"] if pair["tau"] is not None
-    ]
-    assert len(pairs) == len(found["stability"]["pairs"]) == 16 * 15 / 2  # eight measures, two policies
-    answers = rows(world, "answers.tsv", policy="sf")
-    (of_sf,) = (each for each in found["answers"] if each["policy"] == "sf")
-    assert of_sf["total"] == len(answers) == sum(of_sf["found_by"])
-    assert of_sf["found_by"] == [sum(row["found_by"] == str(times) for row in answers) for times in range(4)]
-    assert of_sf["only"] == [sum(row["only"] == each["run"] for row in answers) for each in found["runs"]]
-
-
 def test_a_run_that_failed_and_one_without_lines(world: Path) -> None:
     (world / "bad.tab").write_bytes(b"\xff\xfe\n")
     (world / "empty.tab").write_bytes(b"")
@@ -251,29 +229,6 @@ def test_units_of_evidence_modes_are_right_or_wrong_as_a_whole(tmp_path: Path) -
     pairs = (("good", "bad"), ("good", "mute"), ("bad", "mute"))
     assert written == {(part, *pair) for part in dict.fromkeys(part for part, _ in marks) for pair in pairs}
     assert each["systems"][2] == {"part": "abstract_label_only_f1", "systems": 3, "recall": 1.0, "agreed": 0.0}
-
-
-def test_equal_systems_share_a_tier(tmp_path: Path) -> None:
-    """Ten that find each claim's abstract with probability 1/2: without correction the best differs from the worst."""
-    systems, numbers, drawn = 10, range(1, 61), np.random.default_rng([22, 35])
-    gold = [
-        {"id": n, "cited_doc_ids": [n], "evidence": {str(n): [{"sentences": [0], "label": "SUPPORT"}]}} for n in numbers
-    ]
-    (tmp_path / "gold.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in gold), encoding="utf-8")
-    names = [f"s{system}.jsonl" for system in range(systems)]
-    for name in names:
-        found = [{str(n): [0]} if is_found else {} for n, is_found in zip(numbers, drawn.random(60) < 0.5)]
-        lines = [claim(n, evidence) for n, evidence in zip(numbers, found)]
-        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
-    shared = ["scifact", "--gold=gold.jsonl", "--measure=abstract_label_only_f1"]
-    assert score_in(tmp_path, ["batch", *shared, "-o", "out", "--bootstrap=1000", "--seed=35", *names]).status == 0
-    board = json.loads((tmp_path / "out/batch.json").read_bytes())["leaderboard"]
-    assert {row["tier"] for row in board} == {1}
-    assert min(row["p_above"] for row in board[1:]) > 0.05
-    best_and_worst = [f"{board[place]['run']}.jsonl" for place in (0, -1)]
-    assert score_in(tmp_path, ["compare", *shared, "--output=c.json", *best_and_worst]).status == 0
-    (pair,) = json.loads((tmp_path / "c.json").read_bytes())["measures"][0]["pairs"]
-    assert pair["p"] < 0.05  # as if these two were the ones that somebody had asked about
 
 
 def test_a_batch_that_can_tell_nothing_apart_says_so(tmp_path: Path) -> None:

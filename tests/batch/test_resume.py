@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -49,7 +48,15 @@ def test_what_was_made_from_something_else_is_scored_again(scored: Path) -> None
     for name, kept in (("runs/beta.tab.txt", 2), ("pool.tab", 0), ("queries.xml", 0)):
         (scored / name).write_bytes((scored / name).read_bytes() + b"\n")
         assert _resumed(scored) == (kept, []), name
-    for more in (("-justifications", "1:1"), ("-tabs",), ("-fields", "EC:F"), ("--with-json",), ("--validate",)):
+    for more in (
+        ("-justifications", "1:1"),
+        ("-tabs",),
+        ("-fields", "EC:F"),
+        ("--with-json",),
+        ("--validate",),
+        ("--bootstrap", "9"),
+        ("--bootstrap", "9", "--seed", "1"),
+    ):
         assert _resumed(scored, *more) == (0, []), more
 
 
@@ -116,63 +123,34 @@ def test_a_failed_run_leaves_nothing_of_an_earlier_one_and_is_tried_again(scored
     assert [row["state"] for row in leaderboard(scored / "out")] == ["ok"] * 3
 
 
-def _killed_and_resumed(folder: Path, seed: int, kills: int) -> None:
-    """Kill a batch again and again at moments drawn with `seed`, then let it end; it must equal an undisturbed one."""
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(1, 2), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 12))]
+)
+def test_a_batch_that_was_killed_again_and_again_ends_as_an_undisturbed_one(
+    tmp_path: Path, seed: int, kills: int
+) -> None:
     for name in ("queries.xml", "pool.tab"):
-        shutil.copy(COMMITTED / "medium_001" / name, folder / name)
+        shutil.copy(COMMITTED / "medium_001" / name, tmp_path / name)
     names = [f"run{number:02}" for number in range(10)]
-    invented_runs(folder, COMMITTED / "medium_001" / "run.tab", names)
+    invented_runs(tmp_path, COMMITTED / "medium_001" / "run.tab", names)
     words = ("-expand", "CSSF17", "--policy", "kb", "--also-policy", "sf")
     start = time.monotonic()
-    done = batch_process(folder, *words, "--jobs", "2", "-o", "calm", *FILES)
+    done = batch_process(tmp_path, *words, "--jobs", "2", "-o", "calm", *FILES)
     took = time.monotonic() - start
     assert done.returncode == 0, done.stderr
     draw = random.Random(seed)
     resumed = (*words, "--jobs", "2", "-o", "killed", "--resume", *FILES)
     for _ in range(kills):
         with subprocess.Popen(
-            batch_words(*resumed), cwd=folder, env=environment(),
+            batch_words(*resumed), cwd=tmp_path, env=environment(),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         ) as batch:  # fmt: skip
             time.sleep(draw.uniform(0.2, 1.0) * took)
             batch.kill()
-        whole = [path for path in (folder / "killed").rglob("out.*") if not path.name.startswith(".")]
+        whole = [path for path in (tmp_path / "killed").rglob("out.*") if not path.name.startswith(".")]
         for path in whole:
-            calm = folder / "calm" / path.relative_to(folder / "killed")
+            calm = tmp_path / "calm" / path.relative_to(tmp_path / "killed")
             assert path.stat().st_size == calm.stat().st_size
-    done = batch_process(folder, *resumed)
+    done = batch_process(tmp_path, *resumed)
     assert done.returncode == 0, done.stderr
-    assert contents(folder / "killed") == contents(folder / "calm")
-
-
-def test_killed_and_resumed(tmp_path: Path) -> None:
-    _killed_and_resumed(tmp_path, seed=1, kills=2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_killed_and_resumed_many_times(tmp_path: Path, seed: int) -> None:
-    _killed_and_resumed(tmp_path, seed, kills=5)
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_interrupted_says_how_to_go_on(tmp_path: Path, jobs: str) -> None:
-    for name in ("queries.xml", "pool.tab"):
-        shutil.copy(COMMITTED / "medium_001" / name, tmp_path / name)
-    invented_runs(tmp_path, COMMITTED / "medium_001" / "run.tab", [f"run{number:02}" for number in range(40)])
-    words = ("-expand", "CSSF17", "--jobs", jobs, "-o", "out", *FILES)
-    with subprocess.Popen(
-        batch_words(*words), cwd=tmp_path, env=environment(), start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as batch:  # fmt: skip
-        deadline = time.monotonic() + 20
-        while not any((tmp_path / "out").glob("*/signature.json")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        os.killpg(batch.pid, signal.SIGINT)  # a terminal sends it to all processes
-        out, err = batch.communicate(timeout=20)
-    assert (batch.returncode, out) == (130, b"")
-    assert err == b"cs-score: interrupted; the runs in out are whole, and the same command with --resume goes on\n"
-    assert not list(tmp_path.rglob("*.part"))
-    done = batch_process(tmp_path, *words[:-3], "--resume", *FILES)
-    assert done.returncode == 0
-    assert b"of them before" in done.stderr
+    assert contents(tmp_path / "killed") == contents(tmp_path / "calm")

@@ -85,7 +85,7 @@ def test_a_committed_case(case: Case, tmp_path: Path) -> None:
     assert differing(case, tmp_path) == []
 
 
-@pytest.mark.parametrize("case", [*filter(is_of_one_run, CASES)], ids=lambda case: case.folder.name)
+@pytest.mark.parametrize("case", [*filter(is_of_one_run, CASES)][::4], ids=lambda case: case.folder.name)
 def test_a_committed_case_whose_run_is_validated(case: Case, tmp_path: Path) -> None:
     assert differing(case, tmp_path, "--validate") == []
 
@@ -105,11 +105,6 @@ def test_intervals_are_those_of_single_calls(tmp_path: Path) -> None:
     assert cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", *files]).status == 0
     for ending in ("intervals", "json", "summary"):
         assert (tmp_path / f"batch/run/out.{ending}").read_bytes() == (tmp_path / f"o.{ending}").read_bytes()
-    again = cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", "--resume", *files])
-    assert b"(1 of them before)" in again.stderr
-    words[-1] = "4"
-    again = cs_score_in(tmp_path, ["batch", *words, "--with-json", "-o", "batch", "--resume", *files])
-    assert b"of them before" not in again.stderr
 
 
 @pytest.mark.parametrize("case", CASES[::6], ids=lambda case: case.folder.name)
