@@ -188,10 +188,15 @@ class PreparedColdStart(Prepared):
         made: list[PreparedRun] = []
         loaded: dict[str, Run] = {}
         attempt = partial(_Attempt, self, run, made)
+
+        def met(one: PreparedRun) -> None:
+            made.append(one)
+            one.check()
+
         log = self.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
             files, validate = [run.file.open()], self.plan.validates
-            prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), made=made)
+            prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), met=met)
             log = self.gold.problems.branch()
             runs = self._chosen(prepared.files)
             alone = None if runs[0].is_shared else load_prepared(self.gold, prepared, limits, log)

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -24,6 +24,7 @@ from cs_score.base.processes import Pool, WorkerDiedError, processes_for
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
+from cs_score.base.sources import InputDigest
 from cs_score.base.version import VERSION
 from cs_score.batch import store
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
@@ -345,15 +346,12 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
         with paused_collector():
             prepared = plan.prepare()
         measure = _measure(options.measure, prepared.measures())
-        batch = _Batch(prepared, options, remark)
-        folders = {(run.name, policy): batch.folder(run.name, policy) for run in runs for policy in plan.policy_names}
-        if others := _other_results(options.out, {*folders.values()}):
-            remark(f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call")
-        jobs = [job for run in runs if (job := batch.job(run)) is not None]
+        batch = _Batch(prepared, runs, options, remark)
+        jobs = batch.jobs(runs)
         kept = len(batch.found)
         if jobs:
             batch.run(jobs)
-        outcomes = tuple(batch.found[key] for key in folders)
+        outcomes = tuple(batch.found[key] for key in batch.folders)
         board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), editions)
         if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
             remark(f"no run has a score {measure}, so none has a rank")
@@ -382,68 +380,72 @@ def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
     raise UsageError(f"--measure {wanted}: no run can have this measure here; there are {there}")
 
 
-def _other_results(out: str, folders: Set[str]) -> str:
-    """The runs in the output folder, of a policy or not, that this batch does not score; empty if there are none."""
-    patterns = (os.path.join(glob.escape(out), *depth, store.SIGNATURE) for depth in ("*", ("*", "*")))
-    found = sorted({os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)} - folders)
-    return some(os.path.relpath(folder, out) for folder in found)
-
-
 class _Batch:
-    """The scoring of runs into the output folder; outcomes are `found` by run and policy as they come."""
+    """Runs on their way into the output folder: the `folders` by run and policy, and outcomes `found` as they come."""
 
-    def __init__(self, prepared: Prepared, options: BatchOptions, remark: Callable[[str], None]) -> None:
-        self._plan: Plan = prepared.plan
+    def __init__(
+        self, prepared: Prepared, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]
+    ) -> None:
         self._prepared, self._options, self._remark = prepared, options, remark
+        self._plan: Plan = prepared.plan
+        places = [(run.name, policy) for run in runs for policy in self._plan.policy_names]
+        self.folders = {place: store.folder_of_run(options.out, self._plan, *place) for place in places}
         self.found: dict[tuple[str, str], Outcome] = {}
 
-    def folder(self, run: str, policy: str) -> str:
-        return store.folder_of_run(self._options.out, self._plan, run, policy)
+    def jobs(self, runs: Sequence[RunFile]) -> list[Job]:
+        """What is left to do; whole outcomes of an earlier batch are found."""
+        options, jobs = self._options, []
+        patterns = (os.path.join(glob.escape(options.out), *depth, store.SIGNATURE) for depth in ("*", ("*", "*")))
+        there = {os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)}
+        if others := some(os.path.relpath(each, options.out) for each in sorted(there - {*self.folders.values()})):
+            self._remark(
+                f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call"
+            )
+        for run in runs:
+            digest, folders = None, dict[str, str | None]()
+            if options.resume:
+                with contextlib.suppress(InputError):
+                    digest = run.file.digest(RUN)
+            for policy in self._plan.policy_names:
+                earlier = None if digest is None else self._earlier(run, digest, policy)
+                if earlier is not None:
+                    self.found[run.name, policy] = earlier
+                else:
+                    folders[policy] = None if options.ships else os.path.abspath(self.folders[run.name, policy])
+            if folders:
+                jobs.append(Job(self._plan.task, run, folders))
+        return jobs
 
-    def job(self, run: RunFile) -> Job | None:
-        """What is left to do for a run; whole outcomes of an earlier batch are found."""
-        options, folders = self._options, dict[str, str | None]()
-        digest = None
-        if options.resume:
-            with contextlib.suppress(InputError):
-                digest = run.file.digest(RUN)
-        for policy in self._plan.policy_names:
-            folder, earlier = self.folder(run.name, policy), None
-            if digest is not None:
-                try:
-                    earlier = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
-                except store.UnfitError as error:
-                    self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
-            if earlier is not None and self._has_all(earlier):
-                self.found[run.name, policy] = earlier
-            else:
-                folders[policy] = None if options.ships else os.path.abspath(folder)
-        return Job(self._plan.task, run, folders) if folders else None
-
-    def _has_all(self, earlier: Outcome) -> bool:
-        """Whether an earlier batch has left details of problems and pages, where they are wanted."""
-        lacks_problems = self._options.problems is not None and earlier.occurrences is None
-        return not lacks_problems and (self._plan.page is None or any(is_page(each.name) for each in earlier.files))
+    def _earlier(self, run: RunFile, digest: InputDigest, policy: str) -> Outcome | None:
+        """The outcome of an earlier batch that has all that is wanted now: details of problems, and pages."""
+        try:
+            earlier = store.read_whole_run(self.folders[run.name, policy], self._prepared.origin(run, digest, policy))
+        except store.UnfitError as error:
+            self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
+            return None
+        if earlier is None or (self._options.problems is not None and earlier.occurrences is None):
+            return None
+        has_pages = self._plan.page is None or any(is_page(each.name) for each in earlier.files)
+        return earlier if has_pages else None
 
     def run(self, jobs: Sequence[Job]) -> None:
         """Score runs."""
-        progress = Progress(self._options.progress, len(jobs))
+        options, plan = self._options, self._plan
+        progress = Progress(options.progress, len(jobs))
+        if options.dask is not None:
+            executor = dask_backend(Scorer(plan.travelling(options.ships)), options.dask)
+        else:
+            executor = local_backend(Scorer(plan, self._prepared), min(processes_for(options.jobs), len(jobs)))
         try:
-            with self._backend(len(jobs)) as backend:
-                todo = list(self._travelling(jobs)) if self._options.dask is not None else jobs
+            with executor as backend:
+                todo = list(self._travelling(jobs)) if options.dask is not None else jobs
                 for scored in run_jobs(todo, backend, progress):
                     self._take(scored)
         finally:  # no worker writes any more
             progress.close()
             for job in jobs:
                 for policy in job.folders:
-                    store.clear_leftovers(self.folder(job.run.name, policy))
-
-    def _backend(self, runs: int) -> contextlib.AbstractContextManager[Backend]:
-        options, plan = self._options, self._plan
-        if options.dask is not None:
-            return dask_backend(Scorer(plan.travelling(options.ships)), options.dask)
-        return local_backend(Scorer(plan, self._prepared), min(processes_for(options.jobs), runs))
+                    store.clear_leftovers(self.folders[job.run.name, policy])
 
     def _travelling(self, jobs: Sequence[Job]) -> Iterator[Job]:
         """The runs for workers elsewhere; one that cannot be read has failed here already."""
@@ -459,21 +461,19 @@ class _Batch:
 
         It failed if its worker prepared something else: another file may lie under the same path there.
         """
-        outcome, reason = scored.outcome, None
+        outcome = scored.outcome
         seen = {(given.name, given.sha256) for given in outcome.origin.inputs} if outcome.origin else set()
         others = [given.name for given in self._prepared.digests if seen and (given.name, given.sha256) not in seen]
-        folder = self.folder(outcome.run, outcome.policy)
+        folder = self.folders[outcome.run, outcome.policy]
         try:
             if others:
-                reason = f"the worker read another {others[0]} than this machine"
-                reason += "; put it on shared storage or ship inputs"
-            elif scored.files:
+                machine = f"the worker read another {others[0]} than this machine"
+                raise OutputError(f"{machine}; put it on shared storage or ship inputs")
+            if scored.files:
                 outcome = store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            reason = str(error)
-        if reason is not None:
             run = RunFile(outcome.run, InputFile(outcome.file))
-            outcome = outcome_of(outcome.task, run, outcome.policy, failure=reason)
+            outcome = outcome_of(outcome.task, run, outcome.policy, failure=str(error))
         if outcome.state == FAILED and not outcome.files:
             store.clear(folder)  # files of an earlier batch are out of date
         self.found[outcome.run, outcome.policy] = outcome

@@ -265,29 +265,21 @@ def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterab
 
     What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
     """
-    from cs_score.preparation.runs import Preparation, load_prepared, validate_runs
+    from cs_score.knowledge_base.validation import prepared_files
+    from cs_score.preparation.runs import load_prepared
 
-    prepared = Preparation(list(files))
-    if knowledge_bases:
-        from cs_score.knowledge_base.validation import resolve_knowledge_bases
-
-        prepared = resolve_knowledge_bases(files, gold.table, type(problems), [*knowledge_bases])
-        _account(prepared.runs, problems)
-    if gold.validates:
-        validated = validate_runs(prepared.files, gold.table, gold.options.justifications, type(problems))
-        _account(validated.runs, problems)
-        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
-    return load_prepared(gold, prepared, problems=problems)
-
-
-def _account(runs: Iterable[PreparedRun], problems: ProblemLog) -> None:
-    """Say what was found in runs and what was made of them. Raises InputError where one has errors."""
-    for run in runs:
+    def account(run: PreparedRun) -> None:
         say(report_on_stderr(run.problems))
         if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
             problems.also_report(run.problems)
         run.check()
         remark(run.account)
+
+    prepared = prepared_files(
+        files, gold.table, gold.options.justifications, validate=gold.validates, known=[*knowledge_bases],
+        folders_are_runs=True, new_log=type(problems), met=account,
+    )  # fmt: skip
+    return load_prepared(gold, prepared, problems=problems)
 
 
 # ---- Gold and predictions

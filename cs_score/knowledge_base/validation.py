@@ -363,31 +363,32 @@ def resolve_knowledge_bases(
 
 
 def prepared_files(
-    files: Iterable[Input],
+    files: Sequence[Input],
     queries: QuerySet,
     limits: Justifications,
     *,
     validate: bool,
     known: Collection[Input] = (),
+    folders_are_runs: bool = False,
     new_log: Callable[[], ProblemLog] = ProblemLog,
-    made: list[PreparedRun] | None = None,
+    met: Callable[[PreparedRun], object] = PreparedRun.check,
 ) -> Preparation:
     """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
 
-    What was prepared is collected in `made`, also where this raises InputError: since something has errors, or cannot
-    be prepared.
+    `met` is called with each run that was prepared, and raises InputError for one that must not be scored. Where
+    `folders_are_runs` no knowledge base is looked for beside those that are `known`, and without these a folder is
+    validated as one run.
     """
-    made = [] if made is None else made
-    prepared = resolve_knowledge_bases(files, queries, new_log, known)
-    made += prepared.runs
+    prepared = Preparation(list(files))
+    if known or not folders_are_runs:
+        prepared = resolve_knowledge_bases(files, queries, new_log, known)
     for one in prepared.runs:
-        one.check()
+        met(one)
     if validate:
         validated = validate_runs(prepared.files, queries, limits, new_log)
-        made += validated.runs
         for one in validated.runs:
-            one.check()
-        prepared = Preparation(validated.files, list(made))
+            met(one)
+        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
     return prepared
 
 

@@ -61,6 +61,19 @@ def without_call(data: bytes) -> bytes:
     return re.sub(rb"(?m)^(#Invoked as:\n).*$", rb"\1<COMMAND>", without_time(data))
 
 
+def files_of_call(folder: Path) -> dict[str, bytes]:
+    """What a call of the scorer leaves in a folder, as far as it does not say which call it was."""
+    return {name: without_call(data) for name, data in contents(folder).items() if name != "signature.json"}
+
+
+def change_confidence(path: Path, confidence: str) -> None:
+    """Put another confidence into the second line of a run."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    columns = lines[1].split("\t")
+    columns[7] = confidence
+    path.write_text("".join([lines[0], "\t".join(columns), *lines[2:]]), encoding="utf-8")
+
+
 def table(text: str) -> list[dict[str, str]]:
     """The rows of a tab-separated table by header."""
     header, *lines = text.splitlines()

@@ -14,7 +14,7 @@ import pytest
 
 from cs_score.base.errors import UsageError
 from cs_score.batch.store import locked
-from tests.batch.command import FILES, batch_in, batch_process, contents, leaderboard, problems
+from tests.batch.command import FILES, batch_in, batch_process, change_confidence, contents, leaderboard, problems
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
 
@@ -113,11 +113,7 @@ def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
 
 
 def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> None:
-    path = world / "runs" / "alpha.tab.txt"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    columns = lines[1].split("\t")
-    columns[7] = "much"
-    path.write_text("".join([lines[0], "\t".join(columns), *lines[2:]]), encoding="utf-8")
+    change_confidence(world / "runs" / "alpha.tab.txt", "much")
     assert batch_in(world).status == 1
     row = next(row for row in leaderboard(world / "out") if row["run"] == "alpha")
     assert (row["state"], row["errors"], row["rank"] != "") == ("errors", "1", True)
