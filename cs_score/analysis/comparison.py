@@ -40,17 +40,14 @@ def compare(
     measures: Sequence[str] = (),
     primary: str | None = None,
     common: bool = False,
-    equivalence: float | None = None,
-    has_signs: bool = False,
+    **choices: Any,
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
-    `measures` are names or patterns (`*_f1`) of the task's measures, all if none is given. `primary` is the one that
-    decides, the first headline measure among them unless given; all others are exploratory. Systems must have the same
-    units unless `common`, which compares them on the units that all have; `equivalence` is the margin within which they
-    are tested to be equal; with `has_signs` two whose units are right or wrong are compared by the exact sign test.
-    Raises UsageError for fewer than two systems, an unknown measure and a margin that is no number above 0; InputError
-    for a system that answers no unit of gold, and for different units.
+    `measures` are names or patterns (`*_f1`), all if none is given; `primary` decides, the first headline measure among
+    them unless given, and all others are exploratory. `common`, `equivalence` and `has_signs` are as in
+    `compare_tables`, and so are the errors; UsageError also for an unknown measure, InputError for a system that
+    answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
@@ -69,17 +66,14 @@ def compare(
         ColumnFormula(task.formula(compared)),
         replace(resampling or Resampling(can_grow=True), unit=next(iter(systems.values())).unit),
         common=common,
-        equivalence=equivalence,
         primary=primary,
-        has_signs=has_signs,
+        **choices,
     )
-    origins = {}
-    for name, system in systems.items():
-        origins[name] = replace(system.origin, measure=primary)
-        if found.dropped:
-            left_out = short_digest("".join(f"{unit}\n" for unit in sorted(found.dropped[name])))
-            option = {"units": found.units, "dropped": found.dropped[name]}
-            origins[name] = origins[name].with_option("common", option, f"common={left_out}")
+    origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
+    for name, dropped in (found.dropped or {}).items():
+        left_out = short_digest("".join(f"{unit}\n" for unit in sorted(dropped)))
+        option = {"units": found.units, "dropped": dropped}
+        origins[name] = origins[name].with_option("common", option, f"common={left_out}")
     signatures = {name: str(origin.signature) for name, origin in origins.items()}
     return replace(found, task=task.name, signatures=signatures, origins=origins)
 
@@ -90,21 +84,18 @@ def first_measure(found: Comparison) -> Comparison:
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
-    """A name for each file: its own, with as many folders before it as make it differ from the others.
-
-    A file that is named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
+    """A name for each file: its own, with as many folders before it as make it differ from the others. A file that is
+    named twice is numbered: `A.jsonl`, `A.jsonl (2)`.
     """
     paths = [os.path.abspath(name_of(file)) for file in files]
     parts = {path: path.split(os.sep) for path in paths}
     shown = dict.fromkeys(parts, 1)
-    while True:
+    short: Iterable[str] = parts
+    while short:
         names = {path: os.sep.join(parts[path][-shown[path] :]) for path in parts}
         often = Counter(names.values())
         short = [path for path in parts if often[names[path]] > 1 and shown[path] < len(parts[path])]
-        if not short:
-            break
-        for path in short:
-            shown[path] += 1
+        shown |= {path: shown[path] + 1 for path in short}
     return unique_ids([names[path] for path in paths])
 
 
@@ -121,11 +112,8 @@ _ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
 _Key: TypeAlias = tuple[str, str, str]
 """System, measure and unit."""
 
-_Cells: TypeAlias = dict[_Key, tuple[float, float]]
-"""Numerator and denominator by key."""
-
-_Cell: TypeAlias = tuple[int, _Key, tuple[float, float]]
-"""One of them with its line."""
+_Parts: TypeAlias = tuple[float, float]
+"""Numerator and denominator."""
 
 
 class AnyTable(Record):
@@ -162,16 +150,12 @@ def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, A
 
 
 def read_table(files: Sequence[Input]) -> AnyTable:
-    """Read tables that anybody may have made.
+    """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
 
-    A wide one has a column `unit`, then a column of numbers for each system. A long one has the columns `unit`,
-    `numerator` and `denominator`, and perhaps `system` and `measure`; without `system` each file is a system. Both may
-    have columns `cluster` and `stratum`. The score of a system is the sum of its numerators over that of its
-    denominators, and a number stands over 1, so that the score of a wide table is the mean.
-
-    Raises InputError with the line for text, missing cells, a unit that stands there twice.
+    The score of a system is the sum of its numerators over that of its denominators; a number of a wide table stands
+    over 1. Raises InputError with the line for text, missing cells, a unit that stands there twice.
     """
-    cells: _Cells = {}
+    cells: dict[_Key, _Parts] = {}
     together: Clusters | UnsetType = UNSET
     names_measures, digests = False, []
     for file, system in zip(files, system_names(files)):
@@ -200,14 +184,14 @@ def read_table(files: Sequence[Input]) -> AnyTable:
     return AnyTable(measures, tables, together, tuple(digests), names_measures)
 
 
-def _wide(table: Delimited) -> Iterator[_Cell]:
+def _wide(table: Delimited) -> Iterator[tuple[int, _Key, _Parts]]:
     systems = [column for column in table.columns if column not in _ABOUT_UNITS]
     for line, (unit, *values) in table.named("unit", *systems):
         for system, value in zip(systems, values):
             yield line, (system, SCORE, unit), (_number(table, line, system, value), 1.0)
 
 
-def _long(table: Delimited, file: str) -> Iterator[_Cell]:
+def _long(table: Delimited, file: str) -> Iterator[tuple[int, _Key, _Parts]]:
     own = [name for name in ("system", "measure") if name in table.columns]
     for line, (unit, above, below, *values) in table.named("unit", "numerator", "denominator", *own):
         named = dict(zip(own, values))
@@ -227,7 +211,7 @@ def _number(table: Delimited, line: int, column: str, cell: str) -> float:
     return value
 
 
-def _table(cells: _Cells, system: str, measures: Sequence[str], units: Sequence[str]) -> UnitTable:
+def _table(cells: Mapping[_Key, _Parts], system: str, measures: Sequence[str], units: Sequence[str]) -> UnitTable:
     """The table of a system, with the units that it has; one of which some measures are missing is refused."""
     ids, rows = [], []
     for unit in units:
@@ -243,7 +227,7 @@ def _table(cells: _Cells, system: str, measures: Sequence[str], units: Sequence[
 
 
 def compare_table(given: AnyTable, resampling: Resampling | None = None, **choices: Any) -> Comparison:
-    """Compare the systems of a table as `compare` does those of a task, which see for `choices` and errors."""
+    """Compare the systems of a table as `compare` does those of a task."""
     if len(given.systems) < 2:
         (name,) = given.systems
         raise UsageError(f"a comparison needs at least two systems; there is {name} only: name another table, too")
@@ -280,14 +264,6 @@ def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | Un
             about = {"unit": name, "cluster": cluster, "system": system}
             if clusters and clusters.strata:
                 about["stratum"] = clusters.strata[cluster]
-            for at, measure in enumerate(measures):
-                yield {
-                    **about,
-                    "measure": measure,
-                    "numerator": _plain(parts.numerator[place, at]),
-                    "denominator": _plain(parts.denominator[place, at]),
-                }
-
-
-def _plain(number: Any) -> float | int:
-    return int(number) if float(number).is_integer() else float(number)
+            for measure, *sums in zip(measures, parts.numerator[place].tolist(), parts.denominator[place].tolist()):
+                above, below = (int(number) if number.is_integer() else number for number in sums)
+                yield {**about, "measure": measure, "numerator": above, "denominator": below}

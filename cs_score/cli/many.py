@@ -118,13 +118,8 @@ def compare_table(line: Line) -> int:
 
 
 def _choices_of(line: Line) -> dict[str, Any]:
-    equivalence, common = options.positive_number(line, "--equivalence"), "--common" in line
-    return {
-        "measures": read_measures(line),
-        "primary": line.get("--primary"),
-        "common": common,
-        "equivalence": equivalence,
-    }
+    margin, primary = options.positive_number(line, "--equivalence"), line.get("--primary")
+    return {"measures": read_measures(line), "primary": primary, "common": "--common" in line, "equivalence": margin}
 
 
 def _print_comparison(line: Line, found: Comparison) -> int:
@@ -203,25 +198,26 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
 )
 def power(name: str, line: Line) -> int:
     """Print what can be detected. Raises UsageError, InputError where there is nothing that could be planned from."""
-    deviation, difference = options.positive_number(line, "--sd"), options.positive_number(line, "--difference")
-    level, share = options.positive_number(line, "--alpha") or 0.05, options.positive_number(line, "--power") or 0.8
+    deviation, difference, alpha, share = (
+        options.positive_number(line, option) for option in ("--sd", "--difference", "--alpha", "--power")
+    )
+    asked = difference, alpha or 0.05, share or 0.8
     task, measure = task_named(name), line.get("--measure")
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), difference, level, share)
+        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), *asked)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, difference, level, share)
+        found = of_comparison(compared, measure, *asked)
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several()
         known = task.measures(results.values())
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
-        compared = comparison.compare(task, results, Resampling(1), measures=measures)
-        found = of_comparison(compared, None, difference, level, share)
+        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, *asked)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
@@ -389,15 +385,14 @@ def verify(line: Line) -> int:
 
 
 def _lines(verdict: Verdict) -> list[str]:
+    def counted(number: int, noun: str) -> str:
+        return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
     found = verdict.differences
     texts: list[object] = [*found[:SHOWN_VALUES]]
     if len(found) > SHOWN_VALUES:
         texts.append(f"... and {len(found) - SHOWN_VALUES} more")
-    end = f"differs from its record in {_counted(len(found), 'value')}" if found else "reproduced"
-    texts.append(f"{end} ({_counted(verdict.compared, verdict.unit)} compared)")
+    end = f"differs from its record in {counted(len(found), 'value')}" if found else "reproduced"
+    texts.append(f"{end} ({counted(verdict.compared, verdict.unit)} compared)")
     texts += [f"note: {note}" for note in verdict.notes]
     return [one_line(f"{verdict.file}: {text}") for text in texts]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -49,9 +49,8 @@ def divide(numerator: float, denominator: float) -> float:
 
 
 def f1(precision: Any, recall: Any, divide: AnyDivide = divide) -> Any:
-    """The harmonic mean of a precision and a recall that `divide` has made of the same number of right answers.
-
-    The product is doubled first, as the official evaluators do. As a ratio, of c/r and c/g, it is 2c / (r + g).
+    """The harmonic mean of a precision and a recall that `divide` has made of the same number of right answers, its
+    product doubled first, as the official evaluators do. As a ratio, of c/r and c/g, it is 2c / (r + g).
     """
     if isinstance(precision, Ratio):
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
@@ -67,10 +66,8 @@ def precision_recall_f1(
 
 
 def average_precision(values: Iterable[float], ground_truth: int | None) -> float:
-    """Graded average precision of values in rank order (rule average-precision).
-
-    Each value above 0 adds the sum of the values so far, divided by its rank; the total is divided by `ground_truth`,
-    and is 0 where that is 0 or None.
+    """Graded average precision (rule average-precision): each value above 0, in rank order, adds the sum of the values
+    so far, divided by its rank; the total is divided by `ground_truth`, and is 0 where that is 0 or None.
     """
     gained = total = 0.0
     for rank, value in enumerate(values, 1):
@@ -317,9 +314,8 @@ def sums_of(measures: Iterable[Measure]) -> tuple[str, ...]:
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
-    """The function from the totals of `sums_of`'s columns, in their order, and a division to the scores of `measures`.
-
-    The totals are numbers, or arrays with one element per resample. The function can be sent to another process.
+    """The function from the totals of `sums_of`'s columns, numbers or arrays, and a division to the scores of measures;
+    it can be sent to another process.
     """
     return partial(_scores, tuple(measures))
 

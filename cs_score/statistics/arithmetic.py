@@ -1,14 +1,10 @@
 """The arithmetic that all measures share: a division that knows 0/0, equality within rounding, sums without rounding.
 
-Floating-point addition depends on the order of the terms, and a matrix product adds in an order that changes with the
-library, the processor and the shape of the matrices. A column whose sums could be rounded is therefore written in two
-digits to a large base, each an integer so small that all sums of it stay below 2^53: matrix products of the digits
-are exact whatever the order, and one rounding turns their sums back into a number. This is the splitting of K. Ozaki,
-T. Ogita, S. Oishi and S. M. Rump, "Error-free transformations of matrix multiplication by using fast routines of
-matrix multiplication", Numerical Algorithms 59, 2012, with two digits. Integer columns need no splitting.
-
-Two digits hold 2 (52 - log2 units) bits below the largest value of a column, 84 bits for a thousand units. What lies
-below is rounded off, value by value.
+A matrix product adds in an order that changes with the library, the processor and the shape of the matrices. A column
+whose sums could be rounded is therefore written in two digits to a large base, each an integer so small that all sums
+of it stay below 2^53: matrix products of the digits are exact, and one rounding turns their sums back into a number
+(Ozaki, Ogita, Oishi and Rump, Numerical Algorithms 59, 2012). Two digits hold 2 (52 - log2 units) bits below the
+largest value of a column, 84 bits for a thousand units. What lies below is rounded off, value by value.
 """
 
 from __future__ import annotations
@@ -35,13 +31,10 @@ ColumnMeasures: TypeAlias = Callable[[Any, Callable[[Any, Any], Any]], Sequence[
 """Measures written once for numbers and for arrays: (sums by column, divide) -> the scores, one per measure."""
 
 TIE_TOLERANCE: Final = 1e-12
-"""Two scores count as equal when they differ by at most this much, relative to the larger.
-
-Sums are exact, so a score carries only the rounding of its formula, a few units in the sixteenth
-digit: 1/3 by way of 2PR/(P+R) may miss 1/3 by way of 2c/(g+s). Scores that really differ differ by far more than the
-tolerance, unless the denominators reach a million; those would be called tied, which is the cautious side of a test.
+"""Two scores count as equal when they differ by at most this much, relative to the larger. Sums are exact, so a score
+carries only the rounding of its formula. Scores that really differ do so by far more, unless the denominators reach a
+million; those would be called tied, which is the cautious side of a test.
 """
-
 
 _EXACT: Final = 2**53
 _SUM_BITS: Final = 52
@@ -57,11 +50,7 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
 
 
 class ColumnFormula(Record):
-    """The vectorised formula of `measures`, which get the columns of the sums as a sequence of arrays, and `divide`.
-
-    Sums (N, k) give scores (N, m) in the order in which `measures` gives them; row i depends on row i alone. The
-    formula can be sent to another process if `measures` can.
-    """
+    """The vectorised formula of `measures`: sums (N, k) give scores (N, m), row by row, in their order."""
 
     measures: ColumnMeasures
 
@@ -97,9 +86,8 @@ def noise(*scores: ArrayLike) -> Floats:
 def contributions(first: Ratio, second: Ratio) -> Floats | None:
     """The contribution of each unit to `second - first`, scores whose numerators and denominators are given by unit.
 
-    With q = x / y for either score, D for second minus first, and a bar for the mean of the two, D(q y) is
-    mean(q) D(y) + mean(y) D(q). So unit u contributes (D(x_u) - mean(q) D(y_u)) / mean(y), and all together D(q),
-    whatever the units. None where either score is undefined, its denominator being 0.
+    With q = x / y for either score and D for second minus first, D(x) is mean(q) D(y) + mean(y) D(q). So unit u
+    contributes (D(x_u) - mean(q) D(y_u)) / mean(y), and all together D(q). None where a score is undefined.
     """
     x, y = (
         np.asarray(parts, dtype=np.float64)
@@ -116,9 +104,8 @@ def contributions(first: Ratio, second: Ratio) -> Floats | None:
 class ExactStatistics(Record):
     """The statistics of one or more systems on the same units, ready to be summed exactly.
 
-    `digits` (units, systems, statistics + split columns) holds integers; the second digits of the split columns
-    follow the first digits of all columns. `split` names the columns with two digits, `digit_bits` the size of a
-    digit and `exponents` the power of two of each split column. Weighted sums of digits, with non-negative integer
+    `digits` (units, systems, statistics + split columns) holds integers; the second digits of the `split` columns, each
+    with its power of two, follow the first digits of all columns. Weighted sums of digits, with non-negative integer
     weights that sum to at most `units`, are exact; `values` turns them into sums of statistics. `strata` are the
     numbers of consecutive units that are drawn for themselves; none where all are drawn together.
     """

@@ -53,10 +53,8 @@ class UnitTable(Record):
         return f"UnitTable({len(self.ids)} units, {len(self.columns)} columns)"
 
     def sums(self) -> tuple[float, ...]:
-        """The sum of each column, added from the first row to the last (integers stay integers).
-
-        Not by `sum`, which compensates rounding errors from Python 3.12 on: scores would depend on the interpreter, and
-        differ in the last bit from those of evaluators that add one by one.
+        """The sum of each column, added from the first row to the last (integers stay integers): not by `sum`, which
+        compensates rounding errors from Python 3.12 on, so that scores would depend on the interpreter.
         """
         return tuple(
             reduce(operator.add, map(operator.itemgetter(column), self.rows), 0) for column in range(len(self.columns))
@@ -85,10 +83,8 @@ class AlignedUnits(Record):
 
 
 def aligned(systems: Mapping[str, UnitTable], *, common: bool = False) -> AlignedUnits:
-    """The rows of systems, by name, on the same units, in the order of the first system.
-
-    Unless `common` asks for the units that all have, all have to have the same. Raises InputError where they differ, or
-    have none in common; ValueError for tables of different statistics: two modes were mixed.
+    """The rows of systems, by name, on the same units, in the order of the first system; `common`: on those that all
+    have. Raises InputError where units differ, or none is common; ValueError for tables of different statistics.
     """
     if len({tuple(table.columns) for table in systems.values()}) > 1:
         raise ValueError("the systems have different statistics")
@@ -173,9 +169,8 @@ def read_clusters(given: Input) -> Clusters:
 
 
 def clusters_in(table: Delimited) -> Clusters:
-    """The clusters and strata of the units of a table.
-
-    Raises InputError with the line for a unit in two clusters, a cluster in two strata, and what is no such table.
+    """The clusters and strata of the units of a table. Raises InputError with the line for a unit in two clusters, a
+    cluster in two strata, and what is no such table.
     """
     clusters: dict[str, str] = {}
     strata: dict[str, str] = {}

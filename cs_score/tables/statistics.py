@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
@@ -260,61 +260,46 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
-def _lines(
-    comparison: Comparison,
-    heading: Callable[[str], list[str]],
-    table: Callable[[Table], Iterable[str]],
-    sentence: Callable[[str], str],
-    gap: Sequence[str] = (),
-) -> list[str]:
-    """A heading, two tables and sentences for each measure, then after a gap the explanation."""
-    lines: list[str] = []
-    for measure in comparison.measures:
-        lines += heading(measure.title)
-        for layout in (SYSTEMS, PAIRS):
-            lines += table(_titled(layout, measure))
-        lines += map(sentence, (f"Tests: {measure.tests}.", *sentences(measure.notes)))
-    return [*lines, *gap, *map(sentence, (*explanation(comparison), *sentences(comparison.notes)))]
+class _Style(Record):
+    """How a comparison is laid out in a format: what it begins with, headings, tables, sentences, and signatures."""
 
+    heading: Callable[[str], list[str]]
+    table: Callable[[Table], Iterable[str]]
+    sentence: Callable[[str], str]
+    signature: Callable[[str, str], list[str]]
+    first: tuple[str, ...] = ()
+    gap: tuple[str, ...] = ()
 
-def _text(comparison: Comparison) -> str:
-    """Aligned tables; names are made safe for a terminal."""
-    lines = _lines(comparison, lambda title: [], text, one_line, [""])
-    signatures = [one_line(f"{system}: {signature}") for system, signature in comparison.signatures.items()]
-    lines += ["", *signatures] if signatures else []
-    return "\n".join(lines[1:]) + "\n"
-
-
-def _markdown(comparison: Comparison) -> str:
-    """CommonMark, with sentences as lists."""
-    lines = _lines(
-        comparison,
-        lambda title: [f"### {escape_markdown(title)}", ""],
-        lambda table: [*markdown(table), ""],
-        lambda sentence: f"- {escape_markdown(sentence)}",  # notes may quote names
-    )
-    lines += [f"- {escape_markdown(name)}: `{signature}`" for name, signature in comparison.signatures.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _latex(comparison: Comparison) -> str:
-    """`tabular` environments for the package booktabs, with sentences as paragraphs."""
-    lines = _lines(
-        comparison,
-        lambda title: [rf"\paragraph{{{escape_latex(title)}}}", ""],
-        lambda table: [*latex(table), ""],
-        escape_latex,
-    )
-    for system, signature in comparison.signatures.items():
-        lines += ["", escape_latex(f"{system}: {signature}")]
-    return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
+    def __call__(self, comparison: Comparison) -> str:
+        """Two tables and sentences for each measure, then the explanation and the signatures."""
+        lines: list[str] = [*self.first]
+        for measure in comparison.measures:
+            lines += self.heading(measure.title)
+            for layout in (SYSTEMS, PAIRS):
+                lines += self.table(_titled(layout, measure))
+            lines += map(self.sentence, (f"Tests: {measure.tests}.", *sentences(measure.notes)))
+        lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *sentences(comparison.notes)))]
+        lines += self.gap if comparison.signatures else ()
+        lines += [line for each in comparison.signatures.items() for line in self.signature(*each)]
+        return "\n".join(lines).removeprefix("\n") + "\n"
 
 
 WRITERS: Final[dict[str, Callable[[Comparison], str]]] = {
-    "text": _text,
+    "text": _Style(lambda title: [], text, one_line, lambda *each: [one_line(": ".join(each))], gap=("",)),
     "json": json_text,
     "tsv": lambda comparison: b"".join(tsv(WHOLE.table(comparison))).decode(),
-    "markdown": _markdown,
-    "latex": _latex,
+    "markdown": _Style(
+        lambda title: [f"### {escape_markdown(title)}", ""],
+        lambda table: [*markdown(table), ""],
+        lambda sentence: f"- {escape_markdown(sentence)}",  # notes may quote names
+        lambda name, signature: [f"- {escape_markdown(name)}: `{signature}`"],
+    ),
+    "latex": _Style(
+        lambda title: [rf"\paragraph{{{escape_latex(title)}}}", ""],
+        lambda table: [*latex(table), ""],
+        escape_latex,
+        lambda *each: ["", escape_latex(": ".join(each))],
+        first=(r"% \usepackage{booktabs}",),
+    ),
 }
 """Format -> writer; every text ends with a line feed."""

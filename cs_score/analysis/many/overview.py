@@ -117,11 +117,10 @@ ClassKey: TypeAlias = tuple[str, str]
 
 
 class ToFind(Record, eq=False):
-    """The classes of the ground truth in the rows that are scored, in the order of queries and of the pool.
+    """The classes of the ground truth in the rows that are scored, in the order of queries and of the pool. In a row
+    whose slot takes one value, all classes are one thing to be found.
 
-    In a row whose slot takes one value, all classes are one thing to be found, the first of which stands for them.
-    `numbers` has the place of each class in `wanted`, `rows` the things of each row (none where there is nothing to
-    find).
+    `numbers` has the place of each class in `wanted`, `rows` the things of each row.
     """
 
     wanted: Sequence[Wanted]
@@ -273,9 +272,7 @@ def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
 
 def overlaps(answers: Mapping[int, int], parts: Mapping[str, int]) -> list[Common]:
     """Every pair of runs by the bits of their answers, given by position; `parts` has the bits of each part of gold.
-
-    Parts are never pooled: a sentence can be right only where its abstract is, so that their sum would count agreement
-    twice.
+    These are never pooled: where a sentence can be right only if its abstract is, a sum would count agreement twice.
     """
     return [
         Common(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
@@ -298,10 +295,8 @@ def found_by(of_runs: Sequence[str], things: int) -> list[int]:
 
 
 def found_together(often: Sequence[int], runs: int, part: str = "") -> list[FoundTogether]:
-    """For 1 ... `runs` runs the shares of things that any of them finds, and that at least so many runs find.
-
-    `often` says of each thing how many runs found it. Nothing without things.
-    Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses a thing that m runs found.
+    """For 1 ... `runs` runs the shares of things that any of them finds, and that at least so many do, given how often
+    each thing was found. Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses what m runs found.
     """
     if not often:
         return []
@@ -387,9 +382,8 @@ def overview(
     measures: Sequence[str],
     resampling: Resampling | None,
 ) -> Overview:
-    """Compute everything. `given_under` says what each system gives under a policy, None where it was not scored.
-
-    It is asked policy by policy, so that the findings of one policy are in memory at a time; `measures` rank.
+    """Compute everything. `given_under` says what each system gives under a policy, None where it was not scored; it is
+    asked policy by policy, so that the findings of one policy are in memory at a time. `measures` rank.
     """
     of_policies: list[OfPolicy] = []
     scores: dict[Ranking, list[float | None]] = {}
@@ -472,9 +466,7 @@ def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
 
 
 def unit_answers(values: Mapping[Unit, Values], units: Sequence[Unit], measures: int) -> tuple[int, int]:
-    """The bits of units that are right, and that are wrong, by so many measures, given a run's own values in them; of a
-    unit that the run was not scored on neither.
-    """
+    """The bits of units that are right, and that are wrong, by so many measures, given a run's own values in them."""
     size = len(units) * measures
     sides: tuple[list[int], list[int]] = [], []
     for place, unit in enumerate(units):

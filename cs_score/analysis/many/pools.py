@@ -1,16 +1,11 @@
 """What pools and assessors do to scores: what a pool favours, what a sample of it says, what a second assessor changes.
 
-*Pool bias*: each run is scored against the pool as it would be if its team had not taken part. A team's own assessments
-are those of lines that some run of the team has and no run of another team; a line is its query, value and the
-provenance of both relation and value. They are taken out of the pool, and with them the assessments of answers below
-those that nothing in the pool stands for any more. What nobody here gave stays.
+Pool bias (J. Zobel, SIGIR 1998): each run is scored against the pool as it would be if its team had not taken part. A
+team's own assessments are those of lines that some run of the team has and no run of another team. They are taken out
+of the pool, and with them the assessments of answers below those that nothing in the pool stands for any more.
 
-*Sampled pools*: what runs would score were all of their answers assessed, where those that were are a sample of known
-probabilities. Their file has a line of columns, separated by tabs, and a line for each stratum: `probability`, any of
-`query`, `slot`, `value`, `provenance` (what an answer says; empty or * for any) and `confidence` (the least one), and
-`prediction`, how probable it is that such an answer is right. An answer is of the first stratum that it fits.
-
-Source: J. Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998.
+Sampled pools: a table of strata has the probabilities with which answers were assessed. An answer is of the first
+stratum that it fits. Both, and assessors: docs/statistics.
 """
 
 from __future__ import annotations
@@ -24,6 +19,7 @@ from cs_score.analysis.coldstart.scenarios import scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
+from cs_score.base.delimited import read_delimited
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
@@ -106,9 +102,8 @@ class PoolBias(Document, frozen=True, kw_only=True, tag="pool-bias"):
 
 
 def read_teams(given: Input, runs: Sequence[str]) -> dict[str, str]:
-    """The team of each run: lines of a run and its team, with a tab between them. Runs without one are their own team.
-
-    Raises InputError with the place for a line that is none, a run that there is not, and one that has two teams.
+    """The team of each run: lines of a run and its team, with a tab between them; a run without is its own team. Raises
+    InputError with the place for a line that is none, a run that there is not, and one that has two teams.
     """
     with open_source(given) as source:
         name, text = source.name, source.read_bytes().decode("utf-8", "replace")
@@ -288,14 +283,14 @@ class Inclusion(Record):
 
 
 def read_inclusion(given: Input) -> Inclusion:
-    """Probabilities of being assessed. Raises InputError with the place for what are none."""
-    with open_source(given) as source:
-        name, lines = source.name, source.read_bytes().decode("utf-8", "replace").splitlines()
-    head = lines[0].split("\t") if lines else []
-    unknown = [each for each in head if each not in (*_ANSWER, *_NUMBERS)]
-    if "probability" not in head or unknown or len(set(head)) < len(head):
-        problem = f"columns are {', '.join((*_ANSWER, *_NUMBERS))}, not {', '.join(head) or 'none'}"
-        raise InputError(problem, file=name, place="line 1", remedy=_REMEDY)
+    """The table of strata: `probability`, any of `query`, `slot`, `value`, `provenance` (what an answer says; * for any)
+    and `confidence` (the least one), and `prediction`, how probable it is that such an answer is right. Raises
+    InputError with the place for what is none.
+    """
+    table = read_delimited(given)
+    if "probability" not in table.columns or not {*table.columns} <= {*_ANSWER, *_NUMBERS}:
+        problem = f"columns are {', '.join((*_ANSWER, *_NUMBERS))}, not {', '.join(table.columns)}"
+        raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
 
     def number_of(key: str, cell: str, place: str) -> float:
         """A cell from 0 to 1, above 0 for a probability; an empty one is 0."""
@@ -305,20 +300,16 @@ def read_inclusion(given: Input) -> Inclusion:
             value = -1.0
         if not (0 < value <= 1 if key == "probability" else 0 <= value <= 1):
             allowed = "above 0 and at most 1" if key == "probability" else "from 0 to 1"
-            raise InputError(f"{key} {cell or 'missing'}: a number {allowed} is needed", file=name, place=place)
+            raise InputError(f"{key} {cell or 'missing'}: a number {allowed} is needed", file=table.file, place=place)
         return value
 
     strata = []
-    for number, line in enumerate(lines[1:], 2):
-        cells, place = line.split("\t"), f"line {number}"
-        if not line.strip():
-            continue
-        if len(cells) != len(head):
-            raise InputError(f"{len(cells)} columns, not {len(head)}", file=name, place=place)
-        row = dict(zip(head, cells))
+    for number, cells in table.rows:
+        row = dict(zip(table.columns, cells))
         fits = {key: row[key] for key in _ANSWER if row.get(key, "*") not in ("", "*")}
-        strata.append(Stratum(number, fits, *(number_of(key, row.get(key, "0"), place) for key in _NUMBERS)))
-    return Inclusion(name, tuple(strata))
+        numbers = (number_of(key, row.get(key, "0"), f"line {number}") for key in _NUMBERS)
+        strata.append(Stratum(number, fits, *numbers))
+    return Inclusion(table.file, tuple(strata))
 
 
 class SampledRun(Record):
