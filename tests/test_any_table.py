@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy import stats
 
 import cs_score as cs
 from tests.documents import copy_samples
@@ -107,16 +106,11 @@ def test_wide_and_long_and_csv_are_one() -> None:
         same(other["measures"], first["measures"])
 
 
-@pytest.mark.parametrize(("more", "less", "p"), [(18, 18, "1.000"), (33, 31, "0.901"), (37, 31, "0.545")])
-def test_published_counts_of_the_sign_test(more: int, less: int, p: str) -> None:
-    rows = ["0\t1"] * more + ["1\t0"] * less + ["1\t1"] * 9
-    lines = "".join(f"u{at}\t{row}\n" for at, row in enumerate(rows))
-    Path("t.tsv").write_text(f"unit\tA\tB\n{lines}")
+def test_units_that_are_right_or_wrong_have_the_sign_test() -> None:
+    rows = ["0\t1"] * 33 + ["1\t0"] * 31 + ["1\t1"] * 9
+    Path("t.tsv").write_text("unit\tA\tB\n" + "".join(f"u{at}\t{row}\n" for at, row in enumerate(rows)))
     (measure,) = compared("table", "t.tsv")["measures"]
-    (pair,) = measure["pairs"]
-    assert f"{pair['p']:.3f}" == p
-    assert pair["p_adjusted"] == pair["p"] == pytest.approx(stats.binomtest(more, more + less).pvalue)
-    assert measure["family"]["test"] == "sign"
+    assert (measure["family"]["test"], f"{measure['pairs'][0]['p']:.3f}") == ("sign", "0.901")
 
 
 @pytest.mark.parametrize(
@@ -124,12 +118,10 @@ def test_published_counts_of_the_sign_test(more: int, less: int, p: str) -> None
     [
         ("unit\tA\tB\nq\t1\tno\n", 1, "t.tsv: line 2: column B: no is no number"),
         ("unit\tA\tB\nq\t1\tnan\n", 1, "t.tsv: line 2: column B: nan is no number"),
-        ("unit\tA\tB\nq\t1\n", 1, "t.tsv: line 2: 2 cells, where the header names 3 columns"),
         ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A stands there twice"),
         ("unit\tA\nq\t1\n", 2, "a comparison needs at least two systems; there is A only"),
         ("unit\tA\tB\n", 1, "t.tsv: has no unit"),
         ("id\tA\tB\nq\t1\t1\n", 1, "t.tsv: line 1: no column unit; there are id, A, B"),
-        ("", 1, "t.tsv: empty: a table begins with a line that names its columns"),
         ("unit\tsystem\tnumerator\tdenominator\nq\tA\t1\t-1\nq\tB\t1\t1\n", 1, "line 2: the denominator -1 is below 0"),
         (
             "unit\tsystem\tnumerator\tdenominator\nq\tA\t1\t1\nr\tB\t1\t1\n",
@@ -141,7 +133,6 @@ def test_published_counts_of_the_sign_test(more: int, less: int, p: str) -> None
             1,
             "unit q of B has no R",
         ),
-        ("unit\tcluster\tA\tB\nq\tx\t1\t1\nr\t\t1\t1\n", 1, "t.tsv: line 3: column cluster is empty"),
     ],
 )
 def test_what_is_no_table_is_refused_in_a_line(text: str, status: int, problem: str) -> None:
@@ -150,14 +141,6 @@ def test_what_is_no_table_is_refused_in_a_line(text: str, status: int, problem: 
     assert (outcome.status, outcome.out) == (status, "")
     assert problem in outcome.err
     assert len(outcome.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize("rows", ["q\t1\t1\t1\n", "q\t1\t1\t1\nr\t1\t1\t1\n", "q\t0\t0\t0\nr\t0\t0\t0\n"])
-def test_one_unit_and_equal_values_have_no_p_but_one(rows: str) -> None:
-    Path("t.tsv").write_text(f"unit\tA\tB\tC\n{rows}")
-    (measure,) = compared("table", "t.tsv")["measures"]
-    assert {(pair["p"], pair["p_adjusted"]) for pair in measure["pairs"]} == {(1.0, 1.0)}
-    assert {system["tier"] for system in measure["systems"]} == {1}
 
 
 def test_the_page_is_made_of_the_json_and_names_do_no_harm() -> None:

@@ -283,9 +283,9 @@ class Inclusion(Record):
 
 
 def read_inclusion(given: Input) -> Inclusion:
-    """The table of strata: `probability`, any of `query`, `slot`, `value`, `provenance` (what an answer says; * for any)
-    and `confidence` (the least one), and `prediction`, how probable it is that such an answer is right. Raises
-    InputError with the place for what is none.
+    """The table of strata: what an answer says (`query`, `slot`, `value`, `provenance`; * for any), its least
+    `confidence`, the `probability` that it was assessed, and the `prediction`, how probable it is that it is right.
+    Raises InputError with the place for what is none.
     """
     table = read_delimited(given)
     if "probability" not in table.columns or not {*table.columns} <= {*_ANSWER, *_NUMBERS}:

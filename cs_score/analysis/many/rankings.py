@@ -245,7 +245,7 @@ def _changes(is_first: Sequence[bool], resampled: Floats) -> float | None:
     return int(np.count_nonzero(~stays)) / len(stays)
 
 
-_CELLS: Final = 1 << 20
+_CELLS: Final = 1 << 17
 """Rankings times pairs of runs times resamples that are compared at once; changes no result."""
 
 
@@ -257,15 +257,15 @@ def _taus(scores: Floats) -> Floats:
     step = max(1, _CELLS // max(1, len(scores) * len(first)))
     taus: Floats = np.empty((scores.shape[2], len(scores), len(scores)))
     for start in range(0, len(taus), step):
-        drawn = scores[..., start : start + step].transpose(2, 0, 1)
-        ahead, behind = drawn[..., first], drawn[..., second]
+        drawn = np.ascontiguousarray(scores[..., start : start + step])
+        ahead, behind = drawn[:, first], drawn[:, second]
         slack, difference = TIE_TOLERANCE * np.maximum(ahead, behind), ahead - behind  # no score is negative
-        signs = (difference > slack).astype(np.float32) - (difference < -slack)
+        signs = ((difference > slack).astype(np.float32) - (difference < -slack)).transpose(2, 0, 1)
         agreement = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)  # whole numbers, exact in any order
         untied = np.diagonal(agreement, axis1=1, axis2=2)
         with np.errstate(invalid="ignore"):
             found = agreement / np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis])
-        lacks = np.asarray(np.isnan(drawn).any(axis=2))
+        lacks = np.asarray(np.isnan(drawn).any(axis=1)).T
         found[lacks[:, :, np.newaxis] | lacks[:, np.newaxis]] = np.nan
         taus[start : start + step] = found
     return taus
