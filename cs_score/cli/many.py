@@ -229,16 +229,11 @@ def _curve(power: Power) -> Drawing:
     curves: dict[str, list[tuple[float, float]]] = {}
     for point in power.curve:
         curves.setdefault(f"{point.units} units", []).append((point.difference, point.power))
-    measure = f", {power.measure}" if power.measure else ""
+    title = "Power of a paired t test" + (f", {power.measure}" if power.measure else "")
+    meaning = f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units."
     mark = power.difference or power.detectable or 0.0
-    return lines(
-        "power",
-        f"Power of a paired t test{measure}",
-        ("Difference of the scores", "Power"),
-        f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units.",
-        curves,
-        mark=(mark, f"{mark:.4f}"),
-    )
+    axes = ("Difference of the scores", "Power")
+    return lines("power", title, axes, meaning, curves, mark=(mark, f"{mark:.4f}"))
 
 
 _TEAMS: Final = Option(

@@ -297,10 +297,10 @@ def compare_tables(
 ) -> Comparison:
     """Compare systems by name, on the units that all have where they are `common`; refused if they differ otherwise.
 
-    `scores` gives one column per name in `measures`; a higher score is better. `primary` is the measure that is not
-    exploratory, the first unless given; `has_signs` is as in `family_tests`; `equivalence` is the margin of that test.
-    Without settings there are as many resamples as significance needs. Raises UsageError for fewer than two systems and
-    a margin that is no number above 0, InputError, naming units, where they differ or cannot be resampled.
+    `scores` gives one column per name in `measures`; `primary` is the one that is not exploratory, the first unless
+    given; `equivalence` is the margin of that test. Without settings there are as many resamples as significance needs.
+    Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError, naming units, where
+    they differ or cannot be resampled.
     """
     if equivalence is not None and not 0 < equivalence < math.inf:
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")

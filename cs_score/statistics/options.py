@@ -200,12 +200,10 @@ def never_significant(family: Family, units: int, level: float) -> tuple[Note, .
         return ()
     factor = family.pairs if family.correction == "holm" else 1
     resamples = math.ceil(factor / level)
-    can_help = not family.exact and not is_enumerated(units, resamples)
-    remedy = (
-        f"that takes {resamples} resamples (--bootstrap {resamples})"
-        if can_help
-        else f"{counted(units)} {'is' if units == 1 else 'are'} too few for that, whatever the number of resamples"
-    )
+    remedy = f"that takes {resamples} resamples (--bootstrap {resamples})"
+    if family.exact or is_enumerated(units, resamples):
+        are = "is" if units == 1 else "are"
+        remedy = f"{counted(units)} {are} too few for that, whatever the number of resamples"
     corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "

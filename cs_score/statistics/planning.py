@@ -172,10 +172,8 @@ def planned(
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> Power:
-    """What so many units show, and how many a difference needs, given the standard deviation of each pair.
-
-    Raises UsageError for a level or a power that is none, for fewer than two units, for numbers that are not above 0,
-    and where neither units nor a difference are given.
+    """What so many units show, and how many a difference needs, given the standard deviation of each pair. Raises
+    UsageError for what is no level, power, number of units or number above 0, and for neither units nor a difference.
     """
     if not 0 < alpha < power < 1 or power > MOST_POWER:
         raise UsageError(f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {alpha:g} and {power:g}")
@@ -187,10 +185,9 @@ def planned(
         raise UsageError("there is nothing to plan: give the number of units or a difference")
     largest = max(deviations.values())
     smallest = None if units is None else detectable_effect(units, alpha, power)
-    needed = {
-        each: None if difference is None else needed_units(difference / each, alpha, power)
-        for each in set(deviations.values())
-    }
+    needed: dict[float, int | None] = dict.fromkeys(deviations.values())
+    if difference is not None:
+        needed = {each: needed_units(difference / each, alpha, power) for each in needed}
     shown = units or needed[largest] or MOST_UNITS
     top = 2 * largest * (smallest or detectable_effect(shown, alpha, power))
     return Power(
@@ -223,9 +220,8 @@ def of_comparison(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> Power:
-    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks.
-
-    Raises UsageError for a measure that was not compared, InputError where the differences of no pair vary.
+    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks. Raises
+    UsageError for a measure that was not compared, InputError where the differences of no pair vary.
     """
     names = [each.measure for each in comparison.measures]
     wanted = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
@@ -234,15 +230,8 @@ def of_comparison(
     if not deviations:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
-    return planned(
-        deviations,
-        comparison.primary.family.clusters or comparison.units,
-        difference,
-        alpha,
-        power,
-        task=comparison.task,
-        measure=wanted,
-    )
+    units = comparison.primary.family.clusters or comparison.units
+    return planned(deviations, units, difference, alpha, power, task=comparison.task, measure=wanted)
 
 
 # ---- Repeated checks
@@ -273,8 +262,7 @@ class Checks(Document, frozen=True, kw_only=True, tag="checks"):
         for each in self.asked:
             if (each.run, each.baseline, each.measure) == (run, baseline, measure):
                 return each.number, each.level
-        number = len(self.asked) + 1
-        return number, level_of(number, self.alpha)
+        return len(self.asked) + 1, level_of(len(self.asked) + 1, self.alpha)
 
     def after(self, run: str, baseline: str, measure: str, p: float) -> Checks:
         """With this check made."""

@@ -42,14 +42,13 @@ class Printout(Record):
 
     def written(self, found: Any, format_: str, width: int) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
-        writers: dict[str, Callable[[], str]] = {
-            "text": lambda: self.text(found, width),
-            "json": lambda: json_text(found).removesuffix("\n"),
-            "tsv": lambda: b"".join(tsv(self.main.table(found))).decode().removesuffix("\n"),
-        }
-        if format_ not in writers:
-            raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
-        return writers[format_]()
+        if format_ == "text":
+            return self.text(found, width)
+        if format_ == "json":
+            return json_text(found).removesuffix("\n")
+        if format_ == "tsv":
+            return b"".join(tsv(self.main.table(found))).decode().removesuffix("\n")
+        raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
 
 def rankings_agree(tau_b: float | None) -> str:
@@ -115,7 +114,6 @@ def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
 
 
 def _titled(layout: Layout, measure: MeasureComparison) -> Table:
-    """The table of one measure, whose title says whether it is exploratory."""
     title = layout.title.replace("%", "% (exploratory)") if measure.exploratory else layout.title
     return replace(layout, title=title).table([measure])
 
@@ -193,14 +191,12 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     """The sentences that a reader of the tables needs, each unescaped."""
     resampling, primary = comparison.resampling, comparison.primary
     confidence = f"{resampling.confidence:g} %"
-    never = any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes)
     tier = (
-        "one for all, since no difference could have been significant; it says nothing about the systems."
-        if never
-        else "systems that do not differ significantly from the best of the tier "
-        f"(corrected p above {resampling.level:g})."
+        f"systems that do not differ significantly from the best of the tier (corrected p above {resampling.level:g})."
     )
-    method = {"percentile": "percentile", "bca": "BCa"}[str(resampling.method)]
+    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
+        tier = "one for all, since no difference could have been significant; it says nothing about the systems."
+    method = "BCa" if resampling.method == "bca" else "percentile"
     test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
     return (
         f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",

@@ -130,9 +130,7 @@ def pool_bias(
     measure: str | None = None, *, load: Callable[[Gold, OneRun], Run] = load_alone, progress: Progress = silent,
 ) -> PoolBias:  # fmt: skip
     """How each run scores with and without what only its team brought into the pool; `opened` has the queries alone.
-
-    Raises UsageError for fewer than two runs, runs of one id and an unknown measure, InputError for files that cannot
-    be read or scored.
+    Raises UsageError for fewer than two runs, runs of one id and an unknown measure, InputError for files.
     """
     names = [run.run_id for run in runs]
     if len(set(names)) < max(2, len(names)):
@@ -261,11 +259,6 @@ class Stratum(Record):
     prediction: float
     confidence: float
 
-    def has(self, line: Response) -> bool:
-        """Whether an answer is like this."""
-        says = dict(zip(_ANSWER, (line.query.full_id, line.query.slots[0], line.value, line.provenance)))
-        return line.confidence >= self.confidence and all(says[name] == wanted for name, wanted in self.fits.items())
-
 
 class Inclusion(Record):
     """How probable it was that an answer is assessed; `file` is what messages call where that was read."""
@@ -274,9 +267,10 @@ class Inclusion(Record):
     strata: tuple[Stratum, ...]
 
     def stratum(self, line: Response) -> int:
-        """The place of the stratum of an answer. Raises InputError for one of none."""
+        """The place of the first stratum that an answer fits. Raises InputError for one of none."""
+        says = dict(zip(_ANSWER, (line.query.full_id, line.query.slots[0], line.value, line.provenance)))
         for place, stratum in enumerate(self.strata):
-            if stratum.has(line):
+            if line.confidence >= stratum.confidence and stratum.fits.items() <= says.items():
                 return place
         problem = f"no stratum has {line.file} line {line.number} ({line.query.full_id}, {line.value})"
         raise InputError(problem, file=self.file, remedy=_REMEDY)
@@ -353,10 +347,8 @@ def names_of(runs: Sequence[OneRun]) -> list[str]:
 
 
 def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
-    """Estimates for each run by itself, by name, and for the difference of any two.
-
-    Raises InputError for an answer of unknown probability, for strata of which nothing was assessed, and for answers
-    that were not though that is certain.
+    """Estimates for each run by itself, by name, and for the difference of any two. Raises InputError for an answer of
+    unknown probability, strata of which nothing was assessed, and answers that were not though that is certain.
     """
     numbers: dict[object, int] = {}
     found, parts = list[SampledRun](), dict[str, tuple[Estimated, Estimated]]()
@@ -526,9 +518,8 @@ def assessors(
     resampling: Resampling | None = None,
 ) -> Assessors:
     """Results of the same runs, by name, under either assessor, compared by one measure, the headline one unless given;
-    in Cold Start with the `assessments` of either.
-
-    Raises UsageError for a measure that the task lacks, InputError where the units differ.
+    in Cold Start with the `assessments` of either. Raises UsageError for a measure that the task lacks, InputError
+    where the units differ.
     """
     known = task.measures(first.values())
     measure = task.measure_of(measure) or next(each for each in headline(task.name) if each in known)
