@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from msgspec import UNSET
 from scipy import stats
 
-from cs_score.statistics.arithmetic import ColumnFormula, Floats
+from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.assessments import Items, estimated, interval_of
 from cs_score.statistics.comparison import FamilyTests, equivalence_p, family_tests, holm
 from cs_score.statistics.options import IntervalMethod, Resampling
@@ -146,7 +146,9 @@ def ever_rejected(sequences: int = 1000, seed: int = 26) -> float:
 
 # ---- Families, intervals, clusters
 
-_RATIO: Final = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
+
+def _ratio(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [divide(sums[0], sums[1])]
 
 
 def _equal_systems(systems: int, seed: int) -> Floats:
@@ -158,7 +160,7 @@ def _equal_systems(systems: int, seed: int) -> Floats:
 def _family(matrix: Floats, seed: int) -> FamilyTests:
     """The tests of all pairs of systems by HSD, from 1,000 permutations."""
     rows = [np.stack([column, np.ones(len(column))], axis=1) for column in matrix.T]
-    systems = Systems(rows, _RATIO, Resampling(1000, seed, correction="hsd"))
+    systems = Systems(rows, _ratio, Resampling(1000, seed, correction="hsd"))
     return family_tests(systems, list(combinations(range(len(rows)), 2)))
 
 
@@ -211,7 +213,7 @@ def coverage_of_intervals(method: IntervalMethod, units: int, sets: int = 1000) 
         rng = np.random.default_rng([14, units, seed])
         wanted = 1 + rng.poisson(2, units)
         rows = np.stack([rng.binomial(wanted, rng.beta(2, 2, units)), wanted], axis=1)
-        [found] = bootstrap_intervals(rows, _RATIO, Resampling(1000, seed, method=method))
+        [found] = bootstrap_intervals(rows, _ratio, Resampling(1000, seed, method=method))
         held += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
     return held / sets
 
@@ -225,7 +227,7 @@ def coverage_of_clusters(*, by_cluster: bool, sets: int = 2000) -> float:
         rng = np.random.default_rng([13, seed])
         values = (np.repeat(rng.normal(size=20), 5) + rng.normal(size=100)) * math.sqrt(0.5)
         settings = Resampling(1000, seed, clusters=clusters if by_cluster else UNSET)
-        [found] = bootstrap_intervals(np.stack([values, np.ones(100)], axis=1), _RATIO, settings, units=units)
+        [found] = bootstrap_intervals(np.stack([values, np.ones(100)], axis=1), _ratio, settings, units=units)
         held += found.low is not None and found.high is not None and found.low <= 0 <= found.high
     return held / sets
 

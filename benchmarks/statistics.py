@@ -106,11 +106,13 @@ def prepare(job: str) -> Callable[[], object]:
     """The job as a function without arguments: its matrices made, its modules imported."""
     import numpy as np
 
-    from cs_score.statistics.arithmetic import ColumnFormula
     from cs_score.statistics.comparison import compare_tables
     from cs_score.statistics.options import Resampling
     from cs_score.statistics.resampling import bootstrap_intervals
     from cs_score.statistics.units import UnitTable
+
+    def ratios(measures: int) -> Any:
+        return lambda sums, divide: [divide(sums[3 * i], sums[3 * i + 1]) for i in range(measures)]
 
     def compared(matrices: Any, *how: Any) -> object:
         ids = tuple(str(number) for number in range(UNITS))
@@ -121,10 +123,8 @@ def prepare(job: str) -> Callable[[], object]:
         count = 50 if "50-runs" in job else SYSTEMS
         rng = np.random.default_rng(0)
         table = [np.stack([rng.random(UNITS), np.ones(UNITS)], axis=1) for _ in range(count)]
-        mean = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
         family = Resampling(RESAMPLES, correction="none" if job.endswith("uncorrected") else "hsd")
-        return lambda: compared(table, ["mean"], mean, family)
-    formula = ColumnFormula(lambda sums, divide: [divide(sums[3 * i], sums[3 * i + 1]) for i in range(MEASURES)])
+        return lambda: compared(table, ["mean"], ratios(1), family)
     generator = np.random.default_rng(0)
     divisor = 3 if job.endswith("of-fractions") else 1
     matrices = [
@@ -132,9 +132,9 @@ def prepare(job: str) -> Callable[[], object]:
     ]
     settings = Resampling(RESAMPLES, method="bca" if job.endswith("bca") else "percentile")
     if "compare" not in job:
-        return lambda: bootstrap_intervals(matrices[0], formula, settings)
+        return lambda: bootstrap_intervals(matrices[0], ratios(MEASURES), settings)
     names = [f"measure {number}" for number in range(MEASURES)]
-    return lambda: compared(matrices, names, formula, settings)
+    return lambda: compared(matrices, names, ratios(MEASURES), settings)
 
 
 def resident() -> float:

@@ -17,8 +17,8 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
 from cs_score.base.sources import Input, InputDigest, name_of, open_source
-from cs_score.measures.registry import MEASURES, chosen, find, headline
-from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures
+from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline
+from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison
@@ -63,7 +63,7 @@ def compare(
     found = compare_tables(
         {name: system.table for name, system in systems.items()},
         compared,
-        ColumnFormula(task.formula(compared)),
+        task.formula(compared),
         replace(resampling or Resampling(can_grow=True), unit=next(iter(systems.values())).unit),
         common=common,
         primary=primary,
@@ -141,7 +141,7 @@ class AnyTable(Record):
         origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
         return Statistics("unit", table, table.ids, table.ids, origin)
 
-    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+    def formula(self, measures: Sequence[str]) -> SumsFormula:
         return partial(_ratios, [2 * self.names.index(name) for name in measures])
 
 
@@ -253,12 +253,12 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
 
 def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterable[Row]:
     measures = task.measures(results.values())
-    formula = ColumnFormula(task.formula(measures))
+    formula = task.formula(measures)
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
             clusters.drawn(table.ids)
-        parts = formula.ratios(np.asarray(table.rows, dtype=np.float64))
+        parts = parts_of(formula, np.asarray(table.rows, dtype=np.float64))
         for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
             cluster = clusters.clusters[unit] if clusters else name
             about = {"unit": name, "cluster": cluster, "system": system}

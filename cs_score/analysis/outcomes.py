@@ -18,7 +18,7 @@ from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import ColumnFormula, ColumnMeasures, contributions
+from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.results import Comparison, Interval
@@ -135,7 +135,7 @@ def sides_of(
 
 
 def compared_units(
-    tables: tuple[UnitTable, UnitTable], measure: str, formula: ColumnMeasures, names: tuple[str, str],
+    tables: tuple[UnitTable, UnitTable], measure: str, formula: SumsFormula, names: tuple[str, str],
     resampling: Resampling | None, unit: str, units: str, is_defined: bool,
 ) -> tuple[Comparison | None, tuple[Note, ...]]:  # fmt: skip
     """The comparison of the two where both have the same units, and what a reader must know beside the numbers.
@@ -150,7 +150,7 @@ def compared_units(
         return None, (*notes, Note("OTHER_UNITS", text))
     settings = replace(resampling or Resampling(can_grow=True), unit=unit)
     try:
-        found = compare_tables({"a": a, "b": b}, [measure], ColumnFormula(formula), settings)
+        found = compare_tables({"a": a, "b": b}, [measure], formula, settings)
     except InputError as error:
         if error.file is not None:  # what is wrong is in a file, such as that of clusters
             raise

@@ -137,8 +137,13 @@ class Measure(Record):
 OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
 """Scores one ranking, from the values of its nodes in rank order and the number of answers to be found."""
 
-SumsFormula: TypeAlias = Callable[[Sequence[Any], AnyDivide], list[Any]]
-"""From the sums of a table's columns, in their order, and a division to the scores."""
+SumsFormula: TypeAlias = Callable[[Sequence[Any], AnyDivide], Sequence[Any]]
+"""From the sums of a table's columns, in their order, numbers or arrays, and a division to the scores."""
+
+
+def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
+    """What is divided and what divides in each score; 1 divides a score that is no quotient."""
+    return [each if isinstance(each, Ratio) else Ratio(each, 1.0) for each in formula(sums, Ratio)]
 
 
 class Statistic(Record):

@@ -10,13 +10,13 @@ largest value of a column, 84 bits for a thousand units. What lies below is roun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio
+from cs_score.measures.registry import Ratio, SumsFormula, ratios
 from cs_score.statistics.units import Drawn
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ else:
     np = Late("numpy")
 
 Floats: TypeAlias = "NDArray[np.float64]"
-
-ColumnMeasures: TypeAlias = Callable[[Any, Callable[[Any, Any], Any]], Sequence[Any] | Mapping[str, Any]]
-"""Measures written once for numbers and for arrays: (sums by column, divide) -> the scores, one per measure."""
 
 TIE_TOLERANCE: Final = 1e-12
 """Two scores count as equal when they differ by at most this much, relative to the larger. Sums are exact, so a score
@@ -49,29 +46,25 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return quotient
 
 
-class ColumnFormula(Record):
-    """The vectorised formula of `measures`: sums (N, k) give scores (N, m), row by row, in their order."""
-
-    measures: ColumnMeasures
-
-    def __call__(self, sums: Floats) -> Floats:
-        return _columns(self._given(sums, divide), len(sums))
-
-    def ratios(self, sums: Floats) -> Ratio:
-        """What is divided and what divides, each (N, m); 1 divides a score that is no quotient."""
-        found = [part if isinstance(part, Ratio) else Ratio(part, 1.0) for part in self._given(sums, Ratio)]
-        numerators = _columns([ratio.numerator for ratio in found], len(sums))
-        return Ratio(numerators, _columns([ratio.denominator for ratio in found], len(sums)))
-
-    def _given(self, sums: Floats, divide_by: Callable[[Any, Any], Any]) -> list[Any]:
-        given = self.measures(sums.T, divide_by)
-        return list(given.values() if isinstance(given, Mapping) else given)
+def scores_of(formula: SumsFormula, sums: Floats) -> Floats:
+    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
+    scores = _stacked(formula(list(np.moveaxis(sums, -1, 0)), divide), sums)
+    if not np.isfinite(scores).all():
+        raise ValueError("a formula gave a score that is not a finite number")
+    return scores
 
 
-def _columns(columns: Sequence[Any], rows: int) -> Floats:
-    result = np.empty((rows, len(columns)), dtype=np.float64)
+def parts_of(formula: SumsFormula, sums: Floats) -> Ratio:
+    """What is divided and what divides in the scores of sums (..., k): (..., m) each."""
+    found = ratios(formula, list(np.moveaxis(sums, -1, 0)))
+    above, below = [each.numerator for each in found], [each.denominator for each in found]
+    return Ratio(_stacked(above, sums), _stacked(below, sums))
+
+
+def _stacked(columns: Sequence[Any], sums: Floats) -> Floats:
+    result = np.empty((*sums.shape[:-1], len(columns)), dtype=np.float64)
     for place, column in enumerate(columns):
-        result[:, place] = column
+        result[..., place] = column
     return result
 
 

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.statistics.arithmetic import ColumnFormula, Floats
+from cs_score.measures.registry import SumsFormula
+from cs_score.statistics.arithmetic import Floats, scores_of
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import generator_of, scores_of
+from cs_score.statistics.resampling import generator_of
 
 if TYPE_CHECKING:
     import statistics
@@ -73,7 +74,7 @@ def alpha(items: Iterable[Sequence[Hashable | None]]) -> float | None:
 
 
 def assessor_intervals(
-    first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: ColumnFormula, resampling: Resampling
+    first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
 ) -> list[tuple[float, float]]:
     """Percentile limits of the score of each system, given its statistics (units, k) under either assessor.
 

@@ -32,8 +32,8 @@ from msgspec import UNSET
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula, Floats, contributions, noise
+from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.statistics.arithmetic import Floats, contributions, noise
 from cs_score.statistics.options import (
     Family,
     PairedTest,
@@ -287,7 +287,7 @@ _MOST_SCORES: Final = 1 << 27
 def compare_tables(
     tables: Mapping[str, UnitTable],
     measures: Sequence[str],
-    scores: ColumnFormula,
+    formula: SumsFormula,
     resampling: Resampling | None = None,
     *,
     common: bool = False,
@@ -297,7 +297,7 @@ def compare_tables(
 ) -> Comparison:
     """Compare systems by name, on the units that all have where they are `common`; refused if they differ otherwise.
 
-    `scores` gives one column per name in `measures`; `primary` is the one that is not exploratory, the first unless
+    `formula` gives one score per name in `measures`; `primary` is the one that is not exploratory, the first unless
     given; `equivalence` is the margin of that test. Without settings there are as many resamples as significance needs.
     Raises UsageError for fewer than two systems and a margin that is no number above 0, InputError, naming units, where
     they differ or cannot be resampled.
@@ -312,7 +312,7 @@ def compare_tables(
     pairs = family_pairs(names, settings)
     corrected = len(pairs) if settings.correction_of(len(names)) == "holm" else 1
     settings = settings.enough_for(corrected, _MOST_SCORES // (len(names) * len(measures)))
-    systems = Systems(list(of_all.rows.values()), scores, settings, of_all.ids)
+    systems = Systems(list(of_all.rows.values()), formula, settings, of_all.ids)
     if len(measures) != systems.points.shape[1]:
         raise ValueError(f"{len(measures)} names for {systems.points.shape[1]} measures")
     tested, level = family_tests(systems, pairs, has_signs=has_signs), settings.level

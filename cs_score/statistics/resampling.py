@@ -19,15 +19,8 @@ from itertools import permutations as permutations_of
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import (
-    ColumnFormula,
-    ColumnMeasures,
-    ExactStatistics,
-    Floats,
-    exact_statistics,
-    noise,
-)
+from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.statistics.arithmetic import ExactStatistics, Floats, exact_statistics, noise, parts_of, scores_of
 from cs_score.statistics.options import (
     ALL_EQUAL,
     FEW,
@@ -215,14 +208,6 @@ def _permuted_groups(
 # ---- Scores
 
 
-def scores_of(formula: ColumnFormula, sums: Floats) -> Floats:
-    """The scores (..., m) of sums (..., k). Raises ValueError where one is not finite."""
-    scores = formula(sums.reshape(-1, sums.shape[-1]))
-    if not np.isfinite(scores).all():
-        raise ValueError("a formula gave a score that is not a finite number")
-    return scores.reshape(*sums.shape[:-1], scores.shape[1])
-
-
 def defined(resampled: Floats) -> Floats | None:
     """The resamples (N,) or (systems, N) in which all scores are defined; None where fewer than 80 % are. A resample in
     which a denominator is 0 has no score: it says nothing, and not that the score is 0.
@@ -244,7 +229,7 @@ class Systems:
     def __init__(
         self,
         matrices: Sequence[ArrayLike],
-        formula: ColumnFormula,
+        formula: SumsFormula,
         resampling: Resampling | None = None,
         ids: Sequence[str] = (),
     ) -> None:
@@ -262,11 +247,7 @@ class Systems:
         """The same, not a number where the denominator is 0."""
         values = self.statistics.values(sums)
         scores = scores_of(self.formula, values)
-        return np.where(self._ratios(values).denominator == 0, np.nan, scores)
-
-    def _ratios(self, values: Floats) -> Ratio:
-        found = self.formula.ratios(values.reshape(-1, values.shape[-1]))
-        return Ratio(*(part.reshape(*values.shape[:-1], -1) for part in (found.numerator, found.denominator)))
+        return np.where(parts_of(self.formula, values).denominator == 0, np.nan, scores)
 
     @cached_property
     def points(self) -> Floats:
@@ -276,7 +257,7 @@ class Systems:
     @cached_property
     def ratios(self) -> Ratio:
         """What each unit adds to what is divided, and to what divides: (units, systems, measures) each."""
-        return self._ratios(self.statistics.values(self.statistics.digits))
+        return parts_of(self.formula, self.statistics.values(self.statistics.digits))
 
     @cached_property
     def resampled(self) -> Floats:
@@ -398,19 +379,19 @@ def _bca_cuts(
 
 
 def score_intervals(
-    table: UnitTable, measures: Sequence[str], formula: ColumnMeasures, resampling: Resampling
+    table: UnitTable, measures: Sequence[str], formula: SumsFormula, resampling: Resampling
 ) -> ScoreIntervals:
     """The intervals of `measures`, which `formula` makes of column sums. Raises InputError where there is no unit."""
     if not measures:
         settings, drawn = resampling.for_units(table.ids)
         return ScoreIntervals(settings, len(table.ids), {}, notes_of(len(table.ids), settings, drawn))
-    systems = Systems([table.rows], ColumnFormula(formula), resampling, table.ids)
+    systems = Systems([table.rows], formula, resampling, table.ids)
     found = {measure: systems.score(0, at) for at, measure in enumerate(measures)}
     return ScoreIntervals(systems.settings, len(table.ids), found, systems.notes)
 
 
 def bootstrap_intervals(
-    statistics: ArrayLike, formula: ColumnFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
+    statistics: ArrayLike, formula: SumsFormula, resampling: Resampling | None = None, *, units: Sequence[str] = ()
 ) -> tuple[Interval, ...]:
     """The interval of each score of `formula` over the units (rows) of `statistics` (units, k), with ids for clusters.
 

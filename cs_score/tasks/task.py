@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from cs_score.base.records import Record
 from cs_score.base.signature import Origin
+from cs_score.measures.registry import SumsFormula
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import UnitTable
 from cs_score.tables.layout import Layout, Table
-
-if TYPE_CHECKING:  # it brings numpy
-    from cs_score.statistics.arithmetic import ColumnMeasures
 
 
 class Statistics(Record):
@@ -42,7 +40,7 @@ class Comparable(Protocol):
     def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
         """What these measures of a result are made of."""
 
-    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+    def formula(self, measures: Sequence[str]) -> SumsFormula:
         """From the sums of the statistics' columns to these measures."""
 
 

@@ -22,7 +22,6 @@ from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
-from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.planning import Checks, t_limit
@@ -230,7 +229,7 @@ class Gate(Record):
         resamples = max(settings.resamples, min(math.ceil(1 / strictest), MOST_RESAMPLES))
         drawn = replace(settings, unit=run.units.unit, resamples=resamples)
         try:
-            compared = compare_tables(tables, measures, ColumnFormula(measure.formula), drawn)
+            compared = compare_tables(tables, measures, measure.formula, drawn)
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
         notes = compared.notes

@@ -19,7 +19,6 @@ from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
 from cs_score.measures.registry import Measure, Ratio, divide, formula_of
-from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import Systems, bootstrap_counts
 from tests.coldstart.command import Outcome, score_in
@@ -86,7 +85,7 @@ def test_intervals_are_those_of_rescored_resamples(world: World, seed: int) -> N
     measures = list(summary_scores(run))
     table = unit_table(run, measures)
     count = 12
-    found = Systems([table.rows], ColumnFormula(formula_of(measures)), Resampling(count, seed)).resampled[:, 0, :]
+    found = Systems([table.rows], formula_of(measures), Resampling(count, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, len(table.ids), count)])
     for number in range(count):
         times = {unit: int(often) for unit, often in zip(table.ids, drawn[number])}

@@ -15,7 +15,6 @@ from cs_score.base.errors import InputError
 from cs_score.evidence import hotpotqa, intervals, scifact
 from cs_score.evidence.mode import Result
 from cs_score.measures.registry import Ratio
-from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import Systems, bootstrap_counts
 from tests.evidence.command import cs_score
@@ -65,7 +64,7 @@ def test_resamples_are_those_of_rescored_files(
 ) -> None:
     gold, predictions = task(random.Random(seed))
     result = score(gold, predictions)
-    formula = ColumnFormula(result.mode.formula)
+    formula = result.mode.formula
     found = Systems([result.table.rows], formula, Resampling(RESAMPLES, seed)).resampled[:, 0, :]
     drawn = np.concatenate([*bootstrap_counts(seed, UNITS, RESAMPLES)])
     for number in range(RESAMPLES):

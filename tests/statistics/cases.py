@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cs_score.measures.registry import f1
-from cs_score.statistics.arithmetic import ColumnFormula, Floats
+from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.results import Comparison
@@ -33,8 +33,16 @@ def present(value: _Value | None) -> _Value:
     return value
 
 
-FORMULA = ColumnFormula(precision_recall_f1)
-MEAN = ColumnFormula(lambda sums, divide: [divide(sums[0], sums[1])])
+def mean(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    return [divide(sums[0], sums[1])]
+
+
+def rounding(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
+    """A ratio by a road on which equal ratios come out differently in the last digit."""
+    return [divide(0.7 * sums[0], 0.7 * sums[1])]
+
+
+FORMULA, MEAN, ROUNDING = precision_recall_f1, mean, rounding
 
 
 def table(matrix: ArrayLike, ids: Sequence[str] = ()) -> UnitTable:
@@ -65,7 +73,3 @@ def system(quality: float, *, units: int = 60, seed: int = 1) -> Floats:
     retrieved, relevant = rng.integers(0, 4, units), rng.integers(1, 4, units)
     correct = rng.binomial(np.minimum(retrieved, relevant), quality)
     return np.stack([correct, retrieved, relevant], axis=1).astype(np.float64)
-
-
-ROUNDING = ColumnFormula(lambda sums, divide: [divide(0.7 * sums[0], 0.7 * sums[1])])
-"""A ratio by a road on which equal ratios come out differently in the last digit."""

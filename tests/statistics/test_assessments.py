@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
-from cs_score.statistics.arithmetic import Floats
+from cs_score.statistics.arithmetic import Floats, scores_of
 from cs_score.statistics.assessments import (
     Estimate,
     Items,
@@ -154,9 +154,9 @@ def test_intervals_that_draw_the_assessor() -> None:
     found = assessor_intervals(first, second, FORMULA, Resampling(999))
     assert found == assessor_intervals(second, first, FORMULA, Resampling(999))
     assert found != assessor_intervals(first, second, FORMULA, Resampling(999, seed=1))
-    points = [float(FORMULA(each.sum(axis=0, keepdims=True))[0, 0]) for each in (first[0], second[0])]
+    points = [float(scores_of(FORMULA, each.sum(axis=0))[0]) for each in (first[0], second[0])]
     one = assessor_intervals([first[0][:1]], [second[0][:1]], FORMULA, Resampling(99))
-    assert one[0] == tuple(sorted(float(FORMULA(each[0][:1])[0, 0]) for each in (first, second)))
+    assert one[0] == tuple(sorted(float(scores_of(FORMULA, each[0][:1])[0, 0]) for each in (first, second)))
     low, high = found[0]
     assert min(points) < (low + high) / 2 < max(points)
     limits = [assessor_intervals([each], [each], FORMULA, Resampling(999))[0] for each in (first[0], second[0])]

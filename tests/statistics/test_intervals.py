@@ -15,7 +15,7 @@ from scipy import stats
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.statistics import options, resampling
-from cs_score.statistics.arithmetic import ColumnFormula, Floats, exact_statistics
+from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.resampling import (
     Systems,
@@ -52,7 +52,7 @@ def scipy_interval(matrix: Floats, column: int, settings: Resampling, rng: np.ra
 
     def statistic(*columns: Floats, axis: int) -> Floats:
         sums = np.stack([values.sum(axis=axis) for values in columns], axis=-1)
-        scores = FORMULA(sums.reshape(-1, sums.shape[-1]))[:, column].reshape(sums.shape[:-1])
+        scores = scores_of(FORMULA, sums)[..., column]
         return np.round(scores, 13)  # scipy takes scores for different that differ by rounding, and BCa counts ties
 
     return stats.bootstrap(
@@ -77,7 +77,7 @@ def test_scipy_with_the_same_draws(method: IntervalMethod, confidence: float) ->
         assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=1e-9)
         assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=1e-9)
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0, abs=1e-9)
-        assert ours.point == FORMULA(matrix.sum(axis=0, keepdims=True))[0, column]
+        assert ours.point == scores_of(FORMULA, matrix.sum(axis=0))[column]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -191,7 +191,7 @@ def test_same_seed_same_bits() -> None:
 
 def test_what_cannot_be_resampled() -> None:
     with pytest.raises(ValueError, match="not a finite number"):
-        bootstrap_intervals([[1.0]], ColumnFormula(lambda sums, divide: [math.nan * sums[0]]))
+        bootstrap_intervals([[1.0]], lambda sums, divide: [math.nan * sums[0]])
     with pytest.raises(InputError, match="no unit to resample"):
         bootstrap_intervals(np.empty((0, 3)), FORMULA)
 

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 from cs_score.base.errors import UsageError
 from cs_score.statistics import resampling
-from cs_score.statistics.arithmetic import Floats, exact_statistics
+from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
 from cs_score.statistics.comparison import (
     FamilyTests,
     family_pairs,
@@ -39,7 +39,7 @@ def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[f
 
 
 def scores(matrix: Floats) -> Floats:
-    return np.asarray(FORMULA(matrix.sum(axis=0, keepdims=True))[0])
+    return np.asarray(scores_of(FORMULA, matrix.sum(axis=0)))
 
 
 def test_randomisation_follows_its_definition() -> None:
@@ -60,8 +60,8 @@ def test_randomisation_agrees_with_scipys_enumeration(column: int) -> None:
     rows = np.concatenate([first, second])
 
     def difference(one: Any, other: Any, axis: int) -> Any:
-        both = [FORMULA(rows[which].sum(axis=-2).reshape(-1, 3))[:, column] for which in (one, other)]
-        return (both[0] - both[1]).reshape(np.asarray(one).shape[:-1])
+        both = [scores_of(FORMULA, rows[which].sum(axis=-2))[..., column] for which in (one, other)]
+        return both[0] - both[1]
 
     samples = np.arange(11), np.arange(11, 22)
     how: Any = {"permutation_type": "samples", "vectorized": True, "n_resamples": np.inf, "axis": -1}
@@ -175,11 +175,11 @@ def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
 def test_hsd_is_the_enumeration_of_all_permutations() -> None:
     """6 ** 4 of them, each made here by hand; of F1 of three systems on four units, both sides are permuted."""
     matrices = [system(quality, units=4, seed=seed) for seed, quality in enumerate((0.9, 0.5, 0.2))]
-    scores = [FORMULA(matrix.sum(axis=0, keepdims=True))[0] for matrix in matrices]
+    scores = [scores_of(FORMULA, matrix.sum(axis=0)) for matrix in matrices]
     ranges = []
     for orders in product(permutations(range(3)), repeat=4):
         sums = np.array([sum(matrices[order[slot]][unit] for unit, order in enumerate(orders)) for slot in range(3)])
-        ranges.append(FORMULA(sums).max(axis=0) - FORMULA(sums).min(axis=0))
+        ranges.append(scores_of(FORMULA, sums).max(axis=0) - scores_of(FORMULA, sums).min(axis=0))
     pairs = [(0, 1), (0, 2), (1, 2)]
     found = family_tests(Systems(matrices, FORMULA, Resampling(6**4, correction="hsd")), pairs)
     assert (found.family.exact, found.family.permutations) == (True, 6**4)

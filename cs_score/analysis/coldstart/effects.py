@@ -313,7 +313,7 @@ class Effects:
         rows = dict(zip(self._row_sums.columns, total))
         if self._entry_points and not rows[_ROWS_OF_SF]:
             return dict.fromkeys(map(str, self._measures)), "nothing to score: no row would be left"
-        scores: list[float | None] = self._formula(total, divide)
+        scores: list[float | None] = [*self._formula(total, divide)]
         reason = None
         for at, each in enumerate(self._measures):
             if unranked and not each.average:

@@ -25,7 +25,6 @@ from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
 from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
 from cs_score.measures.registry import LDC_MAX, SF, Measure, divide, precision_recall_f1
-from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.results import Interval
@@ -260,7 +259,7 @@ def _intervals(
         some = names[start : start + _AT_ONCE]
         counts = [[of_unit[name].get(unit, _NOTHING) for name in some] for unit in units]
         rows = [[n for each in row for n in (each.right, each.answered, each.ground_truth)] for row in counts]
-        found = iter(bootstrap_intervals(rows, ColumnFormula(_scores), resampling, units=units))
+        found = iter(bootstrap_intervals(rows, _scores, resampling, units=units))
         for name in some:
             yield name, dict(zip(_SCORES, found))
 

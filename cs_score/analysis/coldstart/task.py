@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, diff
@@ -18,14 +18,10 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse
 from cs_score.statistics.options import Resampling, sentences
 from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, text
 from cs_score.tasks.task import Statistics
-
-if TYPE_CHECKING:  # they bring numpy
-    from cs_score.statistics.arithmetic import ColumnMeasures
-
 
 _SCORES: Final = ("precision", "recall", "f1")
 _LIMITS: Final = tuple(f"{name}_{limit}" for name in _SCORES for limit in ("low", "high"))
@@ -424,7 +420,7 @@ class ColdStartTask:
         table, known = unit_table(run, map(parse, measures)), tuple(dict.fromkeys(run.unit_of.values()))
         return Statistics(unit_name(result), table, answered_units(run), known, result.origin)
 
-    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+    def formula(self, measures: Sequence[str]) -> SumsFormula:
         return formula_of(map(parse, measures))
 
 

@@ -11,7 +11,7 @@ import operator
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -41,13 +41,10 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.evidence.mode import Fault, Mode, Part, Progress, Result, Row, Unit
 from cs_score.evidence.reading import as_key
-from cs_score.measures.registry import Ratio, divide, find, usual
+from cs_score.measures.registry import Ratio, SumsFormula, divide, find, usual
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Layout, Table
 from cs_score.tasks.task import Statistics
-
-if TYPE_CHECKING:  # it brings numpy
-    from cs_score.statistics.arithmetic import ColumnMeasures
 
 ASPECT: Final = "aspect"
 """The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
@@ -477,5 +474,5 @@ class EvidenceTask(Record):
         answered = [name for name, unit in zip(ids, result.units) if unit.prediction is not None]
         return Statistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
 
-    def formula(self, measures: Sequence[str]) -> ColumnMeasures:
+    def formula(self, measures: Sequence[str]) -> SumsFormula:
         return self.mode.formula_of(measures)

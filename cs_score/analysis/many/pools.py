@@ -30,7 +30,6 @@ from cs_score.coldstart.lines import Answer, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.scorer import OneRun, load_alone
 from cs_score.measures.registry import COLD_START_MODE, headline
-from cs_score.statistics.arithmetic import ColumnFormula
 from cs_score.statistics.assessments import (
     Estimate,
     Estimated,
@@ -523,7 +522,7 @@ def assessors(
     """
     known = task.measures(first.values())
     measure = task.measure_of(measure) or next(each for each in headline(task.name) if each in known)
-    formula = ColumnFormula(task.formula([measure]))
+    formula = task.formula([measure])
     found = {
         f"{name} ({place})": task.statistics(result, [measure])
         for place, side in zip(_SIDES, (first, second))

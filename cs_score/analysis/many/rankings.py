@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import COLD_START_MODE, Ratio, formula_of, parse, sums_of
-from cs_score.statistics.arithmetic import TIE_TOLERANCE, ColumnFormula, ColumnMeasures, Floats, noise
+from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse, ratios, sums_of
+from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
 from cs_score.statistics.comparison import family_pairs, family_tests, tiers
 from cs_score.statistics.options import Family, Note, Resampling, never_significant
 from cs_score.statistics.resampling import Systems, defined
@@ -41,7 +41,7 @@ class Measured(Record):
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
-    formula: ColumnMeasures
+    formula: SumsFormula
 
     def rows(self, table: UnitTable, units: Sequence[Unit]) -> list[tuple[float, ...]]:
         """The statistics of these units; zeros for a unit or a column that the table lacks (a level without rows)."""
@@ -63,16 +63,14 @@ class Measured(Record):
         rows = self.rows(table, units)
         for row in dict.fromkeys(rows):
             if row not in known:
-                scores = self.formula(row, Ratio)
-                ratios = scores.values() if isinstance(scores, Mapping) else scores
-                parts = [each if isinstance(each, Ratio) else Ratio(each, 1.0) for each in ratios]
+                parts = ratios(self.formula, row)
                 known[row] = tuple(each.numerator / each.denominator if each.denominator else None for each in parts)
         return {unit: known[row] for unit, row in zip(units, rows)}
 
     def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> Systems:
         """Runs on these units, to be resampled."""
         rows = [self.rows(table, units) for table in tables]
-        return Systems(rows, ColumnFormula(self.formula), resampling, [unit for unit, _ in units])
+        return Systems(rows, self.formula, resampling, [unit for unit, _ in units])
 
 
 def measured(mode: str, names: Sequence[str]) -> Measured:
