@@ -37,9 +37,9 @@ ROOMS: Final = {
     # the table of codes, the log of one job, reports
     "problems": Budget(1189, 4),  # plan: 1150, 5
     # a measure as a value, the registry
-    "measures": Budget(343, 2),  # plan: 250, 3
+    "measures": Budget(344, 2),  # plan: 250, 3
     # resampling, intervals, paired tests, families of tests, planning; knows no task
-    "statistics": Budget(2134, 9),  # plan: 2300, 13
+    "statistics": Budget(2076, 9),  # plan: 2300, 13
     # layout, renderers, frames
     "tables": Budget(711, 3),  # plan: 400, 4
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
@@ -53,17 +53,17 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2293, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(7612, 26),  # plan: 5000, 22
+    "analysis": Budget(7550, 26),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2135, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1421, 5),  # plan: 800, 6
+    "verification": Budget(1420, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1917, 7),  # plan: 1300, 10
     # results as people use them
     "api": Budget(2144, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4255, 13),  # plan: 1900, 11
+    "cli": Budget(4245, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

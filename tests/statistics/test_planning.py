@@ -84,15 +84,6 @@ def test_equivalence_is_that_of_statsmodels() -> None:
             assert found.equivalent == (found.p is not None and found.p <= 0.05)
 
 
-def test_effects_of_means() -> None:
-    first, second = numbers(5, 50)
-    found, d = paired(first, second), second - first
-    assert found.standard_deviation == pytest.approx(d.std(ddof=1), rel=1e-12)
-    assert found.effect_size == pytest.approx(d.mean() / d.std(ddof=1), rel=1e-12)
-    assert found.superiority == (np.count_nonzero(d > 0) + np.count_nonzero(d == 0) / 2) / 50
-    assert found.equivalence is None
-
-
 def test_effects_of_ratios_go_by_what_units_contribute() -> None:
     first, second = system(0.4), system(0.8, seed=2)
     x, y = Ratio(first[:, 0], first[:, 1]), Ratio(second[:, 0], second[:, 1])
@@ -173,9 +164,6 @@ def test_power_without_files(folder: Path) -> None:
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
     assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
-    assert printed(folder, "--sd", "0.5", "--units", "30", "--power", "0.9999")["detectable"] > given["detectable"]
-    text = score_in(folder, ["power", "--sd", "2", "--difference", "1"]).stdout.decode()
-    assert "2.0000      34\n" in text
     rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()
     assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-ALL-Macro-F1"]
 
@@ -311,11 +299,6 @@ def test_a_drop_counts_only_at_the_level_that_is_left(checked: Path) -> None:
     assert "check 4 at level" in only(last)["message"]
 
 
-def test_the_file_is_beside_the_baseline_unless_named(checked: Path) -> None:
-    only(check(checked, A, sequential=("--sequential",)))
-    assert [each["measure"] for each in stored(checked, "base.json.checks.json")["asked"]] == [MEASURE]
-
-
 def test_levels_that_no_p_can_reach_are_said(checked: Path) -> None:
     asked = [
         {"number": at, "run": f"r{at}", "baseline": "b", "measure": "F1", "level": 0.01, "p": 1.0, "significant": False}
@@ -351,8 +334,8 @@ def test_what_is_no_check_among_many(checked: Path) -> None:
     words = ["check", "scifact", *GOLD, A, "--baseline", "base.json", "--sequential", "asked.json"]
     outcome = score_in(checked, words)
     assert (outcome.status, b"--sequential is about the test: give --significant, too" in outcome.stderr) == (2, True)
-    failing = check(checked, "none.jsonl")
-    assert failing.status == 1
-    assert not (checked / "asked.json").exists()
+    assert (check(checked, "none.jsonl").status, (checked / "asked.json").exists()) == (1, False)
+    only(check(checked, A, sequential=("--sequential",)))
+    assert [each["measure"] for each in stored(checked, "base.json.checks.json")["asked"]] == [MEASURE]
     nowhere = check(checked, A, sequential=("--sequential", "none/asked.json"))
     assert (nowhere.status, b"none/asked.json" in nowhere.stderr) == (1, True)

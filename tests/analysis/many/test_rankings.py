@@ -143,11 +143,12 @@ def test_parts_are_never_pooled() -> None:
     assert found == [("label", 1, 2), ("sentence", 0, 2)]
 
 
-def test_two_runs_without_answers_have_no_overlap() -> None:
-    (pair,) = overlaps(dict(enumerate(as_bits([(), ()]))), {"": -1})
-    assert pair.jaccard is None
-    (pair,) = overlaps(dict(enumerate(as_bits([("a",), ()]))), {"": -1})
-    assert pair.jaccard == 0.0
+def test_runs_without_answers_and_nothing_to_find() -> None:
+    for answers, jaccard in (([(), ()], None), ([("a",), ()], 0.0)):
+        (pair,) = overlaps(dict(enumerate(as_bits(answers))), {"": -1})
+        assert pair.jaccard == jaccard
+    assert found_together([], 3) == []
+    assert (marks(0, 0), found_by([], 2), found_by(["01"], 2)) == ("", [0, 0], [0, 1])
 
 
 @given(st.integers(1, 5).flatmap(lambda things: st.lists(st.integers(0, 2**things - 1).map(lambda n: (n, things)))))
@@ -162,11 +163,6 @@ def test_pooled_recall_is_the_mean_over_all_choices_of_runs(runs: list[tuple[int
         assert each.recall == pytest.approx(sum(map(len, unions)) / len(unions) / things)
         agreed = [sum(thing in of_run for of_run in found) >= each.systems for thing in range(things)]
         assert each.agreed == pytest.approx(sum(agreed) / things)
-
-
-def test_nothing_to_find() -> None:
-    assert found_together([], 3) == []
-    assert (marks(0, 0), found_by([], 2), found_by(["01"], 2)) == ("", [0, 0], [0, 1])
 
 
 @given(st.sets(st.integers(0, 40)), st.frozensets(ids), st.lists(st.floats(0, 9), min_size=4, max_size=4))
