@@ -8,7 +8,7 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.coldstart.judging import DEEPEST
-from tests.coldstart.handmade import Inputs, blocks, labels, ranking, report, row
+from tests.coldstart.handmade import Inputs, blocks, labels, ranking, report
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, Line, Q, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", node=":E2")
@@ -17,22 +17,6 @@ SECOND, THIRD, FOURTH = (replace(BO, docid=f"N_ENG_{number}") for number in (2, 
 AMBIGUOUS = "More than one correct choice"
 ORPHAN = SECOND.child()
 """An answer about SECOND."""
-
-
-@pytest.mark.parametrize(
-    ("value", "by_discipline"),
-    [
-        ("Bo", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "CORRECT", "STRING_CASE": "CORRECT"}),
-        ("bO", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "CORRECT"}),
-        ("Cy", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "UNASSESSED"}),
-    ],
-)
-def test_a_discipline_says_whether_the_value_will_do(value: str, by_discipline: dict[str, str], inputs: Inputs) -> None:
-    inputs.pool(SECOND.judged("1"))
-    inputs.run(replace(BO, value=value))
-    for discipline, category in by_discipline.items():
-        (block,) = blocks(inputs.score("-discipline", discipline))
-        assert block.before == category
 
 
 @pytest.mark.parametrize(
@@ -83,14 +67,6 @@ def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
     assert labels(inputs.score("-justifications", "M:M"))[-1] == of_child
 
 
-def test_classes_below_component_0_are_not_to_be_found(inputs: Inputs) -> None:
-    child = BO.child()
-    inputs.pool(BO.judged("0", "C").replace("C\t0\t", f"C\t{Q}:0\t"), child.judged("0:1"), SECOND.judged("1"))
-    inputs.run(BO, child)
-    scored = inputs.score()
-    assert [row(scored, name).counts["GT"] for name in (Q, f"{Q}:0")] == [1, 0]
-
-
 @pytest.mark.parametrize(
     ("name", "refusal"),
     [
@@ -132,25 +108,6 @@ def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
         f"cs-score: pool.tab: line 2: Equivalence class without correct parent entry: {orphan}; "
         f"no correct or inexact answer of class {Q}:2 stands {where}"
     )
-
-
-def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(inputs: Inputs) -> None:
-    parents = [SECOND.judged(), replace(SECOND, relation="N_ENG_2:1-9").judged()]
-    inputs.pool(*parents, ORPHAN.judged())
-    inputs.run(BO)
-    said = report(inputs.score(status=255))
-    assert (
-        f"Unexpected child: \n{ORPHAN.judged()}\n \nAll parents:\n" + "\n".join(parents) + "\n (pool.tab line 3)"
-        in said
-    )
-
-
-@pytest.mark.parametrize("node", [":C1", ":C1:a", ":C1:a:x:y", ":C1:0"])
-def test_components_of_a_node_behind_the_second_are_not_looked_at(node: str, inputs: Inputs) -> None:
-    inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
-    inputs.run(BO, BO.child(node=node))
-    scored = inputs.score()
-    assert [ranked.node for level in ("0", "1") for ranked in ranking(scored, level)] == [f"{Q}:E1", f"{Q}:E1:C1"]
 
 
 @pytest.mark.parametrize(("number", "first"), [(1, ":E1"), (3, ":E2")])

@@ -14,8 +14,6 @@ from cs_score.coldstart.options import Options, Policy
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.samples import read_samples
 from cs_score.coldstart.scorer import runs_of, score_each, score_runs
-from cs_score.coldstart.unit_statistics import intervals, summary_scores
-from cs_score.statistics.options import Resampling
 from tests.coldstart.handmade import Inputs
 from tests.coldstart.lines import AGE, CHILDREN, LISTS, SCHOOLS, Line, query_xml, sf_query
 from tests.scoring import score
@@ -42,21 +40,6 @@ def _result(folder: Path, *runs: str, options: Options = OPTIONS) -> Result:
 
 def _as_json(result: Result) -> str:
     return "".join(json_text(result))
-
-
-def test_a_result_says_its_scores_and_intervals_surround_them(folder: Path) -> None:
-    result = _result(folder, "run.tab")
-    (found,) = intervals(result, Resampling(resamples=200, seed=3))
-    assert repr(found) == f"<{len(found.scores)} intervals, 2 units>"
-    assert found.resampling.unit == "LDC query"
-    shown = summary_scores(result.runs[0])
-    points = {measure: interval.point for measure, interval in found.scores.items()}
-    assert points == pytest.approx({str(measure): score for measure, score in shown.items()})
-    for interval in found.scores.values():
-        assert interval.low is None or interval.low <= interval.point <= (interval.high or 0)
-    recall = found.scores["SF-ALL-Micro-R@0"]
-    # Of two queries, one found: 0, 1/2 or 1 in every resample.
-    assert (recall.low, recall.point, recall.high) == (0, 0.5, 1)
 
 
 def test_runs_scored_separately_do_not_meet_in_average_precision(folder: Path, inputs: Inputs) -> None:
@@ -104,18 +87,6 @@ def test_what_is_wrong_with_a_query_is_told_of_every_run(inputs: Inputs, docid: 
         assert _as_json(_over(gold, inputs.folder, "run.tab")) == _as_json(_result(inputs.folder, "run.tab"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"docid": "N_ENG_2", "relation": "N_ENG_1:1-20"}, {"relation": "N_ENG_1:7-20,N_ENG_1:1-5"}, {"span": "3-2"}],
-)
-def test_an_answer_that_is_looked_up_is_reported_as_if_it_were_not(inputs: Inputs, change: dict[str, str]) -> None:
-    line = replace(BO, **change)
-    inputs.pool(line.judged("1"))
-    inputs.run(line, CY)
-    found = _over(_gold(inputs.folder), inputs.folder, "run.tab")
-    assert _as_json(found) == _as_json(_result(inputs.folder, "run.tab"))
-
-
 def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(BO, BO.child(), name="with-child.tab")  # the child stands in a wrong bin below Bo's class
@@ -123,16 +94,6 @@ def test_classes_that_a_run_adds_are_not_there_for_the_next(inputs: Inputs) -> N
     gold = _gold(inputs.folder)
     results = [_over(gold, inputs.folder, name) for name in ("without.tab", "with-child.tab", "without.tab")]
     assert [[row.level for row in result.runs[0].tables.sf.rows] for result in results] == [["0"], ["0", "1"], ["0"]]
-
-
-def test_a_loaded_run_is_scored_under_several_policies_and_leaves_no_trace_in_gold(folder: Path) -> None:
-    strict = replace(OPTIONS, policy=Policy(wrong=("INCORRECT", "INCORRECT_PARENT", "INEXACT", "UNASSESSED")))
-    gold = _gold(folder)
-    for name in ("run.tab", "second.tab"):
-        run = load_run(gold, [folder / name])
-        for options in (OPTIONS, strict, OPTIONS):
-            assert _as_json(score_runs(run, options.policy)) == _as_json(_result(folder, name, options=options))
-    assert gold.links.responses == []
 
 
 def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:

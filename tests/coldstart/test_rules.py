@@ -154,17 +154,6 @@ def test_a_field_that_is_named_twice_has_two_columns(inputs: Inputs) -> None:
     assert [line.split() for line in lines[:2]] == [["QID/EC", "F1", "QID/EC"], [Q, "1.0000", Q]]
 
 
-def test_several_correct_assessments_are_warned_of_for_queries_that_are_scored_only(inputs: Inputs) -> None:
-    other = sf_query(docid="N_ENG_R")
-    inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
-    second = replace(CY, query=other)
-    again = BO.judged("1").replace("a1", "a2", 1)
-    inputs.pool(BO.judged("1"), again, second.judged("1"))
-    inputs.run(BO, second)
-    assert "More than one correct choice" in report(inputs.score())
-    assert report(inputs.score("-queries", other)) == "No warnings encountered\n"
-
-
 def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs) -> None:
     """Specification 9.7: below the second hop each class counts."""
     slots = (CHILDREN, CHILDREN, "per:age")
