@@ -103,13 +103,6 @@ def test_what_is_written(lines: tuple[str, ...], written: str, inputs: Inputs) -
     assert any(line.endswith(written) for line in inputs.lines("kb.tac.valid"))
 
 
-def test_18_24_repeated_type_lines_are_all_written(inputs: Inputs) -> None:
-    inputs.kb(*TYPED, ":Entity_1\ttype\tper")
-    inputs.validate("-output", "tac")
-    types = [line for line in inputs.lines("kb.tac.valid") if "\ttype\t" in line]
-    assert types == [":Entity_1\ttype\tPER\t", ":Entity_1\ttype\tper\t"]
-
-
 def test_18_22_a_byte_order_mark_is_no_part_of_the_run_id(inputs: Inputs) -> None:
     inputs.kb(first="\ufeffrun7")
     inputs.validate("-output", "tac:edl")
@@ -174,12 +167,6 @@ def test_11_after_99999_mentions_the_letter_changes(inputs: Inputs) -> None:
     assert inputs.validate("-output", "edl").status == 0
     ids = [line.split("\t")[1] for line in inputs.lines("kb.edl.valid")]
     assert (ids[0], *ids[-2:]) == (":Entity_1_M00001", ":Entity_1_M99999", ":Entity_1_N00000")
-
-
-def test_18_5_nugget_spans_are_subtracted_the_wrong_way_round(inputs: Inputs) -> None:
-    inputs.kb(*EVENT)
-    assert inputs.validate("-output", "nug").status == 0
-    assert inputs.lines("kb.nug.valid")[1].split("\t")[3:] == ["418,413", "died", "Life_Die", "Actual"]
 
 
 def test_18_6_texts_are_escaped_in_sentiment_files(inputs: Inputs) -> None:
@@ -266,12 +253,6 @@ def _at_ann(*slots: str, id: str = ASKED.id, more: str = "") -> AskedQuery:
     return AskedQuery(id, slots, docids=("ENG_1",), begin="6", end="8", more=more)
 
 
-def test_17_2_answers_that_come_together_come_in_the_order_of_the_queries(inputs: Inputs) -> None:
-    inputs.kb()
-    ids = ["CSX_ENG_00000000b2", "CSX_ENG_00000000a1", "CSX_ENG_00000000c3"]
-    assert [columns[0] for columns in _answers(inputs, *(_at_ann("per:children", id=one) for one in ids))] == ids
-
-
 def test_18_9_answers_below_two_justifications_of_one_answer_come_twice(inputs: Inputs) -> None:
     second = ":Entity_1\tper:children\t:Entity_2\tENG_1:7-21\t0.4"
     inputs.kb(*FAMILY[:6], FAMILY[6], second, ":Entity_2\tper:spouse\t:Entity_1\tENG_1:6-21\t0.5")
@@ -280,27 +261,11 @@ def test_18_9_answers_below_two_justifications_of_one_answer_come_twice(inputs: 
     assert one[1] == "per:spouse"
 
 
-def test_18_8_the_justification_below_an_event_begins_with_a_comma(inputs: Inputs) -> None:
-    inputs.kb(*TYPED, *EVENT, ":Event_1\tvictim.actual\t:Entity_1\tD:400-424;D:1-1;NIL")
-    asked = AskedQuery("CSX_ENG_97402d448d", ("life.die:victim",), docids=("D",), begin="418", end="424")
-    assert _answers(inputs, asked)[0][3] == ",D:400-424"
-
-
 def test_18_20_only_the_first_entry_point_counts_and_a_remark_says_so(inputs: Inputs) -> None:
     inputs.kb()
     second = "<name>x</name><docid>ENG_1</docid><beg>20</beg><end>21</end>"
     assert _answers(inputs, _at_ann("per:age", more=second)) == []
     assert b"has several entry points; only the first is used" in inputs.resolve().stderr
-
-
-def test_18_21_an_id_that_no_question_can_follow_ends_the_program_and_leaves_no_run(inputs: Inputs) -> None:
-    inputs.kb()
-    inputs.validate("-output", "tac")
-    inputs.queries(_at_ann("per:children", id="CSX_0001"))
-    outcome = inputs.resolve()
-    assert outcome.status == 255
-    assert b'unexpected argument: "CSX_0001_' in outcome.stderr
-    assert not (inputs.folder / "run.tab").exists()
 
 
 @pytest.mark.parametrize("beg", ["<beg>6</beg>", "<beg>6.0</beg>", "<beg> +6e0</beg>"])

@@ -19,7 +19,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.preparation.pooling import Depth
-from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
+from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 
 def test_the_program_that_was_replaced_says_so_whatever_it_is_given(inputs: Inputs) -> None:
@@ -196,19 +196,6 @@ def test_pooling_takes_squares_of_the_second_hop_with_their_parents(inputs: Inpu
     inputs.lines(RunLine("Al"), RunLine("Bo", node=":E2"), RunLine("Cy", node=":E3"))
     assert column(inputs.validate("-depth", "B:2"), 4) == ["Al", "Bo"]
     assert column(inputs.validate("-depth", "A:2"), 4) == ["Bo", "Cy"]
-
-
-def test_types_of_places_are_repaired_by_the_slots_as_they_were(inputs: Inputs) -> None:
-    slots = ("per:cities_of_residence", "gpe:residents_of_country", "per:countries_of_residence")
-    inputs.queries(AskedQuery(slots=slots))
-    outcome = inputs.call("validate-queries", "-subtypes", "repair", "q.xml", "out.xml")
-    text = outcome.files["out.xml"].decode()
-    assert "<slot1>gpe:residents_of_city</slot1>" in text
-    assert "<slot2>per:countries_of_residence</slot2>" in text
-    assert report_lines(outcome) == [
-        f"WARNING: In {QUERY[-10:]}, range of cities_of_residence does not match domain of residents_of_country",
-        "1 warning encountered",
-    ]
 
 
 def test_a_parent_that_has_lost_its_lines_takes_a_place_that_is_left_over(inputs: Inputs) -> None:

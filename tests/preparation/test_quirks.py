@@ -7,7 +7,6 @@ import re
 import pytest
 
 from benchmarks.generate import follow_on_id
-from cs_score.base.records import replace
 from tests.coldstart.lines import CHILDREN, SCHOOLS
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
 
@@ -50,23 +49,6 @@ def test_quirk_9_a_depth_discards_nothing_of_eight_columns(inputs: Inputs) -> No
         assert report_lines(outcome) == ["No warnings encountered"]
 
 
-@pytest.mark.parametrize("depth", ["A:1", "B:3"])
-@pytest.mark.parametrize("node", [None, "0"])
-def test_quirk_9_lines_without_node_are_a_node_of_the_hop_of_the_last(
-    depth: str, node: str | None, inputs: Inputs
-) -> None:
-    inputs.queries(AskedQuery(slots=(CHILDREN, "per:siblings", "per:title")))
-    first = RunLine(node=node)
-    second = replace(first.child(), slot="per:siblings", type="PER", node=node)
-    third = replace(second.child(), slot="per:title", type="STRING", node=node)
-    inputs.lines(first, second)
-    assert column(inputs.validate("-depth", depth), VALUE) == ["Bo", "Yale"]
-    inputs.lines(first, second, third)
-    outcome = inputs.validate("-depth", depth)
-    assert written(outcome) == []
-    assert report_lines(outcome)[-1] == ("3 warnings encountered" if depth == "B:3" else "No warnings encountered")
-
-
 def test_quirk_9_the_node_without_name_takes_one_of_the_places(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine("Cy", node="0", span="6-9"), RunLine("Di", node="0", span="10-12"))
     assert column(inputs.validate("-depth", "A:1"), VALUE) == ["Cy", "Di"]
@@ -86,13 +68,6 @@ def test_quirk_11_groundtruth_does_nothing_and_quirk_13_made_up_nodes_depend_on_
     assert first == inputs.validate()
     inputs.lines(RunLine("Di", node=None))
     assert column(first, NODE)[0] != column(inputs.validate(), NODE)[0]
-
-
-def test_quirk_14_equal_lines_are_reported_and_those_that_become_equal_are_merged(inputs: Inputs) -> None:
-    inputs.lines(RunLine(), RunLine(), RunLine(type="per"), RunLine(confidence="0.1"), RunLine(run_id="r2"))
-    outcome = inputs.validate("-justifications", "M:M")
-    assert column(outcome, 7) == ["0.9", "0.1"]
-    assert outcome.stderr.decode().count("appears more than once") == 1
 
 
 def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
@@ -119,11 +94,6 @@ def test_quirks_15_to_18_misfits_and_errors_of_queries(inputs: Inputs) -> None:
     assert "In 0002, type of org does not match domain of per:children" in report
 
 
-def test_quirk_19_the_report_may_go_to_standard_output(inputs: Inputs) -> None:
-    outcome = inputs.call("validate-queries", "-error_file", "stdout", "q.xml", "out.xml")
-    assert outcome.stdout == b"No warnings encountered\n"
-
-
 def test_quirk_20_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: Inputs) -> None:
     inputs.queries(
         AskedQuery("CSX_0001", slots=("conflict.attack:place",)),
@@ -142,30 +112,11 @@ def test_quirk_21_the_ids_of_second_round_queries_are_kept(inputs: Inputs) -> No
     assert _queries(inputs, "-expand", "-types", "delete-slot")[0] == 0
 
 
-def test_quirk_22_discarded_lines_generate_queries(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(slots=(CHILDREN, "per:age")))
-    inputs.lines(RunLine(), RunLine("Cy", span="6-7", confidence="0.1"))
-    outcome = inputs.call("generate-queries", "-justifications", "1:1", "q.xml", "stdout", "run.tab")
-    assert sorted(re.findall("<name>(.*?)<", outcome.stdout.decode())) == ["Bo", "Cy"]
-    assert "discarded" in outcome.stderr.decode()
-
-
 def test_quirk_23_no_report_file_of_the_first_round(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(docids=("NW_1",)))
     outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml")
     assert (outcome.status, outcome.files["log"], outcome.stderr) == (0, b"", b"")
     assert b"Unable to infer language" in inputs.call("generate-queries", "q.xml", "out2.xml").stderr
-
-
-def test_quirk_24_an_empty_run_gives_the_frame_and_quirk_25_the_error_file_is_overwritten(inputs: Inputs) -> None:
-    inputs.write("run.tab", "")
-    outcome = inputs.call("generate-queries", "q.xml", "stdout", "run.tab")
-    assert outcome.stdout == b'<?xml version="1.0" encoding="UTF-8"?>\n<query_set>\n</query_set>\n'
-    assert report_lines(outcome)[-1] == "1 warning encountered"
-    inputs.lines(RunLine("Ünder"))
-    inputs.write("log", "old")
-    assert inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml", "run.tab").status == 0
-    assert (inputs.folder / "log").read_text() == "No warnings encountered\n"
 
 
 def _assessments(inputs: Inputs, *lines: Judged, words: tuple[str, ...] = ()) -> dict[str, str]:
@@ -185,34 +136,10 @@ def test_quirk_26_languages_selects_nothing(inputs: Inputs) -> None:
     assert b"Unexpected language FRA for -languages" in outcome.stderr
 
 
-def test_quirk_31_a_run_is_refused_as_assessments(inputs: Inputs) -> None:
-    inputs.lines(RunLine())
-    outcome = inputs.call("validate-assessments", "q.xml", "run.tab")
-    assert (outcome.status, outcome.files) == (255, {})
-    assert b"run.tab: this is a run; cs-score validate-run validates runs" in outcome.stderr
-
-
-def test_quirk_29_a_document_as_mention_type_is_copied(inputs: Inputs) -> None:
-    # The first line of a file has to fit its layout, so the odd one comes second.
-    files = _assessments(
-        inputs,
-        Judged(value_class=f"{QUERY}:2", value="Al"),
-        Judged(value_mention="NOM", class_mention="ENG_7", id="a2"),
-    )
-    assert files["eng"].splitlines()[1].endswith("\tENG_7")
-    assert files["xling"].splitlines()[1].endswith("\tENG_7")
-
-
 def _kept(inputs: Inputs, *words: str) -> list[str]:
     outcome = inputs.call("apply-k", *words, "run.tab", "kept.tab")
     assert outcome.status == 0
     return (inputs.folder / "kept.tab").read_text(encoding="utf-8").split("\n")[:-1]
-
-
-def test_quirk_32_all_answers_of_a_query_without_node_ids_are_one_node(inputs: Inputs) -> None:
-    lines = [RunLine(f"v{n}", f"ENG_{n}", confidence=f"0.{n}", node=None) for n in range(1, 6)]
-    inputs.lines(*lines)
-    assert _kept(inputs, "-justifications", "M:2") == [line.text() for line in lines[3:]]
 
 
 def test_quirk_33_provenances_that_are_not_canonical_orphan_their_children(inputs: Inputs) -> None:

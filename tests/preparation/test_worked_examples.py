@@ -33,17 +33,6 @@ def test_a_1_a_run(inputs: Inputs) -> None:
     ]
 
 
-def test_a_1_with_comments_and_with_limits(inputs: Inputs) -> None:
-    _first_example(inputs)
-    assert column(inputs.validate("-allow_comments"), 8)[-1] == "E5 "
-    outcome = inputs.validate("-justifications", "1:1")
-    assert outcome.stderr.decode().startswith(
-        "WARNING: Following line has been discarded due to constraints on multiple justifications: \n"
-        f"{RunLine(type='per').text()}\n (run.tab line 1)\n\n"
-    )
-    assert column(outcome, 8)[1].endswith("000000002")
-
-
 def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(docids=("ENG_A",)))
     inputs.write("docs", "ENG_A\t6\nENG_1\t4\n")
@@ -69,20 +58,6 @@ def test_a_3_fillers(inputs: Inputs) -> None:
     ]
     inputs.lines(RunLine("Bo X", span="3-8"))
     assert report_lines(inputs.validate("-docs", "docs")) == ["No warnings encountered"]
-
-
-def test_a_4_children_orphaned_by_depth(inputs: Inputs) -> None:
-    answer = RunLine("y", "ENG_1", "0.5", ":E2")
-    twin = RunLine("y", "ENG_1", "0.00001", ":T", relation="ENG_1:2-20")
-    inputs.lines(RunLine("x", "ENG_1", "0.99999", ":E2", span="7-8"), answer, twin, answer.child())
-    outcome = inputs.validate("-depth", "B:1", "-justifications", "1:1")
-    assert column(outcome, 4) == ["x"]
-    report = outcome.stderr.decode()
-    assert f"due to depth constraints: \n{twin.text()}\n (run.tab line 3)" in report
-    assert (
-        "because all of its parents were discarded due to depth constraints: "
-        f"\n{answer.child().text()}\n (run.tab line 4)" in report
-    )
 
 
 def test_a_5_the_second_round(inputs: Inputs) -> None:
