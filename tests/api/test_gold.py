@@ -21,6 +21,7 @@ from tests.documents import ROOT
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", "0.8", ":E2")
 OTHER = sf_query(docid="N_ENG_R")
+OWN = cs.Policy(right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "UNASSESSED"), ignore=("DUPLICATE",))
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +61,32 @@ def test_queries_and_pool_are_read_once(folder: Path) -> None:
     assert repr(gold) == "<gold: 2 queries to score, 3 assessments>"
 
 
-def test_a_result_is_that_of_the_command_line(folder: Path) -> None:
-    assert from_files("run.tab") == as_json(folder, "pool.tab", "run.tab")
+@pytest.mark.parametrize(
+    ("options", "switches"),
+    [
+        ({}, ""),
+        ({"discipline": "STRING_CASE"}, "-discipline STRING_CASE"),
+        ({"justifications": "M:M"}, "-justifications M:M"),
+        ({"query_ids": ["CSX_0002"]}, "-queries CSX_0002"),
+        ({"runids": ["runA"]}, "-runids runA"),
+        ({"samples": "samples"}, "-samples samples"),
+        ({"follow": "2017.1.5"}, "--follow 2017.1.5"),
+        ({"mention_types": "assume-name"}, "--mention-types assume-name"),
+        ({"policy": "sf"}, "--policy sf"),
+        (
+            {
+                "policy": cs.Policy(
+                    right=("CORRECT", "INEXACT"), wrong=("INCORRECT", "UNASSESSED"), ignore=("DUPLICATE",)
+                )
+            },
+            "-right CORRECT:INEXACT -wrong INCORRECT:UNASSESSED -ignore DUPLICATE",
+        ),
+    ],
+    ids=str,
+)
+def test_a_result_is_that_of_the_command_line(folder: Path, options: dict[str, Any], switches: str) -> None:
+    (folder / "samples").write_text(f"1 CSX_0001:{BO.query}\n")
+    assert from_files("run.tab", **options) == as_json(folder, "pool.tab", "run.tab", *switches.split())
 
 
 @pytest.mark.parametrize("discipline", ["ASSESSED", "STRING_CASE"])

@@ -192,7 +192,7 @@ def test_files_and_report_are_those_of_the_edition(follow: str, inputs: Inputs) 
     line = Line("Zoë", node=None)
     inputs.run(line, line)
     result = _score(follow=follow)
-    paths = result.write("out", error_file="errors")
+    paths = result.write("out", error_file="errors", fields="EC:RUNID:F", tabs=True)
     contents = {path: Path(path).read_bytes() for path in paths}
     (words,) = re.findall(r"cs-score (.*)", contents.pop("out.params").decode())
     for path in paths:

@@ -42,12 +42,6 @@ def numbers(folder: Path, *words: str) -> dict[str, float]:
     return dict(run["scores"])
 
 
-@pytest.mark.parametrize("words", [FILES, ("--policy", "sf", *FILES), (QUERIES, POOL, TIDE)])
-def test_the_numbers_are_those_of_the_bare_command_line(words: tuple[str, ...], tmp_path: Path) -> None:
-    (run,) = bare(tmp_path, *words)["runs"]
-    assert numbers(tmp_path, *words) == run["scores"]
-
-
 def test_several_runs_are_scored_each_by_itself(tmp_path: Path) -> None:
     """The bare command line ranks their nodes together, which changes average precision."""
     alone = {run: numbers(tmp_path, QUERIES, POOL, run) for run in (GULL, TIDE)}
