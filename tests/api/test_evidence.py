@@ -15,9 +15,8 @@ import cs_score as cs
 from cs_score.base.records import asdict
 from cs_score.tasks import COLD_START, TASKS, task_named
 from tests.coldstart.command import score_in
-from tests.evidence.recorded import FAMILIES
+from tests.evidence.recorded import FAMILIES, example
 from tests.evidence.test_command import UNITS, files, words
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
 from tests.schemas import check
 
 SCORERS: Final[dict[str, Callable[..., cs.EvidenceResult]]] = {
@@ -103,7 +102,8 @@ def test_objects_and_open_files_are_scored_as_files_are() -> None:
     wanted = _scored("scifact").scores
     with open(gold, encoding="utf-8") as one, open(predictions, "rb") as other:
         assert cs.scifact(one, other).scores == wanted
-    assert cs.scifact(GOLD, list(reversed(PREDICTIONS)), any_order=True).scores == cs.scifact(GOLD, PREDICTIONS).scores
+    objects, lines = example("scifact")
+    assert cs.scifact(objects, lines[::-1], any_order=True).scores == cs.scifact(objects, lines).scores == wanted
 
 
 @pytest.mark.parametrize(

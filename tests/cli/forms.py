@@ -18,7 +18,7 @@ from cs_score.batch.plan import FILES as BATCH_FILES
 from cs_score.batch.plan import INDEX
 from cs_score.cli.main import find
 from tests.coldstart.command import Outcome, score_in
-from tests.evidence.test_claims import GOLD, PREDICTIONS
+from tests.evidence.recorded import example
 from tests.evidence.test_command import EXAMPLES
 from tests.evidence.test_command import files as evidence_files
 from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine
@@ -194,9 +194,10 @@ def fill(folder: Path) -> None:
     inputs.write("ids", "CSX_0001 CSX_ENG_979a86d86f\n")
     inputs.write("list", "round2.tab\n")
     inputs.write("evidence-list", "more.jsonl\n")
-    for name, lines in (("gold.jsonl", GOLD), ("predictions.jsonl", PREDICTIONS), ("more.jsonl", PREDICTIONS)):
+    gold, predictions = example("claims")
+    for name, lines in (("gold.jsonl", gold), ("predictions.jsonl", predictions), ("more.jsonl", predictions)):
         inputs.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
-    inputs.write("fewer.jsonl", f"{json.dumps(PREDICTIONS[0])}\n")
+    inputs.write("fewer.jsonl", f"{json.dumps(predictions[0])}\n")
     compared = ["compare", "claims", "--bootstrap=9", "-o", "compared.json", "--gold=gold.jsonl"]
     assert score_in(folder, [*compared, "predictions.jsonl", "fewer.jsonl"]).status == 0
     for name in ("notes", "notes.json", "notes.tsv", "notes.sarif", "notes.sf", "notes.eng", "notes.json.gz"):

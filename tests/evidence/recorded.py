@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cs_score.base.records import Record
 from tests.evidence.command import Outcome
@@ -65,6 +65,19 @@ def assert_close(scores: object, expected: object) -> None:
 def cases(folder: Path) -> list[Case]:
     """The cases below `folder`, none where it does not exist."""
     return [_read(path) for family in FAMILIES for path in sorted((folder / family).glob("*/case.json"))]
+
+
+def example(family: str) -> tuple[Any, Any]:
+    """Gold and predictions of the example of the specification."""
+    folder = next((COMMITTED / family).glob("v*-spec-example"))
+    texts = (next(folder.glob(f"{role}.*")) for role in ("gold", "predictions"))
+    gold, predictions = (
+        [*map(json.loads, path.read_text("utf-8").splitlines())]
+        if path.suffix == ".jsonl"
+        else json.loads(path.read_text("utf-8"))
+        for path in texts
+    )
+    return gold, predictions
 
 
 def _read(path: Path) -> Case:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence.command import cs_score, cs_score_process
-from tests.evidence.recorded import COMMITTED, FAMILIES
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
+from tests.evidence.recorded import COMMITTED, FAMILIES, example
 
 EXAMPLES: Mapping[str, Path] = {family: next((COMMITTED / family).glob("v*-spec-example")) for family in FAMILIES}
 UNITS = {"scifact": "7", "claims": "1", "r4c": "q1", "hotpotqa": "q1"}
@@ -34,7 +33,7 @@ def words(family: str, *more: str) -> list[str]:
 def scifact_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder, made the current one, with gold.jsonl and predictions.jsonl."""
     monkeypatch.chdir(tmp_path)
-    for name, lines in (("gold.jsonl", GOLD), ("predictions.jsonl", PREDICTIONS)):
+    for name, lines in zip(("gold.jsonl", "predictions.jsonl"), example("scifact")):
         Path(name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return tmp_path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,27 +13,13 @@ from hypothesis import strategies as st
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
-from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence import hotpotqa, r4c, scifact
 from cs_score.evidence.hotpotqa import normalised
 from cs_score.evidence.mode import Result
-from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_claims import GOLD as CLAIMS_GOLD
-from tests.evidence.test_claims import PREDICTIONS as CLAIMS_PREDICTIONS
-from tests.evidence.test_hotpotqa import GOLD as HOTPOTQA_GOLD
-from tests.evidence.test_hotpotqa import PREDICTIONS as HOTPOTQA_PREDICTIONS
-from tests.evidence.test_r4c import EXAMPLE_PREDICTION, EXAMPLE_REFERENCES
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
-from tests.evidence.worlds import WORLDS, World, fact_lists, facts, labels, texts
+from tests.evidence.recorded import FAMILIES, example
+from tests.evidence.worlds import SCORERS, World, fact_lists, facts, labels, scored_worlds, texts
 
 Json = Any
-
-
-def scored(world: World) -> Result:
-    try:
-        return world.result()
-    except InputError:  # gold sets with a sentence in common
-        assume(False)
-        raise
 
 
 def keys_reversed(value: Json) -> Json:
@@ -55,8 +41,7 @@ def with_lists_reversed(mode: str, gold: Json) -> Json:
 @pytest.mark.parametrize("mode", FAMILIES)
 @given(data=st.data())
 def test_scores_are_shares_and_orders_do_not_matter(mode: str, data: st.DataObject) -> None:
-    world = data.draw(WORLDS[mode])
-    result = scored(world)
+    world, result = data.draw(scored_worlds(mode))
     assert all(0 <= value <= 1 for value in result.scores.values())
     gold = world.gold if mode == "r4c" else keys_reversed(world.gold)
     assert replace(world, gold=gold, predictions=keys_reversed(world.predictions)).result().table == result.table
@@ -69,9 +54,9 @@ def test_scores_are_shares_and_orders_do_not_matter(mode: str, data: st.DataObje
             assert result.scores[f"joint_{part}"] <= min(result.scores[part], result.scores[f"sp_{part}"]) + 1e-15
 
 
-@given(WORLDS["scifact"])
-def test_scifact_repeating_a_prediction_never_helps_nor_an_irrelevant_abstract(world: World) -> None:
-    before = scored(world).scores
+@given(scored_worlds("scifact"))
+def test_scifact_repeating_a_prediction_never_helps_nor_an_irrelevant_abstract(scored: tuple[World, Result]) -> None:
+    world, before = scored[0], scored[1].scores
     repeated, more = copy.deepcopy(world.predictions), copy.deepcopy(world.predictions)
     for claim in repeated:
         for predicted in claim["evidence"].values():
@@ -112,13 +97,6 @@ def test_hotpotqa_gold_against_gold_is_one(asked: Sequence[tuple[str, Json]]) ->
     assert set(hotpotqa.MODE.score(gold, {"answer": answers, "sp": found}).scores.values()) == {1.0}
 
 
-EXAMPLES: Mapping[str, tuple[Callable[[Any, Any], Result], Any, Any]] = {
-    "scifact": (scifact.MODE.score, GOLD, PREDICTIONS),
-    "claims": (claims.MODE.score, CLAIMS_GOLD, CLAIMS_PREDICTIONS),
-    "r4c": (r4c.MODE.score, {"k": EXAMPLE_REFERENCES}, {"re": {"k": EXAMPLE_PREDICTION}}),
-    "hotpotqa": (hotpotqa.MODE.score, HOTPOTQA_GOLD, HOTPOTQA_PREDICTIONS),
-}
-
 anything = st.recursive(
     st.sampled_from((None, True, False, 0, -1.5, 1e308, float("inf"), float("nan"), 10**30, "", "x", "7", "\ud800")),
     lambda inner: (
@@ -142,17 +120,17 @@ def with_a_part_replaced(draw: st.DrawFn, value: Any, part: object) -> Any:
     return part
 
 
-@pytest.mark.parametrize("family", EXAMPLES)
+@pytest.mark.parametrize("family", FAMILIES)
 @given(data=st.data())
 def test_any_damage_is_scored_or_told(family: str, data: st.DataObject) -> None:
     """Whatever stands where something else was expected: scores and explanations, or an InputError."""
-    score, *files = EXAMPLES[family]
+    files = [*example(family)]
     damaged = data.draw(st.integers(0, 1))
     files[damaged] = data.draw(with_a_part_replaced(files[damaged], data.draw(anything)))
     assume(not isinstance(files[damaged], str))  # that is a path
     result: Result | InputError
     try:
-        result = score(*files)
+        result = SCORERS[family](*files)
     except InputError as error:
         result = error
     if isinstance(result, InputError):

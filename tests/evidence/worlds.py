@@ -6,9 +6,11 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.documents import Analysis, Difference, Explanation
+from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from cs_score.evidence.mode import Result
@@ -185,6 +187,16 @@ WORLDS: Final = {
     "r4c": r4c_worlds(),
     "hotpotqa": hotpotqa_worlds(),
 }
+
+
+@st.composite
+def scored_worlds(draw: st.DrawFn, mode: str) -> tuple[World, Result]:
+    """A world of a mode that can be scored, and its result."""
+    world = draw(WORLDS[mode])
+    try:
+        return world, world.result()
+    except InputError:  # gold sets with a sentence in common
+        reject()
 
 
 @st.composite

@@ -9,12 +9,12 @@ import pytest
 
 from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
-from tests.evidence.test_hotpotqa import GOLD as QUESTIONS
-from tests.evidence.test_hotpotqa import PREDICTIONS as ANSWERS
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
+from tests.evidence.recorded import example
 from tests.evidence.worlds import analyze
 
 Json = Any
+
+GOLD, PREDICTIONS = example("scifact")
 
 
 def of_kind(analysis: Analysis, kind: str) -> list[Mistake]:
@@ -111,7 +111,7 @@ def test_groups_and_confusions_of_scifact() -> None:
     assert groups(analysis, "gold_label") == {"CONTRADICT": 1, "CONTRADICT and SUPPORT": 1, "no evidence": 2}
     assert groups(analysis, "gold_sets") == {"0": 2, "1": 1, "3": 1}
     assert groups(analysis, "shortest_set") == {"1": 1, "4": 1, "none": 2}
-    assert groups(analysis, "cited_documents") == {"2": 1, "unknown": 3}
+    assert groups(analysis, "cited_documents") == {"0": 1, "1": 1, "2": 2}
     (both,) = (group for group in analysis.groups["gold_label"] if group.group == "CONTRADICT and SUPPORT")
     assert (both.precision, both.recall, both.f1) == (0.5, 0.5, 0.5)
     assert (both.mistakes, both.share) == (2, 0.5)
@@ -235,7 +235,7 @@ def test_the_reference_is_that_of_the_evaluation_of_the_measure() -> None:
 
 def test_the_worked_example_of_hotpotqa() -> None:
     """q1 has a word too many and a fact too many, q2 the wrong answer, q3 lacks facts, q4 an answer."""
-    analysis = analyze(hotpotqa.MODE.score(QUESTIONS, ANSWERS), "joint_f1")
+    analysis = analyze(hotpotqa.MODE.score(*example("hotpotqa")), "joint_f1")
     assert counts(analysis) == {"wrong_answer": 3, "extra_fact": 1, "missed_fact": 1}
     of_q4 = next(mistake for mistake in analysis.mistakes if mistake.unit == "q4")
     assert of_q4.prediction == {"answer": "New York City", "sp": [["D", 0]]}

@@ -12,9 +12,9 @@ import pytest
 from tests.cli.test_every_command import on_terminal
 from tests.documents import ROOT
 from tests.evidence.command import cs_score
-from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
+from tests.evidence.recorded import FAMILIES, example
 
+GOLD, PREDICTIONS = example("scifact")
 HOSTILE = "\x1b[31m\u202e=1\tx\n"
 
 

@@ -17,10 +17,10 @@ from cs_score.base.records import to_builtins
 from cs_score.evidence import r4c, scifact
 from cs_score.evidence.mode import Result
 from cs_score.statistics.options import Resampling
-from tests.evidence.recorded import FAMILIES
-from tests.evidence.test_scifact import GOLD, PREDICTIONS
-from tests.evidence.worlds import WORLDS, diff, rivals
+from tests.evidence.recorded import FAMILIES, example
+from tests.evidence.worlds import diff, rivals, scored_worlds
 
+GOLD, PREDICTIONS = example("scifact")
 QUICK = Resampling(9)
 
 SWAPPED = {
@@ -33,9 +33,9 @@ SWAPPED = {
 
 @st.composite
 def two_results(draw: st.DrawFn, mode: str) -> tuple[Result, Result, str]:
-    world = draw(WORLDS[mode])
+    world, first = draw(scored_worlds(mode))
     try:
-        first, second = world.result(), world.result(draw(rivals(world)))
+        second = world.result(draw(rivals(world)))
     except InputError:  # gold sets with a sentence in common
         assume(False)
     return first, second, draw(st.sampled_from(first.mode.measures))

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import InputError
 from cs_score.base.records import to_builtins
 from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
-from tests.evidence.worlds import WORLDS, Json, World, analyze, replaced
+from tests.evidence.worlds import WORLDS, Json, World, analyze, replaced, scored_worlds
 
 TOLERANCE: Final = 1e-12
 
@@ -28,11 +28,7 @@ MODES: Final = sorted(WORLDS)
 @st.composite
 def analysed(draw: st.DrawFn, mode: str) -> tuple[World, Analysis]:
     """A world that can be scored, analysed by one of its measures."""
-    world = draw(WORLDS[mode])
-    try:
-        result = world.result()
-    except InputError:  # gold sets with a sentence in common
-        assume(False)
+    world, result = draw(scored_worlds(mode))
     return world, analyze(result, draw(st.sampled_from(result.mode.measures)))
 
 
