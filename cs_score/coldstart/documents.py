@@ -23,8 +23,7 @@ from cs_score.statistics.results import ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
 
-Real: TypeAlias = int | float
-"""A number that is read as it is written: a whole one stays whole."""
+Real: TypeAlias = int | float  # A number that is read as it is written: a whole one stays whole
 
 
 class ScoreRow(Record):
@@ -183,8 +182,8 @@ OPTION: Final = OwnOption(
 )
 """The option that names the file of the document."""
 
+# What a whole result has of a run beside its scores.
 PARTS: Final = ("units", "queries", "tables", "average_precision", "bootstrap", "responses")
-"""What a whole result has of a run beside its scores."""
 
 
 def document_of(result: Result, intervals: Sequence[ScoreIntervals] = (), parts: Collection[str] = PARTS) -> Scores:

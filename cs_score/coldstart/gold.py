@@ -139,7 +139,7 @@ def open_gold(
     problems.wordings = options.edition.wordings
     loaded = load_queries(queries, options.expand, problems, edition=options.edition)
     held, named = held or {}, {QUERY_LIST: options.queries, SAMPLES: options.samples}
-    selection = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
+    hop_limits, ldc_ids = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
     files = {role: held.get(role, name) for role, name in named.items()}
     digests = [*loaded.digests]
     for role, given in files.items():  # a choice that may be a file or a list is signed only as a file
@@ -147,8 +147,8 @@ def open_gold(
             with open_source(given, decompress=False) as source:
                 digests.append(source.digest(role))
     return Gold(
-        options, loaded.table, selection.hop_limits, Links(loaded.table), problems, tuple(loaded.remarks),
-        tuple(digests), {}, ldc_ids=selection.ldc_ids, samples_file=files[SAMPLES], validates=validates,
+        options, loaded.table, hop_limits, Links(loaded.table), problems, tuple(loaded.remarks),
+        tuple(digests), {}, ldc_ids=ldc_ids, samples_file=files[SAMPLES], validates=validates,
     )  # fmt: skip
 
 

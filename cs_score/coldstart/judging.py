@@ -28,9 +28,7 @@ from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.measures.registry import divide, f1
 from cs_score.problems.log import ProblemLog
 
-Matched: TypeAlias = Mapping[int, Assessment]
-"""The assessment of each response that has one, by the response's index."""
-
+Matched: TypeAlias = Mapping[int, Assessment]  # the assessment of each response that has one, by the response's index
 ByValue: TypeAlias = Mapping[tuple[int, str, str], Judgement]
 """How the answers to a query and its follow-on queries were judged, whatever their justification: by level, class of
 the query that is answered, and value as a discipline compares it."""
@@ -91,14 +89,11 @@ def match(
 INCORRECT_PARENT: Final = "INCORRECT_PARENT"
 UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
-NOWHERE: Final = ""
-"""The nameless side of duplicates when no policy says what to make of them."""
-
+NOWHERE: Final = ""  # the nameless side of duplicates when no policy says what to make of them
+# What a response may be before the policies.
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
-"""What a response may be before the policies."""
-
+# Names of categories and sides, sorted; a side that a response is put on twice stands there twice.
 Labels: TypeAlias = tuple[str, ...]
-"""Names of categories and sides, sorted; a side that a response is put on twice stands there twice."""
 
 
 def pre_policy_category(assessment: Assessment | None) -> str:
@@ -138,10 +133,9 @@ def _without_credit(labels: Labels, is_ignored: bool) -> Labels:
     return tuple(sorted(left if is_ignored else [*left, IGNORE]))
 
 
-DEEPEST: Final = 100
-"""Components that a class may have after its query; queries have two or three hops."""
+DEEPEST: Final = 100  # components that a class may have after its query; queries have two or three hops
+# Class -> the responses of a run that stand in it, in load order; classes without any are left out.
 Members: TypeAlias = Mapping[str, Sequence[Response]]
-"""Class -> the responses of a run that stand in it, in load order; classes without any are left out."""
 
 
 class ClassTree(Struct):
@@ -359,8 +353,8 @@ def single_value_order(line: Response) -> tuple[float, int, int]:
     return -line.confidence, line.number, line.index
 
 
+# Responses of a row, times those of them that might be kept, up to which all outcomes are worked out.
 MOST_TRIED: Final = 100_000
-"""Responses of a row, times those of them that might be kept, up to which all outcomes are worked out."""
 
 
 class Counting:

@@ -20,9 +20,8 @@ from cs_score.coldstart.queries import Query, QuerySet, find_predicate, parse_qu
 from cs_score.coldstart.tab_files import UnreadLine, document_of
 from cs_score.problems.log import Place, ProblemLog
 
+# What an assessor said of an answer; also the name of its category before any policy.
 Judgment: TypeAlias = Literal["CORRECT", "INCORRECT", "INEXACT", "IGNORE", "INEXACT_SHORT", "INEXACT_LONG"]
-"""What an assessor said of an answer; also the name of its category before any policy."""
-
 CORRECT: Final = "CORRECT"
 
 JUDGMENT_OF_CODE: Final[dict[str, Judgment]] = {
@@ -53,8 +52,8 @@ class LinkedQuery(Record, eq=False):
     is_ldc: bool = False
 
 
+# What a line answers: canonical relation provenance, value, canonical value provenance.
 Answer: TypeAlias = tuple[str, str, str]
-"""What a line answers: canonical relation provenance, value, canonical value provenance."""
 
 
 class Judgement(NamedTuple):
@@ -329,8 +328,8 @@ def _sum_of_weights(lines: int) -> float:
     return left_sum(1 / rank for rank in range(1, lines + 1))
 
 
+# The problems about discarded lines; nothing else in the scorer reports them.
 CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
-"""The problems about discarded lines; nothing else in the scorer reports them."""
 
 
 Limit: TypeAlias = Literal["document", "node", "single-valued", "parent"]

@@ -22,14 +22,11 @@ from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import QuerySet, has_slot, language_code, parse_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_MOST_KNOWN: Final = 1 << 18
-"""Answers that are remembered: with their texts they need some 80 MB."""
-
+_MOST_KNOWN: Final = 1 << 18  # answers that are remembered: with their texts they need some 80 MB
+# The answer as its assessment holds it, None where it has none; and the short id of its follow-on query.
 KnownAnswer: TypeAlias = tuple[Answer | None, str]
-"""The answer as its assessment holds it, None where it has none; and the short id of its follow-on query."""
-
+# Answers that are canonical as they stand, by `answer_key`: the next run finds them without reading and hashing.
 KnownAnswers: TypeAlias = dict[str, KnownAnswer]
-"""Answers that are canonical as they stand, by `answer_key`: the next run finds them without reading and hashing."""
 
 
 def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str:
@@ -37,8 +34,7 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
 
-NO_NODE: Final = "0"
-"""The node id of a line that has none."""
+NO_NODE: Final = "0"  # the node id of a line that has none
 
 
 class NoAnswerYetError(InputError):
@@ -383,8 +379,7 @@ class Loading:
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
-RUN_SUFFIX = ".tab.txt"
-"""Members of a folder that count as runs or assessments end like this, perhaps compressed."""
+RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
 def members(given: Input) -> list[Input]:

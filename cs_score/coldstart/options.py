@@ -29,25 +29,20 @@ class Edition(Record, kw_only=True, eq=False):
     has_limits: bool = True
     has_nodes: bool = True
     has_rankings: bool = True
-    slot_filling_only: bool = False
-    """Events, sentiments and values of the type STRING.x have no slots and value types."""
+    slot_filling_only: bool = False  # events, sentiments and values of the type STRING.x have no slots and value types
 
     # Reading files.
     finds_english_anywhere: bool = False
     """A document id that holds ENG anywhere is English, not only one with ENG_ at its beginning or behind a _."""
-    hashes_text_once: bool = False
-    """Follow-on ids are hashed of UTF-8, not of UTF-8 encoded to UTF-8 once more."""
+    hashes_text_once: bool = False  # follow-on ids are hashed of UTF-8, not of UTF-8 encoded to UTF-8 once more
     keeps_repeated_lines: bool = False
     longest_span: int = 200
     most_value_spans: int = 2
-    most_characters: int | None = None
-    """Characters that the spans of one provenance may have together."""
-    reads_semicolons: bool = True
-    """A semicolon between spans is taken for a comma, with an error."""
+    most_characters: int | None = None  # characters that the spans of one provenance may have together
+    reads_semicolons: bool = True  # a semicolon between spans is taken for a comma, with an error
     joins_documents: bool = True
     """All spans of a provenance are read as of its first document, and relation and value have the same."""
-    refuses_further_spans: bool = True
-    """Spans beyond the most allowed are an error, not a warning."""
+    refuses_further_spans: bool = True  # spans beyond the most allowed are an error, not a warning
     names_wrong_slot_in_full: bool = True
     names_unknown_code: bool = True
     refuses_orphans: bool = False
@@ -133,18 +128,13 @@ EDITIONS: Final = {
 """The editions by name, in the order in which they appeared."""
 
 
+# What a policy makes of a response. Plain text, because responses are filed under it by the million.
 Side: TypeAlias = Literal["RIGHT", "WRONG", "IGNORE"]
-"""What a policy makes of a response. Plain text, because responses are filed under it by the million."""
-
 RIGHT: Final = "RIGHT"
 WRONG: Final = "WRONG"
 IGNORE: Final = "IGNORE"
-
-SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)
-"""In the order in which the policies are applied."""
-
-DUPLICATE: Final = "DUPLICATE"
-"""The category that counts on one side only, however many name it."""
+SIDES: Final[tuple[Side, ...]] = (RIGHT, WRONG, IGNORE)  # in the order in which the policies are applied
+DUPLICATE: Final = "DUPLICATE"  # the category that counts on one side only, however many name it
 
 
 class PolicyItem(Record):
@@ -166,14 +156,11 @@ DISCIPLINES: Final = {
     "STRING_CASE": "otherwise an assessment of the same text counts, letter case ignored",
     "STRING_EXACT": "otherwise an assessment of exactly the same text counts",
 }
+MANY: Final = "M"  # any number of justifications
 
 
 def no_discipline(name: str) -> str:
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{nearest(name, DISCIPLINES)}"
-
-
-MANY: Final = "M"
-"""Unlimited."""
 
 
 class Justifications(Record):
@@ -209,12 +196,11 @@ def as_list(given: object, what: str) -> tuple[str, ...]:
     """A list of texts, or a text with colons between its items. Raises UsageError for anything else."""
     if isinstance(given, str):
         return listed(given)
-    items: list[str] = []
-    for item in given if isinstance(given, Iterable) else (given,):
+    items = tuple(given) if isinstance(given, Iterable) else (given,)
+    for item in items:
         if not isinstance(item, str):
             raise UsageError(f"{what} takes a list of texts, not {item!r}")
-        items.append(item)
-    return tuple(items)
+    return items
 
 
 class Policy(Record):
@@ -316,9 +302,8 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     if mention_types == AS_GIVEN:
         return edition
     if edition.ignores_each_nominal:
-        raise UsageError(
-            f"--mention-types is for {LATEST.name}: {edition.name} scores pools without mention types as they are"
-        )
+        problem = f"{edition.name} scores pools without mention types as they are"
+        raise UsageError(f"--mention-types is for {LATEST.name}: {problem}")
     return replace(edition, assumed_mention="NAM")
 
 
@@ -344,15 +329,15 @@ class Options(Record):
     mention_types: str = AS_GIVEN
 
     def __post_init__(self) -> None:
-        force_setattr(self, "follow", edition_of(self.follow, self.mention_types).name)
         limits: object = self.justifications
+        policy: object = self.policy
+        force_setattr(self, "follow", self.edition.name)
         if isinstance(limits, str):
             force_setattr(self, "justifications", Justifications.parse(limits))
         elif not isinstance(limits, Justifications):
             raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
         if self.runids is not None:
             force_setattr(self, "runids", as_list(self.runids, "runids"))
-        policy: object = self.policy
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
 
@@ -430,8 +415,8 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
     return NamedPolicy(name, policy, limits, chosen)
 
 
+# The option in the origin of a result of several runs, or of one in a file of several, each scored by itself.
 APART: Final = "runs_apart"
-"""The option in the origin of a result of several runs, or of one in a file of several, each scored by itself."""
 
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:

@@ -67,9 +67,8 @@ SCORE_FIELDS: Final[Mapping[str, Field]] = {
 
 DEFAULT_FIELDS: Final = tuple(SCORE_FIELDS)
 
+# The columns of `.ldcmean` and `.summary`, whatever `-fields` says.
 SUMMARY_FIELDS: Final = ("EC", "RUNID", "LEVEL", "P", "R", "F")
-"""The columns of `.ldcmean` and `.summary`, whatever `-fields` says."""
-
 AP_FIELDS: Final[Mapping[str, Field]] = {
     "EC": Field("QID/EC", "name", "query"),
     "RUNID": Field("RunID", "run_id", "run"),
@@ -195,9 +194,8 @@ def _average_precision_text(scores: AveragePrecision, is_primary: bool, tabs: bo
     yield f"{AP_SUMMARY}\n\n{layout.header(fields)}{''.join(summary)}{AP_FOOT}"
 
 
+# The end of the error file of a call that was stopped.
 MAY_BE_REPLACED: Final = "\n(cs-score stopped here; its next call may write this file anew)\n"
-"""The end of the error file of a call that was stopped."""
-
 _LARGEST: Final = 1 << 28
 _CLOSING: Final = re.compile(rb"[0-9]+ errors? encountered")
 
@@ -391,8 +389,8 @@ def written(switches: Collection[str], edition: Edition = LATEST) -> list[Output
     return [output for output in wanted if edition.has_rankings or output.ending != "ap"]
 
 
+# The number of a run (-1: of the call), the ending of a file, and what is added to it.
 Text: TypeAlias = tuple[int, str, Iterable[bytes]]
-"""The number of a run (-1: of the call), the ending of a file, and what is added to it."""
 
 
 def _texts_of(

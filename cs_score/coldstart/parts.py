@@ -32,11 +32,10 @@ from cs_score.problems.log import ProblemLog
 # What the id of a follow-on query has after that of the query whose answer it asks about.
 _FOLLOW_ON: Final = len("_000000000000")
 
+# Bytes that are spread over the parts at a time; with small blocks the lines take a third more memory.
 _BLOCK: Final = 1 << 20
-"""Bytes that are spread over the parts at a time; with small blocks the lines take a third more memory."""
-
+# Some lines of a file: their numbers from 1, and their texts joined by line feeds.
 Block: TypeAlias = tuple["array[int]", bytes]
-"""Some lines of a file: their numbers from 1, and their texts joined by line feeds."""
 
 
 class DividedFile(Record):

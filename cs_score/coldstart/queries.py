@@ -413,21 +413,15 @@ _SPACES: Final = re.compile(f"{SPACE}+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
-class Selection(NamedTuple):
-    """By short id the highest hop that is scored of each query to score, and the last LDC id that a file lists it
-    under.
-    """
-
-    hop_limits: dict[str, int]
-    ldc_ids: dict[str, str]
-
-
-def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None) -> Selection:
-    """The queries to score: all, those that the file `choice` lists (`held`: its content), or those of a
-    colon-separated list of ids. Raises InputError for ids that cannot be parsed and for impossible hop limits.
+def select_queries(
+    choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None
+) -> tuple[dict[str, int], dict[str, str]]:
+    """By short id, the highest hop that is scored of each query to score, and the last LDC id that a file lists it
+    under. Scored are all, those that the file `choice` lists (`held`: its content), or those of a colon-separated list
+    of ids. Raises InputError for ids that cannot be parsed and for impossible hop limits.
     """
     if choice is None:
-        return Selection({query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {})
+        return {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {}
     if held is None and sources.is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
     is_file = held is not None or os.path.isfile(choice)
@@ -464,7 +458,7 @@ def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, 
         selected.update(limits)
         if ldc_id:
             ldc_ids.update(dict.fromkeys(limits, ldc_id))
-    return Selection(selected, ldc_ids)
+    return selected, ldc_ids
 
 
 def _rows_of(given: Input) -> list[tuple[str, str, float | None]]:

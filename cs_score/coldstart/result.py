@@ -63,8 +63,8 @@ class ScoreRow(NamedTuple):
         return self.scores[0]
 
 
+# The short ids of the slot-filling queries of an LDC query, in query-file order, with their rows.
 EntryPoints: TypeAlias = Sequence[tuple[str, Sequence[ScoreRow]]]
-"""The short ids of the slot-filling queries of an LDC query, in query-file order, with their rows."""
 
 
 class Table(Record):

@@ -121,9 +121,7 @@ def _read_draw(group: str, name: str, line_number: int) -> Draw:
     return Draw(ldc_id, written, tuple(part.short for part in parts if part))
 
 
-ABSENT: Final = ""
-"""The text of a value that a sample does not have; it counts as 0."""
-
+ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0
 # What the parts of a value code stand for.
 METRICS: Final = {"P": "P", "R": "R", "F": "F1"}
 LEVELS: Final = {"0": "0", "1": "1", "A": ALL_HOPS}

@@ -351,8 +351,8 @@ def _rank(
     return replace(counted, rankings=tuple(rankings), alternatives=alternatives)
 
 
+# Loads a run over gold that has its pool; further assessments come before it.
 Load: TypeAlias = Callable[[Gold, "OneRun", Sequence[Input], ProblemLog], Run]
-"""Loads a run over gold that has its pool; further assessments come before it."""
 
 
 class OneRun(Record):

@@ -37,8 +37,7 @@ COLUMN_PATTERNS: Final = {
     "SUBJECT_PROVENANCE_TRIPLE": r"[^:]+:\d+-\d+",
 }
 
-VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))
-"""Legal value types before events, lower case."""
+VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))  # legal value types before events, lower case
 
 
 class Schema(Record):
@@ -122,9 +121,8 @@ def _why_no_schema(columns: list[str], edition: Edition) -> str:
     return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}'"
 
 
+# Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked.
 _BLOCK: Final = 1 << 16
-"""Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked."""
-
 # First characters of lines that need a second look: it may be blank or a comment.
 _MAYBE_SKIPPED: Final = frozenset((*WHITE_SPACE, "\x1c", "\x1d", "\x1e", "\x1f", "#", ""))
 
@@ -143,8 +141,8 @@ class UnreadLine(NamedTuple):
     text: str
 
 
+# A line that has as many columns as its file's layout: its number from 1, its text, its columns.
 Line: TypeAlias = tuple[int, str, list[str]]
-"""A line that has as many columns as its file's layout: its number from 1, its text, its columns."""
 
 
 class TabFile(Record):
@@ -276,8 +274,7 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
 _SCIENTIFIC: Final = re.compile(r"\d+\.\d+e[-+]?\d\d")
 _LEGAL: Final = re.compile(r"1\.0*|0?\.0*+[1-9][0-9]*+")
 
-CERTAIN: Final = "1.0"
-"""What an illegal confidence is replaced with."""
+CERTAIN: Final = "1.0"  # what an illegal confidence is replaced with
 
 
 class Confidence(NamedTuple):
@@ -315,15 +312,11 @@ def read_confidence(written: str) -> Confidence:
     return Confidence(text, float(text), codes)
 
 
-DocumentLengths: TypeAlias = Mapping[str, float]
-"""The documents of the task: length in characters by document id."""
-
+DocumentLengths: TypeAlias = Mapping[str, float]  # the documents of the task: length in characters by document id
 RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = LATEST.most_value_spans
 
-NO_DOCUMENT: Final = "NO DOCUMENT"
-"""Document id of a provenance without any valid span."""
-
+NO_DOCUMENT: Final = "NO DOCUMENT"  # document id of a provenance without any valid span
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
 # Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
