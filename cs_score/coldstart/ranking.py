@@ -86,14 +86,10 @@ class Nodes:
         """The nodes of a query by FQ node id; a node that only has children gets their lines."""
         nodes: dict[str, Node] = {}
         for name in self._of_query.get(query_id, ()):
-            lines = self._lines_of[name]
-            components = name.split(":", 3)
-            parent = name if len(components) == 2 else f"{query_id}:{components[1]}"
-            if len(components) > 2 and components[2] not in ("", "0"):
-                child = f"{parent}:{components[2]}"
-                nodes[child] = self._node(child, 1, parent, lines)
-            else:
-                nodes[parent] = self._node(parent, 0, parent, lines)
+            _, first, second, *_ = (*name.split(":", 3), "0")
+            parent = f"{query_id}:{first}"
+            level, own = (0, parent) if second in ("", "0") else (1, f"{parent}:{second}")
+            nodes[own] = self._node(own, level, parent, self._lines_of[name])
         from_children: dict[str, list[Response]] = {}
         for node in nodes.values():
             if node.parent not in nodes:
@@ -178,7 +174,12 @@ class Ranker:
         taken: set[str] = set()
         ranked_of: dict[str, RankedNode] = {}
         for confidence, node in sorted(by_rank, key=lambda item: item[1].level):  # those of a level stay in order
-            free = [candidate for candidate in self._candidates(node.lines) if candidate[2] not in taken]
+            # V, smallest number of a line, name of each class that the node may be mapped to: the greatest is the best.
+            free = [
+                (divide(*self.share(found, self._classes.documents(name))), min([line.number for line in found]), name)
+                for name, found in self.useful(node.lines).items()
+                if name not in taken
+            ]
             value, _, mapped_class = max(free) if free else (0.0, 0, None)
             if mapped_class is not None:
                 taken.add(mapped_class)
@@ -186,14 +187,6 @@ class Ranker:
                 value = 0.0  # below a node without value it has none, but it keeps its class
             ranked_of[node.name] = RankedNode(node.name, confidence, mapped_class, value, node.first, node.level)
         return tuple(ranked_of[node.name] for _, node in by_rank)
-
-    def _candidates(self, lines: Iterable[Response]) -> list[tuple[float, int, str]]:
-        """V, smallest number of a line, name of each class that a node may be mapped to; the best is the greatest."""
-        classes = self._classes
-        return [
-            (divide(*self.share(found, classes.documents(name))), min([line.number for line in found]), name)
-            for name, found in self.useful(lines).items()
-        ]
 
     def useful(self, lines: Iterable[Response]) -> dict[str, list[Response]]:
         """The lines by which a node can find classes, by class."""

@@ -133,13 +133,7 @@ def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
     """F1 from the sums of the counts of some rows."""
-    right = answered = to_find = 0
-    for counts in (row.counts for row in rows):
-        if counts is not None:
-            right += counts.right
-            answered += counts.submitted - counts.ignored
-            to_find += counts.ground_truth
-    return float(f1(divide(right, answered), divide(right, to_find)))
+    return sum_counts(row.counts for row in rows if row.counts is not None).f1
 
 
 def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:

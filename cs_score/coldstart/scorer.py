@@ -67,14 +67,6 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
         )
 
 
-def _remark_on_no_run(run: Run) -> str:
-    runs = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
-    if runs:
-        return f"nothing was scored: no line of {some(runs)} was accepted"
-    found = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
-    return f"nothing was scored: none of the files is a run with lines{found}; name the run, too"
-
-
 def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
     """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
     reason = "several lines of one node come from one document"
@@ -156,13 +148,9 @@ class Combining:
             if unit.unmatched is not None:
                 raise unit.unmatched
         lines = sum(len(of_query) for of_unit in lines_of.values() for of_query in of_unit.values())
-        met = (
-            line.index in unit.matched
-            for unit in units
-            for of_query in lines_of.get(unit.id, {}).values()
-            for line in of_query
-        )
-        self.remark_on_matches(run_id, lines, any(met))
+        of_units = ((unit.matched, of_query) for unit in units for of_query in lines_of.get(unit.id, {}).values())
+        has_met = any(line.index in matched for matched, of_query in of_units for line in of_query)
+        self.remark_on_matches(run_id, lines, has_met)
         for query in _queries(units, "short_id"):
             self._problems.take_over(query.problems)
             if query.uncounted is not None:
@@ -172,18 +160,20 @@ class Combining:
     def remark_on_matches(self, run_id: str, lines: int, has_met: bool) -> None:
         """Remark where a run has no line, or none of them met an assessment: usually a wrong id or pool."""
         if not lines:
-            self.remarks.append(
+            remark = (
                 f"no line of run {run_id} was loaded, so it is scored as if it had answered nothing; is the id right?"
             )
-        elif not has_met and all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
-            self.remarks.append(
+        elif has_met:
+            return
+        elif all(schema.kind is FileKind.RUN for schema in self._run.layouts.values()):
+            remark = (
                 f"no file holds assessments, so all {lines} lines of run {run_id} are unassessed; name the pool, too"
             )
-        elif not has_met:
+        else:
             hint = "" if self.options.queries is None else ", and are their queries among those of -queries"
-            self.remarks.append(
-                f"none of the {lines} lines of run {run_id} met an assessment; is this the right assessment file{hint}?"
-            )
+            found = f"none of the {lines} lines of run {run_id} met an assessment"
+            remark = f"{found}; is this the right assessment file{hint}?"
+        self.remarks.append(remark)
 
     def stages(
         self,
@@ -254,15 +244,18 @@ def score_runs(
     combining = Combining(run, policy, run.problems.branch() if problems is None else problems, before)
     runs: list[RunResult] = []
     try:
-        if (
-            run.layouts and not run.links.responses and not run.gold.links.assessments
-        ):  # files of size zero are only warned of
+        has_lines = run.links.responses or run.gold.links.assessments
+        if run.layouts and not has_lines:  # files of size zero are only warned of
             problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
             raise InputError(problem, remedy="the problems reported say why")
         if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
             raise InputError(f"{errors} error{'s' if errors > 1 else ''} encountered")
         if not run.run_ids:
-            combining.remarks.append(_remark_on_no_run(run))
+            files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
+            found = f" ({some(run.layouts)}: assessments)" if run.layouts else ""
+            why = f"none of the files is a run with lines{found}; name the run, too"
+            why = f"no line of {some(files)} was accepted" if files else why
+            combining.remarks.append(f"nothing was scored: {why}")
         for at, run_id in enumerate(run.run_ids):
             units = combining.score_units(run_id)
             for stage in combining.stages(run_id, score_rows(units), alternatives_of(units), units):
