@@ -246,14 +246,12 @@ class AnalysisPage(PageMaker):
 
     def confidence(self) -> Section:
         """Both charts, the best threshold and what reliability comes to in numbers, and the sweep as a table."""
-        facts, document, reliability = [], self.document, self.document.reliability
+        facts, document = [], self.document
         if (best := document.best) is not None:
             about = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
             facts.append(("best threshold", f"{best.threshold:g}", about))
-        names = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
-        for over, found in (("judgments", reliability), ("labels of the policy", reliability.labels)):
-            numbers = [(name, getattr(found, key, None)) for key, name in names.items()]
-            facts += [(name, f"{number:.4f}", f"over {over}") for name, number in numbers if number is not None]
+        for over, found in document.reliability.over.items():
+            facts += [(name, f"{number:.4f}", f"over {over}") for name, number in found.numbers.items()]
         drawn = charts(self.sweep_charts(), self.reliability_charts())
         sweep = tables(self.layouts["sweep"], document, is_small=False)
         bins = tables(self.layouts["reliability"], document, is_small=True)

@@ -20,7 +20,7 @@ from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.knowledge_base.validation import resolve_knowledge_bases
-from tests.analysis.test_groups import by_name, counts
+from tests.analysis.test_groups import by_name
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 from tests.documents import ROOT
@@ -64,23 +64,6 @@ def _rewrite(path: Path, change: Any) -> None:
     path.write_bytes("".join("\t".join(change(line.split("\t"))) + "\n" for line in lines).encode())
 
 
-def test_a_run_without_node_ids_and_a_pool_without_mention_types(tmp_path: Path) -> None:
-    _world().write(tmp_path)
-    whole = _analysis(tmp_path, *FILES)
-    assert set(by_name(whole, "mention_type")) == {"NAM", "unknown"}
-    _rewrite(tmp_path / "run.tab", lambda columns: columns[:8])
-    _rewrite(tmp_path / "pool.tab", lambda columns: [*columns[:6], *columns[7:9]])
-    found = _analysis(tmp_path, *FILES)
-    assert set(by_name(found, "mention_type")) == {"unknown"}
-    assert (found["structure"]["merged_nodes"], found["structure"]["split_classes"]) == (0, 0)
-    assert {mistake["node"] for mistake in found["mistakes"]} == {None}
-    for dimension in ("slot", "hop", "language", "judgment", "value_type"):
-        of_run, of_whole = (counts(by_name(each, dimension)) for each in (found, whole))
-        assert {name: of_group[3] for name, of_group in of_run.items()} == {
-            name: of_group[3] for name, of_group in of_whole.items()
-        }
-
-
 def test_hostile_texts_in_every_field_of_a_run_and_its_pool(tmp_path: Path) -> None:
     files = _world(HOSTILE.replace("\t", "")).write(tmp_path)
 
@@ -105,35 +88,16 @@ def test_hostile_texts_in_every_field_of_a_run_and_its_pool(tmp_path: Path) -> N
         assert not [cell for cell in cells if cell.startswith(("=", "@")) or "\x1b" in cell], table.name
 
 
-def test_several_runs_in_a_call(tmp_path: Path) -> None:
-    _world().write(tmp_path)
-    other = (tmp_path / "run.tab").read_text().replace("\trunA\t", "\trunB\t").splitlines(keepends=True)
-    (tmp_path / "other.tab").write_text("".join(other[:1]))
-    both = (*FILES, "other.tab")
-    refused = _analyse(tmp_path, *both, status=2)
-    assert b"there are 2 runs (runA in run.tab, runB in other.tab): choose one with --run ID" in refused.stderr
-    for run_id, lines in (("runA", 4), ("runB", 1)):
-        hops = _analysis(tmp_path, "--run", run_id, *both)["groups"]["hop"]
-        assert sum(group["counts"]["submitted"] for group in hops) == lines
-    refused = _analyse(tmp_path, "--run", "runC", *both, status=2)
-    assert b"no run called runC; there are runA, runB; did you mean " in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["run.tab", "pool.tab", "queries.xml"])
+@pytest.mark.parametrize("name", ["run.tab", "pool.tab"])
 def test_standard_input(name: str, tmp_path: Path) -> None:
     _world().write(tmp_path)
     words = ["-" if each == name else each for each in FILES]
     command = [sys.executable, "-m", "cs_score", "analyze", *SF, "--format", "json", *words]
     with (tmp_path / name).open("rb") as given:
         done = subprocess.run(command, cwd=tmp_path, stdin=given, capture_output=True, timeout=60, check=False)
-    if name == "queries.xml":  # a query file is known by its name alone
-        assert (done.returncode, json.loads(done.stdout)["kind"]) == (1, "error")
-        assert len(done.stderr.splitlines()) == 1
-        return
     assert (done.returncode, done.stderr) == (0, b"")
     found, expected = json.loads(done.stdout), _analysis(tmp_path, *FILES)
-    for key in ("score", "groups", "confusions", "reliability"):
-        assert found[key] == expected[key]
+    assert (found["score"], found["groups"]) == (expected["score"], expected["groups"])
 
 
 def test_a_run_that_cannot_be_scored(tmp_path: Path) -> None:
@@ -182,34 +146,30 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, (*words, "--format=json"))
+    outcome = score_in(folder, (*words, *SWITCHES, "--format=json"))
     assert outcome.status == 0, outcome.stderr
     return json.loads(outcome.stdout)
 
 
-@pytest.mark.parametrize("given", [(*SWITCHES, KB), (*SWITCHES[:-1], "--knowledge-base", "kb.txt", POOL)])
+@pytest.mark.parametrize("given", [(KB,), ("--knowledge-base", "kb.txt")])
 def test_the_analysis_of_a_knowledge_base_is_that_of_its_run(given: tuple[str, ...], folder: Path) -> None:
-    name = "kb.txt" if "kb.txt" in given else KB
-    ours, theirs = (found(folder, "analyze", *words) for words in (given, (*SWITCHES, RUN)))
+    ours, theirs = (found(folder, "analyze", *words) for words in (given, (RUN,)))
     assert len(ours["mistakes"]) > 5
-    assert ours["added_to"] == f"{name} (resolved)"
+    assert ours["added_to"] == f"{given[-1]} (resolved)"
     for mistake, of_run in zip(ours["mistakes"], theirs["mistakes"], strict=True):
         assert [place["line"] for place in mistake["removed"]] == [place["line"] for place in of_run["removed"]]
         assert (mistake["effects"], mistake["added"]) == (of_run["effects"], of_run["added"])
-    for key in ("score", "scores", "sweep", "scenarios", "policies", "groups"):
+    for key in ("scores", "sweep", "scenarios", "policies", "groups"):
         assert ours[key] == theirs[key]
-    assert name in {each["name"] for each in ours["origin"]["inputs"]}  # what was read
+    assert given[-1] in {each["name"] for each in ours["origin"]["inputs"]}  # what was read
 
 
 def test_a_knowledge_base_is_explained_and_compared_as_its_run(folder: Path) -> None:
-    ours = found(folder, "explain", "--knowledge-base", "kb.txt", "--line", "1", *SWITCHES)
-    assert ours["lines"][0]["text"] == found(folder, "explain", "--line", "1", *SWITCHES, RUN)["lines"][0]["text"]
-    ours, theirs = (found(folder, "diff", *SWITCHES, run, "gull-sf.tab.txt") for run in (KB, RUN))
-    assert ours["difference"] == theirs["difference"] != 0
-    assert ours["units"] == theirs["units"]
-    assert ours["names"] == {"a": KB, "b": "gull-sf.tab.txt"}
-    ours, theirs = (found(folder, "diff", "--policy-b", "sf", *SWITCHES, run) for run in (KB, RUN))
-    assert ours["difference"] == theirs["difference"]
+    ours, theirs = (found(folder, "explain", "--line", "1", *run) for run in (("--knowledge-base", "kb.txt"), (RUN,)))
+    assert ours["lines"][0]["text"] == theirs["lines"][0]["text"]
+    for words in (("gull-sf.tab.txt",), ("--policy-b", "sf")):
+        ours, theirs = (found(folder, "diff", run, *words) for run in (KB, RUN))
+        assert (ours["difference"], ours["units"]) == (theirs["difference"], theirs["units"])
 
 
 @pytest.mark.parametrize("command", [("analyze",), ("explain",), ("diff", "--policy-b", "sf")])

@@ -1,17 +1,13 @@
 """What a run would score without the lines that it is least sure of, and how far its confidences can be relied on.
 
-At a threshold t the run stands without its lines whose confidence is below t and without what hangs below these.
-
 Reliability asks two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is
 correct, whatever deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of
-a table that count as right or as wrong (y = 0). With the confidence c of a line:
+a table that count as right or as wrong (y = 0). With the confidence c of a line, as the scorer reads it (0 to 1):
 
 * Brier score: the mean of (c - y)^2 (Brier 1950).
 * Expected calibration error: the mean over the bins of |mean y - mean c|, weighted by their lines (Naeini et al. 2015).
 * Area under the ROC curve: the share of pairs of a right and a wrong line in which the right one is the more confident;
   equal confidences count half (Hanley and McNeil 1982).
-
-Confidences are as the scorer reads them, and lie between 0 and 1: illegal ones count as 1 (rule lines).
 """
 
 from __future__ import annotations
@@ -77,19 +73,14 @@ def best_of(rows: Sequence[SweepRow]) -> Best | None:
 def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
     """Precision, recall and F1 of the measure's table and average, macro for one of rankings, by threshold.
 
-    Only units that lose a line from one threshold to the next are scored again.
+    At a threshold the run stands without its lines of less confidence and without what hangs below these. Only queries
+    that lose a line from one threshold to the next are scored again.
     """
     table = [replace(measure, statistic=name, average=measure.average or MACRO) for name in ("P", "R", "F1")]
-    effects = effects.on([measure, *table])
-    run = scored.run
-    lines: list[tuple[float, ReadLine]] = []
-    others: set[int] = set()
-    for line in run.links.responses:
-        if line.run_id == scored.run_id:
-            lines.append((line.confidence, line))
-        else:
-            others.add(line.index)
-    total = len(lines)
+    effects, run = effects.on([measure, *table]), scored.run
+    own = [line for line in run.links.responses if line.run_id == scored.run_id]
+    others = {line.index for line in run.links.responses if line.run_id != scored.run_id}
+    lines: list[tuple[float, ReadLine]] = [(line.confidence, line) for line in own]
     for skipped in run.links.skipped:
         if (layout := run.layouts[skipped.file]).kind is FileKind.RUN:
             columns = dict(zip(layout.columns, split_columns(skipped.text)))
@@ -101,10 +92,10 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
     below, at = Change(), 0
     for threshold in progress(thresholds(confidences), "raising the threshold"):
         first, at = at, bisect_left(confidences, threshold)
-        below = effects.editor.absence([line for _, line in lines[first:at]], below)
+        below = effects.editor.absence((line for _, line in lines[first:at]), below)
         effect = effects.of(below, stays=True)
         precision, recall, f1 = (effect.scores[str(each)] for each in table)
-        left = total - len(below.responses - others)
+        left = len(own) - len(below.responses - others)
         rows.append(SweepRow(threshold, precision, recall, f1, left, effect.differences[str(measure)], effect.reason))
     return rows
 
@@ -112,8 +103,8 @@ def sweep(scored: Scored, effects: Effects, measure: Measure, progress: Progress
 def thresholds(confidences: Sequence[float]) -> list[float]:
     """The confidences in ascending order, each once; where they are too many, percentiles of these.
 
-    Up to 100 confidences, or the percentiles 0 to 99; of a large run fewer at equal distances, deciles at least. The
-    percentile p of n values is the one before which p n / 100 of them stand, rounded down.
+    Of a large run they are fewer at equal distances, deciles at least. The percentile p of n values is the one before
+    which p n / 100 of them stand, rounded down.
     """
     distinct = sorted(set(confidences))
     most = max(_FEWEST, min(_MOST, _MOST * _LARGE // max(1, len(confidences))))
@@ -151,6 +142,18 @@ class Reliability(Record, omit_defaults=True):
     ece: float | None
     auc: float | None
     labels: Reliability | None = None
+
+    @property
+    def over(self) -> dict[str, Reliability]:
+        """What was asked, and the reliability over that."""
+        return {"judgments": self} | ({} if self.labels is None else {"labels of the policy": self.labels})
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The three numbers by their names, those that there are."""
+        named = {"Brier score": self.brier, "expected calibration error": self.ece}
+        named["area under the ROC curve"] = self.auc
+        return {name: number for name, number in named.items() if number is not None}
 
 
 def reliability_of(scored: Scored, table: CountedTable) -> Reliability:

@@ -81,7 +81,7 @@ class Rescoring:
         elif change.places:
             reached = dict.fromkeys((*reached, *self._of_several_files))
         is_plain = self._has_plain_units and change.policy is None  # other queries of a unit are as they were
-        whole = self._edited(responses, change, change.added, is_ranked) if self._is_entangled else None
+        whole = self._edited(responses, change, change.added) if self._is_entangled else None
         added_to = by_unit(run.gold, change.added).get(self._scored.run_id, {})
         for unit_id in reached:
             if unit_id not in units:  # only other runs have lines of it
@@ -93,40 +93,30 @@ class Rescoring:
                 if not is_plain:
                     lines.sort(key=operator.attrgetter("index"))
                 added = [*chain.from_iterable(added_to.get(unit_id, {}).values())]
-                edited = self._edited(lines, change, added, is_ranked)
+                edited = self._edited(lines, change, added)
             known = units[unit_id].queries
             chosen = [each.query for each in known if not is_plain or each.query.base_id in base_ids]
             found = self._scored_again(unit_id, chosen, edited, change, is_ranked)
             again = {each.query.short_id: each for each in found.queries}
             yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known))
 
-    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
+    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response]) -> Run:
         """Lines of some units after a change, of which `added` come to them, as a run.
 
         Raises InputError where the limits cannot be applied.
         """
-        gone, run, gold, giving = change.responses, self._run, self._run.gold, self.editor.giving
-        lines = [line for line in before if line.index not in gone]
-        removed = [line for line in before if line.index in gone]
+        run, gold = self._run, self._run.gold
+        lines = [line for line in before if line.index not in change.responses]
+        removed = [line for line in before if line.index in change.responses]
         links = Links(gold.table, run.links)
-        # The first line to give an answer names the nodes of the lines that ask about it, some of which may stay.
-        leads = any(
-            isinstance(each, Response) and each.index not in gone
-            for line in removed
-            if line.target in giving and giving[line.target][0] is line
-            for each in self.editor.asking.get(line.target, ())
-        )
+        links.given.update((line.target, None) for line in removed)
         if any(run.links.was_skipped(line.target) for line in removed):
-            leads, gold = True, replace(gold, _queries={}, _values={})
-        if added or self._has_several_files or leads:
-            links.given.update((line.target, None) for line in removed)
-            if added or self._has_several_files:
-                lines = self._renumbered(lines, change, added)
-            lines = _with_nodes(lines, links)
+            gold = replace(gold, _queries={}, _values={})
+        if added or self._has_several_files:
+            lines = self._renumbered(lines, change, added)
+        lines = _with_nodes(lines, links)
         if run.limits.most is None:
             self._check_limits(lines, change)
-        if is_ranked:
-            links.nodes.update(_nodes_of(lines))
         return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
 
     def _renumbered(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
@@ -171,7 +161,11 @@ class Rescoring:
             so_far = [line for line in lines if line.index < limit]
             levels = {line.query.level for line in so_far}
             elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
-            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
+            nodes: dict[str, list[Response]] = defaultdict(list)
+            for line in so_far:
+                if line.node is not None:
+                    nodes[line.node].append(line)
+            rules.apply([*so_far, *elsewhere], nodes, are_in_order=False)
 
     def _scored_again(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
@@ -198,14 +192,6 @@ class Rescoring:
         return found
 
 
-def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:
-    nodes: dict[str, list[Response]] = {}
-    for line in lines:
-        if line.node is not None:
-            nodes.setdefault(line.node, []).append(line)
-    return nodes
-
-
 def _node_id_of(line: Response) -> str | None:
     """The node id of a line as its file has it; None where it has none."""
     columns = line.text.split("\t", 9)
@@ -213,8 +199,8 @@ def _node_id_of(line: Response) -> str | None:
 
 
 def _with_nodes(lines: Iterable[Response], links: Links) -> list[Response]:
-    """Lines in load order with their nodes, which stand in `links` where queries ask about their answers."""
-    named, given = [], links.given
+    """Lines in load order with their nodes; these, and what queries ask about, stand in `links` then."""
+    linked, given = [], links.given
     for line in lines:
         query, node = line.query, line.node
         if (query.level == 1 or node is None) and (node_id := _node_id_of(line)) is not None:
@@ -222,8 +208,11 @@ def _with_nodes(lines: Iterable[Response], links: Links) -> list[Response]:
             node = (query.full_id if query.level != 1 else given.get(query.short_id) or "") + node_id
         if len(query.slots) > 1 and given.get(line.target) is None:
             given[line.target] = node or ""
-        named.append(line if node == line.node else replace(line, node=node))
-    return named
+        line = line if node == line.node else replace(line, node=node)
+        if node is not None:
+            links.nodes[node].append(line)
+        linked.append(line)
+    return linked
 
 
 # ---- Sums over units

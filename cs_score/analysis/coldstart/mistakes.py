@@ -29,9 +29,8 @@ class Fault(Record):
     """A line that counts as wrong, a node of several lines of which one does, or a class that was not found.
 
     `line` is that line, the first one of the node, or the assessment by which the analysis has the class found; `lines`
-    are those that go, in load order. `category` is that of the line as policies name it, MISSED for a class, None for a
-    node; `class_name` that of the line's assessment where it is accepted. `row` is the query or class that a class
-    stands below, `unreachable` why no answer of the pool could find it, None where one can.
+    are those that go, in load order. `category` is None for a node; `class_name` that of the line's assessment where it
+    is accepted. `row` is what a class stands below, `unreachable` why no answer of the pool could find it.
     """
 
     kind: Literal["line", "node", "class"]
@@ -50,22 +49,21 @@ ONLY_NOMINAL: Final = "only nominal mentions"
 
 
 def reachability(scored: Scored, *, with_nodes: bool) -> Callable[[str], str | None]:
-    """Why no answer of the pool finds a class under the policy, by the rules of docs/background/scoring.md; None where
-    one does.
+    """Why no answer of the pool finds a class under the policy (docs/background/scoring.md); None where one does.
 
     An answer finds its class if its judgment counts as right, an answer of the class above that leads to its query is
     right, too, and its mention names the entity. Without node ids a row has one node, which any of its answers names.
     """
-    policy = scored.policy
+    policy, links = scored.policy, scored.run.links
     of_class: dict[str, list[Assessment]] = defaultdict(list)
-    leading_to: dict[str, list[Assessment]] = defaultdict(list)
-    for assessment in scored.run.gold.links.assessments:
-        follow_on = scored.run.links.follow_on(assessment.target)
-        judgement = follow_on and follow_on.judgement_of(assessment.query, assessment.answer)
+    leading_to: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
+    for each in scored.run.gold.links.assessments:
+        follow_on = links.follow_on(each.target)
+        judgement = follow_on and follow_on.judgement_of(each.query, each.answer)
         # Of several assessments of one answer only one is ever met.
-        if assessment.is_accepted and judgement and judgement.assessment is assessment:
-            of_class[assessment.value_class].append(assessment)
-            leading_to[assessment.target].append(assessment)
+        if each.is_accepted and judgement and judgement.assessment is each:
+            of_class[each.value_class].append(each)
+            leading_to[each.target, each.value_class].append(each)
 
     def is_name(answer: Assessment) -> bool:
         is_named = answer.value_mention == "NAM" or answer.class_mention == "NOM"
@@ -76,10 +74,7 @@ def reachability(scored: Scored, *, with_nodes: bool) -> Callable[[str], str | N
     @functools.cache
     def is_asked_rightly(short_id: str, above: str) -> bool:
         """Whether a right answer of the class above leads to a follow-on query."""
-        return any(
-            parent.value_class == above and parent.judgment in policy.right and has_right_parent(parent)
-            for parent in leading_to[short_id]
-        )
+        return any(each.judgment in policy.right and has_right_parent(each) for each in leading_to[short_id, above])
 
     def has_right_parent(answer: Assessment) -> bool:
         return not answer.query.level or is_asked_rightly(answer.query.short_id, answer.value_class.rpartition(":")[0])
@@ -111,11 +106,9 @@ def mistakes_of(scored: Scored, editor: Editor) -> Iterator[list[Fault]]:
                 name = known.value_class if known is not None and known.is_accepted else None
                 faults.append(Fault("line", line, category_of(labels, scored.policy), name, [line]))
         for node in dict.fromkeys(fault.lines[0].node for fault in faults):
-            lines = [
-                line
-                for line in ([] if node is None else scored.run.links.nodes[node])
-                if line.run_id == scored.run_id and unit_of(line.query.base_id) == unit.id
-            ]
+            of_node = [] if node is None else scored.run.links.nodes[node]
+            own = (line for line in of_node if line.run_id == scored.run_id)
+            lines = [line for line in own if unit_of(line.query.base_id) == unit.id]
             if len(lines) > 1:
                 faults.append(Fault("node", lines[0], None, lines=lines))
         for row, is_single, names, found in classes_of(scored, unit):
@@ -148,20 +141,15 @@ def classes_of(scored: Scored, unit: UnitResult) -> Iterator[tuple[str, bool, li
     """
     for query in unit.queries:
         tree = scored.run.gold.of_query(query.query, scored.run.links).tree
-        found: dict[str, set[str]] = {
-            tally.name: {
-                assessment.value_class
-                for line in tally.responses
-                if RIGHT in unit.labels[line.index] and (assessment := unit.matched.get(line.index)) is not None
-            }
-            for tally in query.tallies
-        }
+        assert tree is not None  # it was scored
+        rows = {tally.name: tally.responses for tally in query.tallies}
         to_find: dict[str, list[str]] = defaultdict(list)
-        for name, row in {} if tree is None else tree.above.items():
-            if row in found and not is_wrong_bin(name, query.query.full_id):
+        for name, row in tree.above.items():
+            if row in rows and not is_wrong_bin(name, tree.root):
                 to_find[row].append(name)
         for row, names in to_find.items():
-            yield row, tree is not None and tree.single.get(row, False), names, found[row]
+            right = (unit.matched.get(line.index) for line in rows[row] if RIGHT in unit.labels[line.index])
+            yield row, tree.single.get(row, False), names, {each.value_class for each in right if each is not None}
 
 
 _DIGITS: Final = 12
@@ -278,16 +266,15 @@ class BudgetRow(Record, kw_only=True):
 
 def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[Fault]) -> Change:
     """What corrects all mistakes of some kinds; classes among `faults` are in the load order of their answers."""
-    there = {fault.category for fault in faults}
-    after, corrected = policy, set()
+    there, after, corrected = {fault.category for fault in faults}, policy, set()
     for category, side in map(KINDS.__getitem__, kinds):
         if side is None:
             corrected.add(category)
         elif category in there:
             after = moved(after, category, WRONG, side)
-    lines = [line for fault in faults if fault.category in corrected for line in fault.lines]
-    answers = [fault.line for fault in faults if fault.category in corrected and isinstance(fault.line, Assessment)]
-    change = effects.editor.absence(lines)
+    chosen = [fault for fault in faults if fault.category in corrected]
+    change = effects.editor.absence(line for fault in chosen for line in fault.lines)
+    answers = (fault.line for fault in chosen if isinstance(fault.line, Assessment))
     added = effects.editor.found(answers, change.places, only_linkable=True)
     return replace(change, added=added, policy=None if after == policy else after)
 
@@ -313,35 +300,30 @@ def budget(
     classes = [fault for fault in faults if fault.kind == "class"]
     classes.sort(key=lambda fault: (order[fault.line.file], fault.line.number))
     faults = [*(fault for fault in faults if fault.kind == "line"), *classes]
-
-    def score(change: Change) -> tuple[float | None, str | None]:
-        effect = effects.of(change)
-        (value,) = effect.scores.values()
-        return value, effect.reason if value is None else None
-
     names, to_find = {each.name for each in tallies}, sum(each.counts.ground_truth for each in tallies)
+    lost = [fault for fault in classes if fault.unreachable is not None]
+    left = to_find - sum(fault.row in names for fault in lost)
     counts = Counter(fault.category for fault in faults)
     (before,) = effects.base.values()
     cumulated: tuple[float | None, str | None] = before, None
     rows = []
     for at, kind in enumerate(progress([*KINDS], "correcting mistakes"), 1):
-        category, _ = KINDS[kind]
+        count = counts[KINDS[kind][0]]
         change = correction_of([kind], effects, policy, faults)
-        value, reason = before, None
-        if counts[category]:
-            value, reason = score(change)
+        alone: tuple[float | None, str | None] = before, None
+        if count:
             so_far = correction_of([*KINDS][:at], effects, policy, faults)
-            cumulated = (value, reason) if so_far == change else score(so_far)
-        is_missed, lost = category == MISSED, [fault for fault in faults if fault.unreachable is not None]
-        left = to_find - sum(fault.row in names for fault in lost)
+            alone = _score_after(change, effects)
+            cumulated = alone if so_far == change else _score_after(so_far, effects)
+        value, is_missed = alone[0], kind == "missed"
         rows.append(
             BudgetRow(
                 kind=kind,
-                count=counts[category],
+                count=count,
                 gain=None if value is None or before is None else value - before,
                 score=value,
                 cumulated=cumulated[0],
-                reason=reason or cumulated[1] or UNSET,
+                reason=alone[1] or cumulated[1] or UNSET,
                 unreachable=Counter(str(fault.unreachable) for fault in lost) if is_missed else UNSET,
                 reachable_recall=(left / to_find if to_find else None) if is_missed else UNSET,
                 removed=effects.editor.removed(change),
@@ -350,3 +332,9 @@ def budget(
             )
         )
     return rows
+
+
+def _score_after(change: Change, effects: Effects) -> tuple[float | None, str | None]:
+    effect = effects.of(change)
+    (score,) = effect.scores.values()
+    return score, effect.reason if score is None else None

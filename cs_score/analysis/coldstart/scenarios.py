@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Final
 
@@ -70,20 +71,22 @@ def scenarios(scored: Scored, measure: Measure) -> Scenarios:
         return Scenarios(score, score, score, 0, slots, [], pool)
     added: list[Assessment] = []
     wrong = moved(scored.policy, UNASSESSED, IGNORE, WRONG)
-    pessimistic, why_not = _score_of(lambda: scored.under(wrong), measure)
-    optimistic, why_neither = _score_of(lambda: _optimistic(scored, added), measure)
+    (pessimistic,), why_not = _scores_of(lambda: scored.under(wrong), [str(measure)])
+    (optimistic,), why_neither = _scores_of(lambda: _optimistic(scored, added), [str(measure)])
     texts = [assessment.text for assessment in added]
     return Scenarios(pessimistic, score, optimistic, unassessed.total(), slots, texts, pool, why_not or why_neither)
 
 
-def _score_of(scenario: Callable[[], Scored], measure: Measure) -> tuple[float | None, str | None]:
-    """The score in a scenario; None for the reason said."""
+def _scores_of(scenario: Callable[[], Scored], names: Sequence[str]) -> tuple[list[float | None], str | None]:
+    """The scores by these measures in a scenario, and why the first one is None."""
     try:
-        scored = scenario()
+        found = scenario()
     except InputError as refusal:
-        return None, str(refusal)
-    score = scored.result.measures.get(measure)
-    return score, None if score is not None else str(scored.stopped or f"there would be no {measure}")
+        return [None] * len(names), str(refusal)
+    scores = found.result.scores
+    lacking = next((name for name in names if name not in scores), None)
+    reason = None if lacking is None else str(found.stopped or f"there would be no {lacking}")
+    return list(map(scores.get, names)), reason
 
 
 def _optimistic(scored: Scored, added: list[Assessment]) -> Scored:
@@ -184,13 +187,11 @@ def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
             assert known is not None  # a line of the run gives the answer
             links.follow_ons[assessment.target] = known.copy()
         links.follow_ons[assessment.target].add(assessment)
-
-    def now(line: Response) -> Response:
-        follow_on = links.follow_ons.get(line.target)
-        return line if follow_on is None else replace(line, follow_on=follow_on)
-
     links.assessments = [*gold.links.assessments, *added]
-    links.responses = list(map(now, run.links.responses))
+    links.responses = [
+        replace(line, follow_on=links.follow_ons[line.target]) if line.target in links.follow_ons else line
+        for line in run.links.responses
+    ]
     links.nodes.update(
         (name, [links.responses[line.index] for line in lines]) for name, lines in run.links.nodes.items()
     )
@@ -220,20 +221,16 @@ def policy_rows(
     a published one stands in its place.
     """
     headlines = (name for name in headline(COLD_START_MODE) if name in scored.result.scores)
-    measures = tuple(dict.fromkeys((str(measure), *headlines)))
-    policies = {**PRESETS, **{policy.name: policy for policy in given}}
+    names = list(dict.fromkeys((str(measure), *headlines)))
     rows = []
-    for under in progress([*policies.values()], "scoring under policies"):
-        scores: dict[str, float | None] = dict.fromkeys(measures)
-        reason: str | UnsetType = UNSET
-        try:
-            found = scored.under(under.policy, under.justifications, with_problems=False)
-            scores = {name: found.result.scores.get(name) for name in measures}
-            if lacking := [name for name, score in scores.items() if score is None]:
-                reason = str(found.stopped or f"there would be no {lacking[0]}")
-        except InputError as stop:
-            reason = str(stop)
+    for under in progress(
+        [*{**PRESETS, **{policy.name: policy for policy in given}}.values()], "scoring under policies"
+    ):
+        score = partial(scored.under, under.policy, under.justifications, with_problems=False)
+        scores, reason = _scores_of(score, names)
         sides = {side.lower(): text for side, text in under.policy.texts().items()}
         switches = {**sides, "justifications": str(under.justifications)}
-        rows.append(PolicyRow(name=under.name, policy=switches, scores=scores, reason=reason))
+        rows.append(
+            PolicyRow(name=under.name, policy=switches, scores=dict(zip(names, scores)), reason=reason or UNSET)
+        )
     return rows

@@ -20,7 +20,7 @@ from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse
 from cs_score.statistics.options import Resampling, sentences
-from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, text
+from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, headed, text
 from cs_score.tasks.task import Statistics
 
 _SCORES: Final = ("precision", "recall", "f1")
@@ -35,11 +35,6 @@ def _groups(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
             yield {"dimension": dimension, **group, **group["counts"], **limits}
 
 
-def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for name, each in analysis.intervals.scores.items() if analysis.intervals else ():
-        yield {"measure": name, "score": each.point, **to_builtins(each)}
-
-
 def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:
     """A row for each slot; categories that no line has are empty."""
     met = dict.fromkeys((each.category for each in analysis.confusions.slots), 0)
@@ -49,17 +44,17 @@ def _slots(analysis: Analysis) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _costliest(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+def _mistakes(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
     for row in analysis.mistakes:
+        place = f"{row.file.rpartition('/')[2]}:{row.line}"
         what = row.category or f"in {row.kind}"
-        yield {"gain": row.gain, "category": what, "line": f"{row.file.rpartition('/')[2]}:{row.line}",
-               "slot": row.slot, "value": row.value}  # fmt: skip
+        yield {**to_builtins(row), "lines": len(row.added) - len(row.removed), "place": place, "what": what}
 
 
 def _reliability(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for over, found in (("judgments", analysis.reliability), ("labels", analysis.reliability.labels)):
-        for each in () if found is None else found.bins:
-            yield {"over": over, **to_builtins(each)}
+    found = analysis.reliability
+    for over, bins in (("judgments", found.bins), ("labels", found.labels.bins if found.labels else ())):
+        yield from ({"over": over, **to_builtins(each)} for each in bins)
 
 
 def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
@@ -83,13 +78,6 @@ COSTLIEST_SLOTS: Final = Layout(
     (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
     lambda analysis: (_slots(analysis).get(group.group, {"slot": group.group}) for group in analysis.groups["slot"]),
 )
-COSTLIEST: Final = Layout(
-    "costliest",
-    "The costliest mistakes, with the gain of correcting each one alone:",
-    columns("gain", "category", "line", "slot", "value", gain=Format.GAIN),
-    _costliest,
-    total=lambda analysis: analysis.mistake_count,
-)
 _MISTAKES: Final = Layout(
     "mistakes",
     "The costliest mistakes, with the gain of correcting each one alone:",
@@ -97,19 +85,25 @@ _MISTAKES: Final = Layout(
         "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
         "reason", gain=Format.GAIN,
     ),
-    lambda analysis: (
-        {**to_builtins(row), "lines": len(row.added) - len(row.removed)} for row in analysis.mistakes
-    ),
+    _mistakes,
     shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,
 )  # fmt: skip
+COSTLIEST: Final = replace(
+    _MISTAKES,
+    columns=(*columns("gain", gain=Format.GAIN), *headed(what="category", place="line"), *columns("slot", "value")),
+    shown=(),
+)
 
 LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "intervals",
         "Every score with its bootstrap interval:",
         columns("measure", "score", "low", "high", "standard_error", "note"),
-        _intervals,
+        lambda analysis: (
+            {"measure": name, "score": each.point, **to_builtins(each)}
+            for name, each in (analysis.intervals.scores.items() if analysis.intervals else ())
+        ),
         for_people=False,
     ),
     BUDGET,
@@ -215,11 +209,7 @@ UNITS: Final = Layout(
     "units", "Units by their contribution to the difference:", (_SHARE, Column("unit"), *_SIDES), lambda d: d.units
 )
 GROUPS: Final = Layout(
-    "groups",
-    "By %:",
-    (Column("dimension"), _SHARE, Column("group"), Column("n"), *_SIDES),
-    _compared_groups,
-    by="dimension",
+    "groups", "By %:", (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES), _compared_groups, by="dimension"
 )
 LARGEST_GROUPS: Final = replace(
     GROUPS,
@@ -229,13 +219,9 @@ LARGEST_GROUPS: Final = replace(
     by="",
 )
 RULES: Final = Layout(
-    "rules",
-    "Rows that change by one rule of the edition alone:",
-    columns("rule", "rows", "which"),
-    _rules,
-    fewest=1,
+    "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rules, fewest=1,
     longest=100,
-)
+)  # fmt: skip
 OF_DIFFERENCE: Final[tuple[Layout, ...]] = (
     UNITS,
     GROUPS,
@@ -251,7 +237,7 @@ OF_DIFFERENCE: Final[tuple[Layout, ...]] = (
         "classes",
         "Classes that one of the two has found:",
         columns("outcome", "class"),
-        lambda difference: map(to_builtins, difference.classes),
+        lambda d: map(to_builtins, d.classes),
         fewest=1,
     ),
 )
@@ -302,11 +288,10 @@ def text_of(document: Analysis | Difference, width: int, top: int | None = None)
 
 def _headline(analysis: Analysis, width: int) -> list[str]:
     """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
+    found = analysis.intervals.scores.get(str(analysis.measure)) if analysis.intervals else None
     limits = ""
-    if analysis.intervals:
-        found = analysis.intervals.scores.get(str(analysis.measure))
-        if found is not None and found.low is not None and found.high is not None:
-            limits = f" [{found.low:.4f}, {found.high:.4f}]"
+    if found is not None and found.low is not None and found.high is not None:
+        limits = f" [{found.low:.4f}, {found.high:.4f}]"
     head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
     scenarios = analysis.scenarios
     if not scenarios.unassessed:
@@ -322,14 +307,13 @@ def _headline(analysis: Analysis, width: int) -> list[str]:
 
 
 def _sentences(analysis: Analysis) -> Iterator[str]:
-    row = analysis.budget[-1]
+    row, best, structure = analysis.budget[-1], analysis.best, analysis.structure
     if lost := row.unreachable or {}:
         reasons = ", ".join(f"{reason}: {number}" for reason, number in lost.items())
         found = f"{sum(lost.values())} of {row.count} missed classes can be found by no answer of the pool ({reasons})."
         if isinstance(row.reachable_recall, float):
             found += f" The recall of {analysis.table} that others could reach is {row.reachable_recall:.4f}."
         yield found
-    best, structure = analysis.best, analysis.structure
     if best is None or not best.gain:
         yield "No threshold of confidence gains anything."
     else:
@@ -342,12 +326,10 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
         f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
         f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
     )
-    named = {"brier": "Brier score", "ece": "expected calibration error", "auc": "area under the ROC curve"}
     reliability = []
-    for over, each in (("judgments", analysis.reliability), ("labels of the policy", analysis.reliability.labels)):
-        values = {} if each is None else {what: getattr(each, key) for key, what in named.items()}
-        numbers = ", ".join(f"{what} {value:.4f}" for what, value in values.items() if value is not None)
-        if each is not None and numbers:
+    for over, each in analysis.reliability.over.items():
+        numbers = ", ".join(f"{what} {value:.4f}" for what, value in each.numbers.items())
+        if numbers:
             reliability.append(f"Confidences of {each.lines} assessed lines over {over}: {numbers}.")
     if reliability:
         yield " ".join(reliability)
