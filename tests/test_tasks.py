@@ -41,7 +41,7 @@ class Exact(Mode):
     def row(self, unit: Unit) -> Row:
         return 1, float(unit.prediction == unit.gold)
 
-    def explained(self, unit: Unit) -> Iterator[str]:
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         yield f"gold {unit.gold}, predicted {unit.prediction}"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:

@@ -125,7 +125,7 @@ class Claims(AbstractsMode):
                 verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
         return verdicts
 
-    def explained(self, unit: Unit) -> Iterator[str]:
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Documents, each gold evidence set and what it was compared with, the verdict."""
         gold, predicted = unit.gold, unit.prediction
         cited, wanted = cited_documents(gold), gold_documents(gold)

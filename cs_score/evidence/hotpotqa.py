@@ -133,7 +133,7 @@ class HotpotQA(Mode):
             joint = combine(answer, supported)
         return 1, *answer, *supported, *joint
 
-    def explained(self, unit: Unit) -> Iterator[str]:
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Answers as given and as compared, facts right, wrong and missed, the twelve values."""
         given = unit.prediction or {}
         yield f"question {plain(unit.id)}"
@@ -150,7 +150,7 @@ class HotpotQA(Mode):
             for outcome, some in outcomes.items():
                 shown = "; ".join(sorted(map(reading.listed, some)))
                 yield f"  facts {outcome:6}  {len(some)}  {shown}".rstrip()
-        yield from (f"  {line}" for line in score_lines(self, dict(zip(self.columns, self.row(unit))), {}))
+        yield from (f"  {line}" for line in score_lines(self, dict(zip(self.columns, row)), {}))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         given = unit.prediction or {}
@@ -234,8 +234,9 @@ def facts_of(facts: object) -> dict[FactKey, Any]:
 def fact_key(fact: object) -> FactKey:
     """One supporting fact as it is compared."""
     parts = reading.as_list(fact, "a supporting fact")
-    if any(isinstance(part, (list, dict)) for part in parts):
-        raise InputError("a supporting fact holds a list or an object")
+    for part in parts:
+        if isinstance(part, (list, dict)):
+            raise InputError("a supporting fact holds a list or an object")
     return tuple(map(reading.as_key, parts))
 
 

@@ -217,8 +217,8 @@ class Mode:
         """The statistics of a unit. Raises InputError for what the official evaluator would refuse."""
 
     @abstractmethod
-    def explained(self, unit: Unit) -> Iterator[str]:
-        """How a unit was scored, in lines; text from the inputs is as it was read."""
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+        """How a unit was scored that has this row, in lines; text from the inputs is as it was read."""
 
     def at(self, unit: Unit) -> located:
         """Where an InputError about the gold of a unit is; moved on to its other file, about its prediction."""
@@ -288,7 +288,7 @@ class Result(Record):
 
     def explained(self, position: int) -> list[str]:
         """How the unit at a position was scored, in lines; text from the inputs is as it was read."""
-        return list(self.mode.explained(self.units[position]))
+        return list(self.mode.explained(self.units[position], self.table.rows[position]))
 
 
 def intervals(result: Result, resampling: Resampling | None = None) -> ScoreIntervals:

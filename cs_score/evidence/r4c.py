@@ -229,7 +229,7 @@ class R4C(Mode):
                 evaluations.append(Evaluation(order, totals, predicted, references[order[best]], alignments[best]))
         return evaluations
 
-    def explained(self, unit: Unit) -> Iterator[str]:
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """For each evaluation the references tried, the one chosen, and the alignment."""
         yield f"instance {plain(unit.id)}"
         for level, each in zip(WEIGHTS, self.evaluated(unit)):

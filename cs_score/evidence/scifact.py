@@ -150,7 +150,7 @@ class SciFact(AbstractsMode):
         wanted = sum(len(each["sentences"]) for sets in gold.values() for each in sets)
         return len(gold), len(given), wanted, sentences, label_only, rationalized, selection, label
 
-    def explained(self, unit: Unit) -> Iterator[str]:
+    def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Each predicted abstract with its sentences, then the abstracts not found."""
         gold, given = unit.gold["evidence"], unit.prediction["evidence"]
         yield f"claim {plain(unit.id)}"
