@@ -46,6 +46,9 @@ from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import TOP, Layout, Table
 from cs_score.tasks.task import Statistics
 
+Key: TypeAlias = tuple[Hashable, int]
+"""A unit by its id as it is compared, and which of those with the id it is, from 1."""
+
 ASPECT: Final = "aspect"
 """The dimension whose groups are parts of every unit's score, not units; in modes whose measures are means."""
 
@@ -54,17 +57,6 @@ MOST_UNITS: Final = 20_000
 
 LARGEST_COSTS: Final = 3
 """Mistakes that an explanation shows of a whole run."""
-
-
-def numbered(result: Result) -> list[tuple[Any, int]]:
-    """The id of each unit as it stands in gold, and which of those with the id it is, from 1."""
-    seen: Counter[Hashable] = Counter()
-    found = []
-    for unit in result.units:
-        key = as_key(unit.id)
-        seen[key] += 1
-        found.append((unit.id, seen[key]))
-    return found
 
 
 class Entry:
@@ -121,11 +113,24 @@ class Cost(NamedTuple):
 
 
 class Examination:
-    """A result looked at by one measure."""
+    """A result looked at by one measure.
+
+    `names` are the units by position: the id, and which of those with the id it is, from 1. What another result is held
+    against has them by key.
+    """
 
     def __init__(self, result: Result, measure: str) -> None:
         self.result, self.mode, self.measure = result, result.mode, measure
-        self.names = numbered(result)
+        self.formula = self.mode.formula_of([measure])
+        seen: Counter[Hashable] = Counter()
+        self.shown: dict[Key, tuple[Any, int]] = {}
+        for unit in result.units:
+            key = as_key(unit.id)
+            seen[key] += 1
+            self.shown[key, seen[key]] = unit.id, seen[key]
+        self.names = list(self.shown.values())
+        self.rows = dict(zip(self.shown, result.table.rows))
+        self.units = dict(zip(self.shown, result.units))
 
     @cached_property
     def head(self) -> dict[str, Any]:
@@ -272,38 +277,21 @@ class Examination:
             for position in positions
         )
 
-
-# ---- Two results
-
-Key: TypeAlias = tuple[Hashable, int]
-"""A unit by its id as a key, and which of those with the id it is, from 1."""
-
-
-class _Side:
-    """One of two results: its units by their keys, in the order of its table."""
-
-    def __init__(self, result: Result, measure: str) -> None:
-        self._mode, self._measure = result.mode, measure
-        self._formula = result.mode.formula_of([measure])
-        self._nothing = (0.0,) * len(result.table.columns)
-        self.shown = {(as_key(unit), number): (unit, number) for unit, number in numbered(result)}
-        self.rows = dict(zip(self.shown, result.table.rows))
-        self.units = dict(zip(self.shown, result.units))
-
     def score(self, keys: Iterable[Key]) -> float:
         """Of some units; those that were not scored add nothing."""
-        sums = [math.fsum(column) for column in zip(*(self.rows.get(key, self._nothing) for key in keys))]
-        return float(self._formula(sums, divide)[0])
+        nothing = (0.0,) * len(self.mode.columns)
+        sums = [math.fsum(column) for column in zip(*(self.rows.get(key, nothing) for key in keys))]
+        return float(self.formula(sums, divide)[0])
 
     def ratio(self, key: Key) -> Ratio | None:
         """The score of a unit as a ratio; None where it was not scored."""
-        return self._formula(self.rows[key], Ratio)[0] if key in self.rows else None
+        return self.formula(self.rows[key], Ratio)[0] if key in self.rows else None
 
     def parts(self, key: Key) -> Mapping[tuple[str, str, int], Part]:
         """The parts of a unit by what they are, their value, and which of equal ones they are."""
         seen: Counter[tuple[str, str]] = Counter()
         found = {}
-        for part in self._mode.parts(self.units[key], self._measure) if key in self.units else ():
+        for part in self.mode.parts(self.units[key], self.measure) if key in self.units else ():
             named = part.what, json.dumps(part.value, sort_keys=True)
             seen[named] += 1
             found[*named, seen[named]] = part
@@ -311,7 +299,7 @@ class _Side:
 
 
 def _answers(
-    first: _Side, second: _Side, shown: Mapping[Key, tuple[object, int]]
+    first: Examination, second: Examination, shown: Mapping[Key, tuple[object, int]]
 ) -> tuple[list[Answer], tuple[OutcomeCount, ...]]:
     """The parts of each unit that were judged differently, those of A and then those that only B has; all counted."""
     differing = []
@@ -397,8 +385,8 @@ class EvidenceTask(Record):
         """
         self.measures((a, b))
         mode, measure = self.mode, self.measure_of(measure)
-        formula = mode.formula_of([measure])
-        first, second = sides = [_Side(result, measure) for result in (a, b)]
+        first, second = sides = [Examination(result, measure) for result in (a, b)]
+        formula = first.formula
         shown = second.shown | first.shown
         shares = contributions_of((first.rows, second.rows), formula)
         is_defined = bool(shares) and None not in shares.values()
