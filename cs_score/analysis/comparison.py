@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.delimited import Delimited, read_delimited
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
-from cs_score.base.sources import Input, InputDigest, name_of, open_source
+from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source, read_delimited
 from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline
 from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables

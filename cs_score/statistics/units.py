@@ -9,11 +9,10 @@ from functools import lru_cache, reduce
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.delimited import Delimited, read_delimited
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
-from cs_score.base.sources import Input
+from cs_score.base.sources import Delimited, Input, read_delimited
 
 _NAMED: Final = 5
 """Units that a message names before it only counts."""

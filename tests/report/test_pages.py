@@ -33,9 +33,6 @@ from tests.report.analyses import (
     write,
 )
 
-ANALYSIS = ["scores", "errors", "groups", "confusions", "confidence", "costs", "queries", "scenarios", "policies",
-            "problems", "origin"]  # fmt: skip
-
 
 def page_of(folder: Path, value: object) -> Any:
     return parsed(page_in(folder, value))
