@@ -129,7 +129,7 @@ class Document(Shown):
 class _Member(property):
     def __init__(self, meaning: str, made: Callable[[Any], Any] | None) -> None:
         def read(shown: Document) -> Any:
-            value = getattr(shown._document, self._name)
+            value = getattr(shown._document, self._name, None)
             return value if made is None else made(value)
 
         read.__doc__ = meaning
@@ -142,7 +142,7 @@ class _Member(property):
 
 
 def member(meaning: str, made: Callable[[Any], Any] | None = None) -> Any:
-    """A property: the member of the document that has its name, or what is made of that."""
+    """A property: the member of the document that has its name, None where it has none, or what is made of that."""
     return _Member(meaning, made)
 
 
@@ -192,14 +192,11 @@ class AnyResult(Document, Generic[Source]):
         """What you should know beside the problems, one line each: a run that met no assessment, a doubtful policy."""
         return tuple(self._document.remarks)
 
-    @property
-    def signature(self) -> Signature:
-        """One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.
-
-        `signature.of("SF-AP")` is that of another measure.
-        """
-        signature: Signature = self._document.origin.signature
-        return signature
+    signature: Signature = member(
+        "One citable line of what the scores were computed from: `str` prints it, `Signature.parse` reads it.\n\n"
+        '`signature.of("SF-AP")` is that of another measure.',
+        Signature.parse,
+    )
 
     @checked
     def intervals(
@@ -317,18 +314,15 @@ class Analysis(_Found):
     score: float = member("The score under the measure that was asked about; 0 to 1.", float)
     scores: Mapping[str, float] = member("Every score of the result by the name of its measure.")
 
-    @property
-    def scenarios(self) -> Mapping[str, Any] | None:
-        """Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and
-        the `added_pool` lines; None of a task of evidence."""
-        scenarios: Mapping[str, Any] | None = to_builtins(getattr(self._document, "scenarios", None))
-        return scenarios
-
-    @property
-    def best(self) -> Mapping[str, float] | None:
-        """The best `threshold` of confidence and its `gain`; None where there is none, and of a task of evidence."""
-        best: Mapping[str, float] | None = to_builtins(getattr(self._document, "best", None))
-        return best
+    scenarios: Mapping[str, Any] | None = member(
+        "Scores if what nobody assessed were wrong, or right: `pessimistic`, `score`, `optimistic`, `unassessed` and "
+        "the `added_pool` lines; None of a task of evidence.",
+        to_builtins,
+    )
+    best: Mapping[str, float] | None = member(
+        "The best `threshold` of confidence and its `gain`; None where there is none, and of a task of evidence.",
+        to_builtins,
+    )
 
     def report(self) -> Report:
         """The page that `cs-score report` makes of it; a notebook shows it.
