@@ -260,12 +260,6 @@ class PlannedOutput(Record):
         if (reason := why_not_writable(self.path)) is not None:
             raise OutputError(f"Could not open {self.path}: {reason}; choose another {self.option}")
 
-    def check_content(self) -> None:
-        """Raises UsageError where an own option would replace what it has not written."""
-        is_guarded = self.existing in (Existing.RECOGNISED, Existing.KNOWN)
-        if is_guarded and os.path.exists(self.path) and not self.is_recognised():
-            raise UsageError(f"{self.path} exists; name another {self.option}, or replace it with --force")
-
     def is_recognised(self) -> bool:
         """Whether an earlier call wrote the existing file, as far as its content (if packed, what is inside) shows."""
         if self.existing is Existing.CLEARED or self.beginning is None:
@@ -293,8 +287,9 @@ class OutputPlan(Record):
     def check(self) -> None:
         """Raises UsageError or OutputError for the first output that cannot be; touches nothing."""
         taken: dict[_Identity, PlannedOutput] = {}
+        new_folder = None if self.folder is None or os.path.isdir(self.folder) else os.path.abspath(self.folder)
         for output in self._files():
-            if not self._is_in_new_folder(output):
+            if new_folder is None or os.path.dirname(os.path.abspath(output.path)) != new_folder:
                 output.check_place()
             other = taken.setdefault(_identity(output.path), output)
             # Files of one option never share a path; what is left of earlier calls may have been linked to save space.
@@ -304,7 +299,9 @@ class OutputPlan(Record):
             if (identity := _identity(name, is_input=True)) in taken:
                 raise UsageError(f"{taken[identity].path} is an input; choose another {taken[identity].option}")
         for output in taken.values() if not self.forced else ():
-            output.check_content()
+            is_guarded = output.existing in (Existing.RECOGNISED, Existing.KNOWN)
+            if is_guarded and os.path.exists(output.path) and not output.is_recognised():
+                raise UsageError(f"{output.path} exists; name another {output.option}, or replace it with --force")
 
     def clear(self) -> None:
         """Remove the files of earlier calls, as far as they are recognised."""
@@ -316,11 +313,6 @@ class OutputPlan(Record):
     def _files(self) -> Iterator[PlannedOutput]:
         """The outputs but for devices and pipes, to which anything may be written any number of times."""
         return (output for output in self.outputs if output.existing is Existing.REFUSED or not is_stream(output.path))
-
-    def _is_in_new_folder(self, output: PlannedOutput) -> bool:
-        if self.folder is None or os.path.isdir(self.folder):
-            return False
-        return os.path.dirname(os.path.abspath(output.path)) == os.path.abspath(self.folder)
 
 
 def _identity(path: str, *, is_input: bool = False) -> _Identity:
