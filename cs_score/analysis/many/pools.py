@@ -19,12 +19,11 @@ from cs_score.analysis.coldstart.scenarios import scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
-from cs_score.base.delimited import read_delimited
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
-from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name
+from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_name, read_delimited
 from cs_score.coldstart.gold import Gold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
