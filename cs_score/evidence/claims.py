@@ -19,7 +19,7 @@ from cs_score.evidence import reading
 from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry, set_value
 from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
-from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
+from cs_score.measures.registry import Divide, names, precision_recall_f1
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
@@ -69,7 +69,7 @@ class Claims(AbstractsMode):
         "and are matched by id."
     )
 
-    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """The seven measures (section 5)."""
         abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
         return (

@@ -13,7 +13,7 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import Gold, located, read, text_of
-from cs_score.measures.registry import Divide, Number, SumsFormula, divide, enter, headline
+from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import score_intervals
 from cs_score.statistics.results import ScoreIntervals
@@ -132,7 +132,7 @@ class Mode:
         """The official names in official order."""
         return tuple(measure for row in self.rows for measure in row.measures)
 
-    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """From the sums of the columns to the measures: here means over all units, which the first column counts."""
         units, *totals = sums
         return tuple(divide(total, units) for total in totals)
@@ -141,7 +141,7 @@ class Mode:
         """The formula of some of the measures; it can be sent to another process."""
         return partial(self._some, tuple(map(self.measures.index, measures)))
 
-    def _some(self, positions: Sequence[int], sums: Sequence[Number], divide: Divide[Number]) -> list[Number]:
+    def _some(self, positions: Sequence[int], sums: Sequence[Any], divide: Divide) -> list[Any]:
         scores = self.formula(sums, divide)
         return [scores[position] for position in positions]
 

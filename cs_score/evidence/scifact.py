@@ -19,7 +19,7 @@ from cs_score.evidence import reading
 from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys, set_value
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
-from cs_score.measures.registry import Divide, Number, names, precision_recall_f1
+from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
@@ -88,7 +88,7 @@ class SciFact(AbstractsMode):
         "same order, each with a label and a list of sentences per abstract."
     )
 
-    def formula(self, sums: Sequence[Number], divide: Divide[Number]) -> tuple[Number, ...]:
+    def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """The twelve measures (section 5)."""
         abstracts, found_abstracts, sentences, found_sentences, label_only, rationalized, selection, label = sums
         return (

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, replace
@@ -20,20 +20,8 @@ from cs_score.base.records import Record, replace
 # ---- The arithmetic of scores
 
 
-class Summed(Protocol):
-    """What formulas ask of a number."""
-
-    def __add__(self, other: Self, /) -> Self: ...
-
-
-Number = TypeVar("Number", bound=Summed)
-"""A sum over units: one float for the score itself, a numpy array with one element per resample otherwise."""
-
-Divide: TypeAlias = Callable[[Number, Number], Number]
-"""Division in which a zero denominator gives 0, element by element."""
-
-AnyDivide: TypeAlias = Callable[[Any, Any], Any]
-"""A division, or `Ratio`."""
+Divide: TypeAlias = Callable[[Any, Any], Any]
+"""Division in which a zero denominator gives 0, of numbers or of arrays element by element; or `Ratio`."""
 
 
 class Ratio(Record):
@@ -48,7 +36,7 @@ def divide(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def f1(precision: Any, recall: Any, divide: AnyDivide = divide) -> Any:
+def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
     """The harmonic mean of a precision and a recall that `divide` has made of the same number of right answers, its
     product doubled first, as the official evaluators do. As a ratio, of c/r and c/g, it is 2c / (r + g).
     """
@@ -57,9 +45,7 @@ def f1(precision: Any, recall: Any, divide: AnyDivide = divide) -> Any:
     return divide(2 * precision * recall, precision + recall)
 
 
-def precision_recall_f1(
-    correct: Number, retrieved: Number, relevant: Number, divide: Divide[Number]
-) -> tuple[Number, Number, Number]:
+def precision_recall_f1(correct: Any, retrieved: Any, relevant: Any, divide: Divide) -> tuple[Any, Any, Any]:
     """Precision, recall and their harmonic mean."""
     precision, recall = divide(correct, retrieved), divide(correct, relevant)
     return precision, recall, f1(precision, recall, divide)
@@ -77,11 +63,11 @@ def average_precision(values: Iterable[float], ground_truth: int | None) -> floa
     return divide(total, ground_truth or 0)
 
 
-def _ratio(divide: AnyDivide, numerator: Any, denominator: Any) -> Any:
+def _ratio(divide: Divide, numerator: Any, denominator: Any) -> Any:
     return divide(numerator, denominator)
 
 
-def _f1_of_counts(divide: AnyDivide, right: Any, answered: Any, ground_truth: Any) -> Any:
+def _f1_of_counts(divide: Divide, right: Any, answered: Any, ground_truth: Any) -> Any:
     return f1(divide(right, answered), divide(right, ground_truth), divide)
 
 
@@ -137,7 +123,7 @@ class Measure(Record):
 OfRanking: TypeAlias = Callable[[Sequence[float], int | None], float]
 """Scores one ranking, from the values of its nodes in rank order and the number of answers to be found."""
 
-SumsFormula: TypeAlias = Callable[[Sequence[Any], AnyDivide], Sequence[Any]]
+SumsFormula: TypeAlias = Callable[[Sequence[Any], Divide], Sequence[Any]]
 """From the sums of a table's columns, in their order, numbers or arrays, and a division to the scores."""
 
 
@@ -161,10 +147,6 @@ class Statistic(Record):
     of_ranking: OfRanking | None = None
 
 
-def _mean_of_rankings(name: str, of_ranking: OfRanking) -> Statistic:
-    return Statistic(name, "", (SF, LDC_MEAN), (name, "rankings"), of_ranking=of_ranking)
-
-
 _COUNTED: Final = (SF, LDC_MAX)
 _ALL: Final = (SF, LDC_MAX, LDC_MEAN)
 
@@ -176,7 +158,7 @@ COLD_START: Final[tuple[Statistic, ...]] = (
     Statistic("P", MACRO, _ALL, ("precision", "rows")),
     Statistic("R", MACRO, _ALL, ("recall", "rows")),
     Statistic("F1", MACRO, _ALL, ("f1", "rows")),
-    _mean_of_rankings("AP", average_precision),
+    Statistic("AP", "", (SF, LDC_MEAN), ("AP", "rankings"), of_ranking=average_precision),
 )
 _STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START}
 
@@ -325,7 +307,7 @@ def formula_of(measures: Iterable[Measure]) -> SumsFormula:
     return partial(_scores, tuple(measures))
 
 
-def _scores(measures: tuple[Measure, ...], sums: Sequence[Any], divide: AnyDivide) -> list[Any]:
+def _scores(measures: tuple[Measure, ...], sums: Sequence[Any], divide: Divide) -> list[Any]:
     return [formula(divide, *[sums[place] for place in places]) for formula, places in _formulas(measures)]
 
 

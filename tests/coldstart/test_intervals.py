@@ -18,7 +18,7 @@ from cs_score.coldstart.options import Options
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import Result, RunResult, averaged_rankings, averaged_table, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import answered_units, intervals, summary_scores, unit_table
-from cs_score.measures.registry import Measure, Ratio, divide, formula_of
+from cs_score.measures.registry import Ratio, divide, formula_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import Systems, bootstrap_counts
 from tests.coldstart.command import Outcome, score_in
@@ -27,9 +27,6 @@ from tests.coldstart.test_laws import base, folder_with
 from tests.coldstart.worlds import BASE, FIRST_SLOTS, Answer, Assessment, Response, World, worlds
 from tests.coldstart.worlds import Query as Asked
 from tests.scoring import score
-
-CASES: Final = ("multi_ep_008", "multi_ep_011", "medium_001", "threehop_004", "samples_009", "sfqueries_006")
-
 
 scorable: Final = worlds().filter(lambda world: bool(world.run))
 """Worlds with a run to score."""
@@ -55,25 +52,6 @@ def test_every_query_is_a_unit_and_the_sums_over_all_give_the_scorers_own_averag
     sums = [sum(column) for column in zip(*unit_table(run, expected).rows)]
     for measure, found in zip(expected, formula_of(expected)(sums, divide)):
         assert close(found, expected[measure]), measure
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_points_are_the_summary(case: str, tmp_path: Path) -> None:
-    """Recorded runs: every number of `.summary` and of the summary of `.ap` is the point of an interval."""
-    outcome = with_switches(case, tmp_path, "--bootstrap", "20")
-    shown = outcome.files["out.summary"].decode().splitlines()
-    shown += outcome.files["out.ap"].decode().partition("SUMMARY")[2].splitlines()
-    cells = [line.split() for line in shown if "-ALL-" in line]
-    table = outcome.files["out.intervals"].decode().partition("\n\n")[0]
-    rows = [line.split() for line in table.splitlines()[1:]]
-    assert [f"{float(row[2]):.4f}" for row in rows] == [cell for line in cells for cell in line[3:]]
-    shown_names = [
-        str(Measure(statistic, table, "" if statistic == "AP" else average).at(line[2]))
-        for line in cells
-        for table, _, average in [line[0].rpartition("-ALL-")]
-        for statistic in (("AP",) if len(line) == 4 else ("P", "R", "F1"))
-    ]
-    assert [row[0] for row in rows] == shown_names
 
 
 @given(scorable, st.integers(0, 5))

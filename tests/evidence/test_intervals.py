@@ -72,9 +72,9 @@ def test_resamples_are_those_of_rescored_files(
     for number in range(RESAMPLES):
         again = [unit for unit, often in enumerate(drawn[number].tolist()) for _ in range(often)]
         rescored = score([gold[unit] for unit in again], [predictions[unit] for unit in again])
-        ratios = result.mode.formula(rescored.table.sums(), Ratio)  # type: ignore[arg-type]
+        ratios = result.mode.formula(rescored.table.sums(), Ratio)
         for value, expected, ratio in zip(found[:, number].tolist(), rescored.scores.values(), ratios):
-            if not ratio.denominator:  # type: ignore[attr-defined]
+            if not ratio.denominator:
                 assert math.isnan(value)
             else:
                 assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)

@@ -81,7 +81,3 @@ def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -
 def test_nulls_are_seldom_ever_rejected() -> None:
     """Of 100 checks at a level of 0.05 each, nearly every sequence would have some."""
     assert ever_rejected(40, 2) <= 0.05
-
-
-def test_every_simulation_belongs_to_a_page() -> None:
-    assert all((ROOT / "docs" / "statistics" / f"{each.page}.md").is_file() for each in SIMULATIONS)
