@@ -166,8 +166,8 @@ RANKED: Final[Mapping[str, OfRanking]] = {each.name: each.of_ranking for each in
 """What is computed of each ranking, by the name of the statistic."""
 
 
-def _official(*names: str) -> tuple[Measure, ...]:
-    return tuple(map(Measure, names))
+def _official(groups: Sequence[str], statistics: str) -> tuple[Measure, ...]:
+    return tuple(Measure(f"{group}{statistic}") for group in groups for statistic in statistics.split())
 
 
 MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
@@ -179,20 +179,12 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
         if table in statistic.tables and bool(statistic.of_ranking) == is_ranked
     ),
     "scifact": _official(
-        *(
-            f"{group}_{statistic}"
-            for group in ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
-            for statistic in ("precision", "recall", "f1")
-        )
+        ("abstract_label_only_", "abstract_rationalized_", "sentence_selection_", "sentence_label_"),
+        "precision recall f1",
     ),
-    "claims": _official(
-        *(f"{group}_{statistic}" for group in ("abstract", "sentence") for statistic in ("precision", "recall", "f1")),
-        "label_accuracy",
-    ),
-    "r4c": _official(*(f"{level}_{aspect}" for level in ("e", "r", "er") for aspect in ("prec", "recall", "f1"))),
-    "hotpotqa": _official(
-        *(f"{part}{statistic}" for part in ("", "sp_", "joint_") for statistic in ("em", "f1", "prec", "recall"))
-    ),
+    "claims": (*_official(("abstract_", "sentence_"), "precision recall f1"), Measure("label_accuracy")),
+    "r4c": _official(("e_", "r_", "er_"), "prec recall f1"),
+    "hotpotqa": _official(("", "sp_", "joint_"), "em f1 prec recall"),
 }
 """The measures of each mode over all hops, in the order in which tables show them."""
 
@@ -223,7 +215,7 @@ _HOP: Final = "0|[1-9][0-9]{0,5}"
 def enter(mode: str, names: Sequence[str]) -> None:
     """Enter the measures of a task that the table does not have, the first of which ranks its leaderboards."""
     if mode not in MEASURES:
-        MEASURES[mode], _HEADLINES[mode] = _official(*names), (names[0],)
+        MEASURES[mode], _HEADLINES[mode] = tuple(map(Measure, names)), (names[0],)
         _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
 
 
