@@ -197,9 +197,12 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
 
 @contextlib.contextmanager
 def lines_of(given: Input) -> Iterator[Iterator[str]]:
-    """The lines of a file as it is stored, each with its line feed. Raises InputError, and UnicodeDecodeError."""
+    """The lines of a file as it is stored, each with its line feed. Raises InputError also while they are read."""
     with open_source(given, decompress=False) as source:
-        yield io.TextIOWrapper(source.binary, "utf-8", newline="\n")
+        try:
+            yield io.TextIOWrapper(source.binary, "utf-8", newline="\n")
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8", file=source.name) from None
 
 
 def rereadable(given: Input) -> Input:

@@ -19,7 +19,7 @@ from cs_score.base.sources import Input, InputDigest, name_of, open_source, plai
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
-from cs_score.coldstart.queries import QuerySet, has_slot, language_code, parse_query_id
+from cs_score.coldstart.queries import QuerySet, has_slot, language_code, read_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _MOST_KNOWN: Final = 1 << 18  # answers that are remembered: with their texts they need some 80 MB
@@ -250,11 +250,8 @@ class Loading:
         return query
 
     def _parsed(self, full_id: str, number: int) -> LinkedQuery:
-        parts = parse_query_id(full_id)
-        if parts is None:
-            problem = f'unexpected argument: "{full_id}" sent to parse_queryid'
-            remedy = "this is no query id; it should end in ten or twelve hexadecimal digits"
-            raise self._error(number, problem, remedy, "UNPARSABLE_QUERY_ID")
+        remedy, code = "this is no query id; it should end in ten or twelve hexadecimal digits", "UNPARSABLE_QUERY_ID"
+        parts = read_query_id(full_id, remedy, file=self._file, place=f"line {number}", code=code)
         found: LinkedQuery | None = None
         loaded = self.table.by_id.get(parts.short)
         follow_on = self.links.follow_on(parts.short)
@@ -326,10 +323,10 @@ class Loading:
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
         is_clear = provenance[:4] in self._clear_starts
-        if query.is_ldc and parse_query_id(f"{query.full_id}_{target}") is None:
-            problem = f'unexpected argument: "{query.full_id}_{target}" sent to parse_queryid'
+        if query.is_ldc:
+            full_id, place = f"{query.full_id}_{target}", f"line {number}"
             remedy = "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits"
-            raise self._error(number, problem, remedy, "QUERY_NOT_EXPANDED")
+            read_query_id(full_id, remedy, file=self._file, place=place, code="QUERY_NOT_EXPANDED")
         if not is_clear:
             docid = tab_files.document_of(provenance) if provenance else ""
             if language_code(docid, self._edition) is None:

@@ -59,6 +59,17 @@ def parse_query_id(text: str) -> QueryId | None:
     return None
 
 
+def read_query_id(
+    text: str, remedy: str, *, file: str | None = None, place: str | None = None, code: str | None = None
+) -> QueryId:
+    """The parts of `text`. Raises InputError if it is no query id."""
+    parts = parse_query_id(text)
+    if parts is None:
+        problem = f'unexpected argument: "{text}" sent to parse_queryid'
+        raise InputError(problem, file=file, place=place, remedy=remedy, code=code)
+    return parts
+
+
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
     """The twelve-digit id of the query about an answer with this canonical provenance (rule follow-on-queries). It is
     hashed of a JSON string, text outside ASCII in a double UTF-8 encoding, as the ids published since 2017 were.
@@ -311,14 +322,8 @@ class _QueryReader:
 
     def _query(self, text_id: str, body: str) -> Query | None:
         place = Place(self._name, f"In query {text_id}")
-        parts = parse_query_id(text_id)
-        if parts is None:
-            raise InputError(
-                f'unexpected argument: "{text_id}" sent to parse_queryid',
-                file=place.file,
-                place=str(place.line),
-                remedy="a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)",
-            )
+        remedy = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
+        parts = read_query_id(text_id, remedy, file=place.file, place=str(place.line))
         body, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._fields(body, place)
         hops = max((hop for hop, tag in enumerate(SLOT_FIELDS, 1) if tag in fields), default=0)
@@ -429,28 +434,19 @@ def select_queries(
     rows = _rows_of(held or choice) if is_file else [("", text, None) for text in listed(choice)]
     for number, (ldc_id, text, limit) in enumerate(rows, 1):
         place = f"line {number}" if is_file else None
-        parts = parse_query_id(text)
-        if parts is None:
-            raise InputError(
-                f'unexpected argument: "{text}" sent to parse_queryid',
-                file=choice if is_file else "-queries",
-                place=place,
-                remedy="each line needs two columns, an LDC id and a slot-filling query id"
-                if is_file
-                else f"no file is called {text}, so it was taken for the id of a query",
-            )
-        query = queries.by_id.get(parts.short)
+        remedy = "each line needs two columns, an LDC id and a slot-filling query id"
+        if not is_file:
+            remedy = f"no file is called {text}, so it was taken for the id of a query"
+        short_id = read_query_id(text, remedy, file=choice if is_file else "-queries", place=place).short
+        query = queries.by_id.get(short_id)
         if query is None:
-            problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
+            problems.add("UNKNOWN_QUERY_ID_WARNING", short_id)
             continue
         most = len(query.slots) - 1
         hops = most if limit is None else limit
         if is_file and not 0 <= hops <= most:
-            raise InputError(
-                f"Unexpected num_slots value {hops:g} for {ldc_id} in {choice}",
-                place=place,
-                remedy=f"the hop limit of this query is 0 to {most}",
-            )
+            problem = f"Unexpected num_slots value {hops:g} for {ldc_id} in {choice}"
+            raise InputError(problem, place=place, remedy=f"the hop limit of this query is 0 to {most}")
         if query.expansions is None:
             limits = {query.short_id: int(hops)}
         else:
@@ -463,18 +459,15 @@ def select_queries(
 
 def _rows_of(given: Input) -> list[tuple[str, str, float | None]]:
     """LDC id, query id and hop limit of each line. Raises InputError where two limits of an LDC query differ."""
-    name = sources.name_of(given)
-    try:
-        with sources.lines_of(given) as lines:
-            rows = [(*_SPACES.split(line), "", "", "") for line in lines]
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", file=name) from None
+    with sources.lines_of(given) as lines:
+        rows = [(*_SPACES.split(line), "", "", "") for line in lines]
     found, limits_of = list[tuple[str, str, float | None]](), dict[str, float]()
     for number, (ldc_id, text, written, *_) in enumerate(rows, 1):
         leading = _LEADING_NUMBER.match(written)
         limit = (float(leading.group()) if leading else 0.0) if written else None
         compared = -1.0 if limit is None else limit
         if limits_of.setdefault(ldc_id, compared) != compared:
-            raise InputError(f"{ldc_id} has multiple/conflicting num_slots in {name}", place=f"line {number}")
+            problem = f"{ldc_id} has multiple/conflicting num_slots in {sources.name_of(given)}"
+            raise InputError(problem, place=f"line {number}")
         found.append((ldc_id, text, limit))
     return found

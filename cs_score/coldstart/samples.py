@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cs_score.base.display import some
-from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, Input, lines_of, name_of
-from cs_score.coldstart.queries import QuerySet, parse_query_id
+from cs_score.coldstart.queries import QuerySet, read_query_id
 from cs_score.measures import registry
 from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
 
@@ -77,32 +76,27 @@ def read_samples(given: Input) -> SampleFile:
     """Read a file of samples, which need not exist; of several with one number the last counts. Raises InputError for
     an id that cannot be parsed and for a file that cannot be read.
     """
-    name = name_of(given)
     if isinstance(given, str) and not os.path.exists(given):
         return SampleFile()
     samples: dict[str, Sample] = {}
-    blank: list[int] = []
-    repeated: list[int] = []
+    blank, repeated = list[int](), list[int]()
     known: dict[str, Draw] = {}  # the same few draws stand in every sample
-    try:
-        with lines_of(given) as lines:
-            for number, line in enumerate(lines, 1):
-                columns = _SPACE.split(line.removesuffix("\n"))
-                while len(columns) > 1 and not columns[-1]:
-                    columns.pop()
-                label, *groups = columns
-                for group in groups:
-                    if group not in known:
-                        known[group] = _read_draw(group, name, number)
-                if not line.strip():
-                    blank.append(number)
-                elif label in samples:
-                    repeated.append(number)
-                leading = _LEADING_NUMBER.match(label)
-                draws = tuple(map(known.__getitem__, groups))
-                samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", file=name) from None
+    with lines_of(given) as lines:
+        for number, line in enumerate(lines, 1):
+            columns = _SPACE.split(line.removesuffix("\n"))
+            while len(columns) > 1 and not columns[-1]:
+                columns.pop()
+            label, *groups = columns
+            for group in groups:
+                if group not in known:
+                    known[group] = _read_draw(group, name_of(given), number)
+            if not line.strip():
+                blank.append(number)
+            elif label in samples:
+                repeated.append(number)
+            leading = _LEADING_NUMBER.match(label)
+            draws = tuple(map(known.__getitem__, groups))
+            samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
     ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 
@@ -110,15 +104,9 @@ def read_samples(given: Input) -> SampleFile:
 def _read_draw(group: str, name: str, line_number: int) -> Draw:
     ldc_id, _, rest = group.partition(":")
     written = tuple(text for text in rest.split(":")[0].split(",") if text)
-    parts = [parse_query_id(text) for text in written]
-    if None in parts:
-        raise InputError(
-            f'unexpected argument: "{written[parts.index(None)]}" sent to parse_queryid',
-            file=name,
-            place=f"line {line_number}",
-            remedy="a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries",
-        )
-    return Draw(ldc_id, written, tuple(part.short for part in parts if part))
+    remedy = "a sample is NUMBER LDC_ID:QUERY_ID,QUERY_ID,... with single blanks between the LDC queries"
+    parts = [read_query_id(text, remedy, file=name, place=f"line {line_number}") for text in written]
+    return Draw(ldc_id, written, tuple(part.short for part in parts))
 
 
 ABSENT: Final = ""  # the text of a value that a sample does not have; it counts as 0

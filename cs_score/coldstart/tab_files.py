@@ -63,37 +63,28 @@ class Schema(Record):
         ]
 
 
-def _layout(name: str, columns: str) -> Schema:
-    return Schema(name, FileKind.RUN if name.endswith("run") else FileKind.ASSESSMENTS, tuple(columns.split()))
-
-
 _ANSWER: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES"
-_RUN_2015: Final = _layout(
-    "2015 run",
-    "FULL_QUERY_ID SLOT_NAME RUNID RELATION_PROVENANCE_TRIPLES VALUE VALUE_TYPE VALUE_PROVENANCE_TRIPLES CONFIDENCE",
+_OF_RUN: Final = _ANSWER.replace("VALUE ", "VALUE VALUE_TYPE ")
+_ASSESSED: Final = f"QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT"
+SCHEMAS: Final = tuple(
+    Schema(name, FileKind.RUN if name.endswith("run") else FileKind.ASSESSMENTS, tuple(columns.split()))
+    for name, columns in (
+        ("2014 run", f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE"),
+        ("2015 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE"),
+        ("2017 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE NODEID"),
+        ("2014-2015 assessments", f"ASSESSMENT_ID {_ASSESSED} PROVENANCE_ASSESSMENT VALUE_EC"),
+        (
+            "2016 assessments",
+            f"ASSESSMENT_ID {_ASSESSED} VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE",
+        ),
+        (
+            "expanded assessments",
+            f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} "
+            "VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
+        ),
+    )
 )
-RUN_2014: Final = _layout("2014 run", f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE")
-RUN_2017: Final = Schema("2017 run", FileKind.RUN, (*_RUN_2015.columns, "NODEID"))
-ASSESSMENTS_2016: Final = _layout(
-    "2016 assessments",
-    f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC "
-    "EC_MENTION_TYPE",
-)
-SCHEMAS: Final = (
-    RUN_2014,
-    _RUN_2015,
-    RUN_2017,
-    _layout(
-        "2014-2015 assessments",
-        f"ASSESSMENT_ID QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
-    ),
-    ASSESSMENTS_2016,
-    _layout(
-        "expanded assessments",
-        f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} VALUE_ASSESSMENT "
-        "PROVENANCE_ASSESSMENT VALUE_EC",
-    ),
-)
+RUN_2014, _, RUN_2017, _, ASSESSMENTS_2016, _ = SCHEMAS
 
 
 def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
