@@ -74,9 +74,9 @@ def match(
     compared = _COMPARED[discipline]
     matched: dict[int, Assessment] = {}
     for response in responses:
-        query, judgement = response.query, None
-        if response.follow_on.assessment is not None:
-            judgement = response.follow_on.judgement_of(query, response.answer)
+        query, judgement, follow_on = response.query, None, response.follow_on
+        if follow_on.assessment is not None:
+            judgement = follow_on.judgement_of(query, response.answer)
         if judgement is None and compared is not None:
             judgement = by_value.get((query.level, links.class_of_query(query), compared(response.value)))
         if judgement is not None:
@@ -177,7 +177,8 @@ class ClassTree(Struct):
                 remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
                 f"{self.root}:n:m; correct VALUE_EC",
             )
-        self.add(parent)
+        if parent != self.root and parent not in self.above:
+            self.add(parent)
         self.above[name] = parent
         self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
 
@@ -247,6 +248,7 @@ def _without_parent_class(assessment: Assessment, where: str) -> InputError:
 def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
     """Put each response into the class of its assessment, or where one without belongs, which the tree gets then."""
     members: dict[str, list[Response]] = {}
+    wrong_bins: dict[LinkedQuery, str] = {}
     for response in responses:
         query, assessment = response.query, matched.get(response.index)
         accepting = response.follow_on.accepting
@@ -254,8 +256,10 @@ def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Mat
             name = assessment.value_class
         elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
             name = accepting.value_class
+        elif query in wrong_bins:
+            name = wrong_bins[query]
         else:
-            name = f"{links.class_of_query(query)}:0"
+            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
         if name not in members:
             tree.add(name)
             members[name] = []

@@ -319,8 +319,10 @@ def node_confidence(confidences: Sequence[float], most: int | None) -> float:
     weights = _sum_of_weights(len(confidences) if most is None else most)
     if len(confidences) == 1:
         return confidences[0] / weights
-    best = sorted(confidences, reverse=True)[:most]
-    return left_sum(confidence / rank for rank, confidence in enumerate(best, 1)) / weights
+    numerator = 0.0
+    for rank, confidence in enumerate(sorted(confidences, reverse=True)[:most], 1):
+        numerator += confidence / rank
+    return numerator / weights
 
 
 @functools.cache

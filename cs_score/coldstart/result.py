@@ -133,7 +133,9 @@ def _means(rows: Iterable[ScoreRow], divisor: int) -> tuple[float, ...]:
 
 def counted_f1(rows: Iterable[ScoreRow]) -> float:
     """F1 from the sums of the counts of some rows."""
-    return sum_counts(row.counts for row in rows if row.counts is not None).f1
+    counts = [row.counts for row in rows if row.counts is not None]
+    right, answered = sum([each.right for each in counts]), sum([each.submitted - each.ignored for each in counts])
+    return float(f1(divide(right, answered), divide(right, sum([each.ground_truth for each in counts]))))
 
 
 def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoints], ...]:
