@@ -1,4 +1,4 @@
-"""The four subcommands as users meet them: options, streams, tables, statuses."""
+"""The tasks of evidence as users meet them: options, streams, tables, statuses, refusals, hostile input."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.test_every_command import on_terminal
+from tests.documents import ROOT
 from tests.evidence.command import cs_score, cs_score_process
 from tests.evidence.recorded import COMMITTED, FAMILIES, example
 
@@ -29,16 +32,25 @@ def words(family: str, *more: str) -> list[str]:
     return [family, "--gold", str(gold), "--predictions", str(predictions), *more]
 
 
+GOLD, PREDICTIONS = example("scifact")
+HOSTILE = "\x1b[31m\u202e=1\tx\n"
+
+GIVEN = ("scifact", "--gold", "gold.jsonl", "--predictions", "a.jsonl")
+TWO = ("scifact", "--gold", "gold.jsonl", "a.jsonl", "b.jsonl")
+
+
 @pytest.fixture
-def scifact_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder, made the current one, with gold.jsonl and predictions.jsonl."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder, made the current one, with gold.jsonl, a.jsonl and b.jsonl of SciFact."""
     monkeypatch.chdir(tmp_path)
-    for name, lines in zip(("gold.jsonl", "predictions.jsonl"), example("scifact")):
-        Path(name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    write("gold.jsonl", GOLD)
+    write("a.jsonl", PREDICTIONS)
+    write("b.jsonl", [*PREDICTIONS[:1], {"id": 8, "evidence": {}}, *PREDICTIONS[2:]])
     return tmp_path
 
 
-SCIFACT = ("scifact", "--gold", "gold.jsonl", "--predictions", "predictions.jsonl")
+def write(name: str, lines: Any) -> None:
+    Path(name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
 
 def test_per_item_escapes_ids(tmp_path: Path) -> None:
@@ -50,33 +62,18 @@ def test_per_item_escapes_ids(tmp_path: Path) -> None:
     assert row == ["a\\tb\\nc\\ud800" + "x" * 5000, *["0"] * 8]
 
 
-def test_tables_that_cannot_be_written_and_bad_input_leave_nothing(scifact_files: Path) -> None:
-    assert cs_score(*SCIFACT, "--per-item", "no/such/units.tsv").complaint == (
+def test_tables_that_cannot_be_written_and_bad_input_leave_nothing(folder: Path) -> None:
+    assert cs_score(*GIVEN, "--per-item", "no/such/units.tsv").complaint == (
         "Could not open no/such/units.tsv: No such file or directory; choose another --per-item"
     )
-    Path("predictions.jsonl").write_text("{")
-    assert cs_score(*SCIFACT, "--per-item", "units.tsv").status == 1
-    assert sorted(os.listdir()) == ["gold.jsonl", "predictions.jsonl"]
-
-
-def test_text_from_inputs_cannot_drive_a_terminal(tmp_path: Path) -> None:
-    bad = "\x1b[31m\u202e\ud800\r\nclaim 2"
-    claim = {"id": 1, "evidence": {bad: [{"sentences": [bad], "label": bad}]}}
-    prediction = {"id": 1, "evidence": {bad: {"sentences": [bad], "label": "SUPPORT"}}}
-    for name, line in (("gold", claim), ("predictions", prediction)):
-        (tmp_path / name).write_text(json.dumps(line))
-    command = ("scifact", "--gold", tmp_path / "gold", "--predictions", tmp_path / "predictions")
-    outcome = cs_score("explain", *command, "--unit", "1")
-    assert outcome.status == 0
-    assert "abstract \\x1b[31m\\u202e\\ud800\\r\\nclaim 2: relevant" in outcome.out.splitlines()
-    prediction["evidence"] = {bad: {"sentences": [], "label": bad}}
-    (tmp_path / "predictions").write_text(json.dumps(prediction))
-    assert "label '\\x1b[31m\\u202e\\ud800\\r\\nclaim 2' is not one of" in cs_score(*command).complaint
+    Path("a.jsonl").write_text("{")
+    assert cs_score(*GIVEN, "--per-item", "units.tsv").status == 1
+    assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "gold.jsonl"]
 
 
 @pytest.mark.parametrize("role", ["--gold", "--predictions"])
-def test_standard_input_and_compressed_files(scifact_files: Path, role: str) -> None:
-    arguments = [*SCIFACT, "--json"]
+def test_standard_input_and_compressed_files(folder: Path, role: str) -> None:
+    arguments = [*GIVEN, "--json"]
     position = arguments.index(role) + 1
     data, expected = Path(arguments[position]).read_bytes(), cs_score(*arguments).scores
     arguments[position] = "-"
@@ -87,22 +84,22 @@ def test_standard_input_and_compressed_files(scifact_files: Path, role: str) -> 
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("words", "message"),
     [
-        (),
-        ("--gold", "x"),
-        ("--predictions", "x"),
-        ("--gold", "-", "--predictions", "-"),
-        ("--gold", "x", "--predictions", "y", "--explain", "1"),
-        ("--gold", "x", "--predictions", "y", "--no-such-option"),
-        ("--gold", "x", "--predictions", "y", "z"),
+        ((*GIVEN[:3],), "--predictions FILE must be given"),
+        ((*GIVEN, "--explain", "1"), "--explain is no option but a command: cs-score explain scifact"),
+        ((*GIVEN, "z"), "too many words: z; several systems are compared by cs-score compare"),
+        (("analyze", *GIVEN, "--measure", "abstract_label_only"), "; did you mean abstract_label_only_"),
+        (("analyze", *GIVEN, "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be stan"),
+        (("diff", *TWO[:-1]), "name two files of predictions, A and B, not 1"),
+        (("diff", *TWO, "--gold", "-"), "standard input cannot be read once for each of the two"),
+        (("diff", *TWO, "--measure", "em"), "no measure called em; there are "),
     ],
 )
-def test_wrong_usage(arguments: tuple[str, ...]) -> None:
-    outcome = cs_score("claims", *arguments)
-    assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err.startswith("cs-score: ")
-    assert outcome.err.count("\n") == 1
+def test_wrong_usage(words: Sequence[str], message: str, folder: Path) -> None:
+    outcome = cs_score(*words)
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert message in outcome.err
 
 
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +116,59 @@ def test_ordinary_scoring_imports_no_numpy(family: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script, *words(family)], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
+    found = json.loads(cs_score("diff", *TWO, "--format", "json", "--seed", "5").out)
+    compared = json.loads(
+        cs_score("compare", *TWO, "--format=json", "--seed", "5", "--measure", "abstract_label_only_f1").out
+    )
+    (pair,) = compared["measures"][0]["pairs"]
+    assert found["interval"]["point"] == pair["difference"]
+    assert [found["interval"][side] for side in ("low", "high")] == [pair["low"], pair["high"]]
+    assert found["p"] == {"randomisation": pair["p"], "bootstrap": pair["p_bootstrap"]}
+    assert found["resampling"] == compared["resampling"]
+
+
+@pytest.mark.parametrize("words", [("analyze", *GIVEN), ("diff", *TWO), ("explain", *GIVEN, "--unit", HOSTILE)])
+def test_hostile_text_is_escaped_and_lines_fit(words: Sequence[str], folder: Path) -> None:
+    gold = {"id": HOSTILE, "evidence": {HOSTILE: [{"sentences": [HOSTILE * 99], "label": HOSTILE}]}}
+    write("gold.jsonl", [gold])
+    write("a.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE * 2: {"sentences": [HOSTILE], "label": "SUPPORT"}}}])
+    write("b.jsonl", [{"id": HOSTILE, "evidence": {HOSTILE: {"sentences": [HOSTILE * 99], "label": "SUPPORT"}}}])
+    outcome = cs_score(*words)
+    assert outcome.status == 0
+    texts = [outcome.out, outcome.err]
+    if words[0] != "explain":
+        assert cs_score(*words, "-o", "t").status == cs_score(*words, "-o", "found.json").status == 0
+        texts += [path.read_text("utf-8") for path in (folder / "t").iterdir()]
+        assert max(map(len, outcome.out.splitlines())) < 160
+        document = json.loads((folder / "found.json").read_text("ascii"))
+        assert document["mistakes" if words[0] == "analyze" else "answers"][-1]["unit"] == HOSTILE
+    for text in texts:
+        assert not {"\x1b", "\u202e", "\r"} & set(text)
+        assert text in (outcome.out, outcome.err) or len({line.count("\t") for line in text.splitlines()}) <= 1
+
+
+def test_a_terminal_has_colours_and_narrow_tables(folder: Path) -> None:
+    paths = [str(folder / word) if word.endswith(".jsonl") else word for word in ("diff", *TWO)]
+    write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
+    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
+    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1")
+    assert "-0.5714" in plain
+    assert "\x1b" not in plain
+    table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", ["analyze", "diff"])
+@pytest.mark.parametrize("mode", FAMILIES)
+def test_the_first_screen_has_forty_lines_of_eighty_columns(verb: str, mode: str) -> None:
+    ending = "json" if mode in ("r4c", "hotpotqa") else "jsonl"
+    files = [f"assessments/{mode}-gold.{ending}", *(f"submissions/{mode}-{side}.{ending}" for side in "ab")]
+    words = [verb, mode, *(str(ROOT / file) for file in files[: 2 if verb == "analyze" else 3])]
+    first, whole = (cs_score(*words, *more).out.splitlines() for more in ((), ("--all",)))
+    assert len(first) <= 40
+    assert max(map(len, first)) <= 80
+    assert len(whole) > len(first)
+    assert "--all shows every" in first[-1]

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from cs_score.analysis.evidence.documents import Analysis, Mistake
+from cs_score.base.errors import InputError, UsageError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
 from tests.evidence.recorded import example
-from tests.evidence.worlds import analyze
+from tests.evidence.worlds import analyze, explain
 
 Json = Any
 
@@ -271,3 +272,28 @@ def test_what_no_prediction_can_meet_is_no_mistake(question: Json) -> None:
     analysis = analyze(hotpotqa.MODE.score([question], {"answer": {}, "sp": {}}))
     assert analysis.mistakes == ()
     assert analysis.budget[-1].cumulated == 0.0
+
+
+# ---- Explanations
+
+
+def test_a_repeated_id_is_told_each_time() -> None:
+    gold = [{"id": 5, "evidence": {"1": [{"sentences": [each], "label": "SUPPORT"}]}} for each in (1, 2)]
+    predictions = [{"id": 5, "evidence": {"1": {"label": "SUPPORT", "sentences": [1]}}} for _ in range(2)]
+    first, second = explain(scifact.MODE.score(gold, predictions), [5], "sentence_label_f1").units
+    assert (first.occurrence, first.mistakes, first.scores["sentence_label_f1"]) == (1, (), 1.0)
+    assert (second.occurrence, [mistake.occurrence for mistake in second.mistakes]) == (2, [2, 2])
+
+
+def test_a_question_that_gold_repeats_has_its_mistakes_each_time() -> None:
+    question = {"_id": "q", "answer": "yes", "supporting_facts": []}
+    found = explain(hotpotqa.MODE.score([question, question], {"answer": {"q": "no"}, "sp": {}}), ["q"])
+    assert [(unit.occurrence, len(unit.mistakes)) for unit in found.units] == [(1, 1), (2, 1)]
+
+
+def test_what_cannot_be_explained() -> None:
+    result = scifact.MODE.score(GOLD, PREDICTIONS)
+    with pytest.raises(InputError, match="<gold>: no claim 71 was scored; did you mean 7"):
+        explain(result, [71])
+    with pytest.raises(UsageError, match="no measure called em"):
+        explain(result, [7], "em")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.evidence.documents import Analysis, Mistake
 from cs_score.base.errors import InputError
-from cs_score.base.records import to_builtins
+from cs_score.base.records import replace, to_builtins
 from tests.evidence.recorded import COMMITTED, SHARED, Case, cases, name
-from tests.evidence.worlds import WORLDS, Json, World, analyze, replaced, scored_worlds
+from tests.evidence.worlds import WORLDS, Json, World, analyze, explain, replaced, scored_worlds
 
 TOLERANCE: Final = 1e-12
 
@@ -152,3 +152,26 @@ def test_groups_add_up_to_the_whole(mode: str, data: st.DataObject) -> None:
         assert sum(group.mistakes for group in groups) == len(analysis.mistakes)
         for column, total in totals.items():
             assert sum(group.counts[column] for group in groups) == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(data=st.data())
+def test_units_explained_are_those_of_the_analysis(mode: str, data: st.DataObject) -> None:
+    """Each unit once; together they add up to the totals, and have all mistakes."""
+    _, result = data.draw(scored_worlds(mode))
+    measure = data.draw(st.sampled_from(result.mode.measures))
+    found = explain(result, list(dict.fromkeys(result.table.ids)), measure)
+    assert sorted(str(unit.unit) for unit in found.units) == sorted(result.table.ids)
+    for column, total in zip(result.table.columns, result.table.sums()):
+        assert sum(unit.statistics[column] for unit in found.units) == pytest.approx(total, abs=1e-9)
+    mistakes = {
+        (str(unit.unit), json.dumps(to_builtins(replace(mistake, occurrence=0))))
+        for unit in found.units
+        for mistake in unit.mistakes
+    }
+    assert mistakes == {
+        (str(mistake.unit), json.dumps(to_builtins(replace(mistake, occurrence=0))))
+        for mistake in analyze(result, measure).mistakes
+    }
+    for unit in found.units:
+        assert list(unit.lines) in [result.explained(position) for position in result.positions_of(unit.unit)]
