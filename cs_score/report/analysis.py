@@ -11,28 +11,9 @@ from typing import Any, ClassVar, Final
 from cs_score.analysis.evidence.documents import as_json
 from cs_score.base.records import asdict, replace
 from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.report import page as pages
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
-from cs_score.report.page import (
-    MOST_ROWS,
-    Block,
-    Code,
-    Facts,
-    Page,
-    PageMaker,
-    Section,
-    analysis_origin,
-    charts,
-    details,
-    link,
-    openings_of,
-    precision_charts,
-    slug,
-    table_of,
-    tables,
-    unit_of,
-    unit_text,
-    with_cells,
-)
+from cs_score.report.page import Block, Code, Facts, PageMaker, Section, table_of, tables
 from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 
@@ -72,14 +53,14 @@ class AnalysisPage(PageMaker):
         """The tables of the task, by name."""
         return {layout.name: layout for layout in task_named(self.document.task).layouts(self.document)}
 
-    def page(self) -> Page:
-        self.openings = openings_of(self.document)
+    def page(self) -> pages.Page:
+        self.openings = pages.openings_of(self.document)
         of_runs, mistakes = self.is_cold_start, [self.mistakes(), self.units()]
         sections = [self.scores(), self.budget(), self.groups(), self.confusions()]
         sections += [self.confidence(), *mistakes, *self.of_cold_start()] if of_runs else mistakes
         title = self.document.run if of_runs else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
-        return Page(title, subtitle, [*sections, analysis_origin(self.document)], self.openings)
+        return pages.Page(title, subtitle, [*sections, pages.analysis_origin(self.document)], self.openings)
 
     def scores(self) -> Section:
         """The score asked about, those that people are shown first, the signature, and every score by hop."""
@@ -128,15 +109,16 @@ class AnalysisPage(PageMaker):
         )
 
         def count(row: Mapping[str, Any], _: int) -> object:
-            return link(row["count"], self._mistakes_of(row["kind"])) if row["count"] else 0
+            return pages.link(row["count"], self._mistakes_of(row["kind"])) if row["count"] else 0
 
-        found = tables(with_cells(self.layouts["budget"], count=count), self.document, is_small=True)
-        blocks: list[Block] = [about, charts(self.gain_charts(), self.step_charts()), *found]
+        found = tables(pages.with_cells(self.layouts["budget"], count=count), self.document, is_small=True)
+        blocks: list[Block] = [about, pages.charts(self.gain_charts(), self.step_charts()), *found]
         last = self.document.budget[-1]
         if lost := getattr(last, "unreachable", None):
             facts = [(f"missed classes that no answer finds: {reason}", str(many), "") for reason, many in lost.items()]
-            facts.append(("recall if all others were found", _shown(last.reachable_recall, ".4f"), ""))
-            blocks.append(Facts(facts))
+            blocks.append(
+                Facts([*facts, ("recall if all others were found", _shown(last.reachable_recall, ".4f"), "")])
+            )
         if self.is_cold_start:
             names = {
                 "merged_nodes": "nodes that merge several classes",
@@ -190,7 +172,7 @@ class AnalysisPage(PageMaker):
         shown = tuple(dict.fromkeys((*layout.shown, *layout.keys)))
         by_dimension = replace(layout, shown=shown, rows=lambda found: sorted(of(found), key=place))
         found = tables(by_dimension, self.document, "by")
-        return Section("groups", "Scores by group", (about, charts(self.group_charts()), *found))
+        return Section("groups", "Scores by group", (about, pages.charts(self.group_charts()), *found))
 
     def _dimensions(self) -> list[tuple[str, Sequence[Any]]]:
         """The groups by dimension, slot and hop before all others."""
@@ -213,7 +195,7 @@ class AnalysisPage(PageMaker):
             if len(drawn) > 1 and any(row.values for row in drawn):
                 some = f"The {_MOST_GROUPS} groups with the most mistakes. " if len(rows) > _MOST_GROUPS else ""
                 title, axes = f"Scores by {words(name)}", ("score", words(name))
-                yield dots(f"groups-{slug(name)}", title, axes, drawn, about=some, of=name)
+                yield dots(f"groups-{pages.slug(name)}", title, axes, drawn, about=some, of=name)
 
     def confusions(self) -> Section:
         """The charts and all that was counted."""
@@ -227,7 +209,7 @@ class AnalysisPage(PageMaker):
         names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
         known = [(self.layouts[key], name) for key, name in names.items() if key in self.layouts]
         found = chain(*(tables(layout, self.document, name) for layout, name in known))
-        return Section("confusions", "Confusions", (about, charts(self.confusion_charts()), *found))
+        return Section("confusions", "Confusions", (about, pages.charts(self.confusion_charts()), *found))
 
     def confusion_charts(self) -> Iterator[Drawing]:
         """Shares of a row: of the lines of a slot by category, of a label of gold by that predicted."""
@@ -240,7 +222,7 @@ class AnalysisPage(PageMaker):
         for of in dict.fromkeys(row.of for row in found):
             cells = [(row.gold, row.predicted, row.count) for row in found if row.of == of]
             title = f"Labels of each {of}, share of gold's"
-            yield _shares(f"confusions-{slug(of)}", title, ("predicted", "gold"), cells, of)
+            yield _shares(f"confusions-{pages.slug(of)}", title, ("predicted", "gold"), cells, of)
 
     # ---- Confidence
 
@@ -252,7 +234,7 @@ class AnalysisPage(PageMaker):
             facts.append(("best threshold", f"{best.threshold:g}", about))
         for over, found in document.reliability.over.items():
             facts += [(name, f"{number:.4f}", f"over {over}") for name, number in found.numbers.items()]
-        drawn = charts(self.sweep_charts(), self.reliability_charts())
+        drawn = pages.charts(self.sweep_charts(), self.reliability_charts())
         sweep = tables(self.layouts["sweep"], document, is_small=False)
         bins = tables(self.layouts["reliability"], document, is_small=True)
         return Section("confidence", "Confidence", (drawn, Facts(facts), *sweep, *bins))
@@ -266,8 +248,7 @@ class AnalysisPage(PageMaker):
             name: [(row.threshold, getattr(row, key)) for row in sweep if getattr(row, key) is not None]
             for key, name in _SERIES.items()
         }
-        text = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}"
-        mark = None
+        text, mark = f"{len(sweep)} thresholds from {sweep[0].threshold:g} to {sweep[-1].threshold:g}", None
         if best is not None:
             mark = (best.threshold, f"best: {best.threshold:g} ({best.gain:+.4f})")
             text += f"; the best is {best.threshold:g}, which gains {best.gain:+.4f}"
@@ -285,7 +266,7 @@ class AnalysisPage(PageMaker):
 
     def precision_charts(self) -> Iterator[Drawing]:
         """Precision at each rank of each query."""
-        return precision_charts(self.document)
+        return pages.precision_charts(self.document)
 
     # ---- Mistakes and units
 
@@ -302,7 +283,7 @@ class AnalysisPage(PageMaker):
             return opening(f"{each.file}:{each.line}", f"{each.kind} {name}")
 
         if self.is_cold_start:
-            layout = with_cells(
+            layout = pages.with_cells(
                 layout, Column("place", "File and line"), Column("change", "Corrected by"),
                 Column("target", "Node or class"), Column("effects"),
                 shown=("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects"),
@@ -311,7 +292,7 @@ class AnalysisPage(PageMaker):
                 target=lambda row, _: row["node"] or row["class"],
             )  # fmt: skip
         else:
-            layout = with_cells(
+            layout = pages.with_cells(
                 layout, Column("effects"), shown=("gain", "kind", "unit", "part", "predicted", "gold", "effects"),
                 unit=lambda row, _: opening(row["name"], f"query {row['name']}"), effects=effects,
             )  # fmt: skip
@@ -322,15 +303,13 @@ class AnalysisPage(PageMaker):
         return Section("costs", "Cost list", (about, *tables(layout, self.document, is_small=False)))
 
     def units(self) -> Section:
-        """All units that are explained or have mistakes in the cost list, the costliest first; each opens how it
-        scored.
-        """
+        """All units that are explained or have mistakes in the cost list, the costliest first."""
         mistakes: dict[str, list[Any]] = defaultdict(list)
-        for mistake in self.document.mistakes[:MOST_ROWS]:
-            mistakes[unit_text(mistake)].append(mistake)
+        for mistake in self.document.mistakes[: pages.MOST_ROWS]:
+            mistakes[pages.unit_text(mistake)].append(mistake)
         explained = self.document.explanations or None
         queries = {query.query: query for query in getattr(explained, "queries", ())}
-        units = dict.fromkeys((*mistakes, *queries, *map(unit_text, getattr(explained, "units", ()))))
+        units = dict.fromkeys((*mistakes, *queries, *map(pages.unit_text, getattr(explained, "units", ()))))
         rows: list[dict[str, Any]] = []
         for unit in units:
             count = len(mistakes[unit])
@@ -338,7 +317,7 @@ class AnalysisPage(PageMaker):
             target = Target("mistakes", "query" if self.is_cold_start else "unit", unit)
             row: dict[str, Any] = {
                 "unit": self.openings.opening(unit, f"query {unit}"),
-                "mistakes": link(count, target) if count else 0,
+                "mistakes": pages.link(count, target) if count else 0,
                 "largest": max(gains, default=None),
             }
             if (query := queries.get(unit)) is not None:
@@ -348,7 +327,7 @@ class AnalysisPage(PageMaker):
                 row |= {key: query.classes.get(key, 0) for key in ("found", "missed")}
             rows.append(row)
         rows.sort(key=lambda row: -(row["largest"] or 0.0))
-        name = unit_of(self.document.task)
+        name = pages.unit_of(self.document.task)
         several = ("queries" if name == "query" else f"{name}s").capitalize()
         about = f"{several} with what correcting the costliest mistake of each would gain, the costliest first."
         if self.openings.entries:
@@ -419,4 +398,4 @@ def _effects(mistake: Any) -> Cell:
     else:
         corrected = mistake.prediction
         items.append(("prediction", "left out" if corrected is None else as_json(corrected) or ""))
-    return details(f"{sum(map(bool, mistake.effects.values()))} measures", items)
+    return pages.details(f"{sum(map(bool, mistake.effects.values()))} measures", items)

@@ -154,22 +154,23 @@ def found(folder: Path, *words: str) -> Any:
 @pytest.mark.parametrize("given", [(KB,), ("--knowledge-base", "kb.txt")])
 def test_the_analysis_of_a_knowledge_base_is_that_of_its_run(given: tuple[str, ...], folder: Path) -> None:
     ours, theirs = (found(folder, "analyze", *words) for words in (given, (RUN,)))
-    assert len(ours["mistakes"]) > 5
     assert ours["added_to"] == f"{given[-1]} (resolved)"
-    for mistake, of_run in zip(ours["mistakes"], theirs["mistakes"], strict=True):
-        assert [place["line"] for place in mistake["removed"]] == [place["line"] for place in of_run["removed"]]
-        assert (mistake["effects"], mistake["added"]) == (of_run["effects"], of_run["added"])
-    for key in ("scores", "sweep", "scenarios", "policies", "groups"):
+    for each in (ours, theirs):
+        each["mistakes"] = [
+            (row["effects"], row["added"], [place["line"] for place in row["removed"]]) for row in each["mistakes"]
+        ]
+    assert len(ours["mistakes"]) > 5
+    for key in ("mistakes", "scores", "sweep", "scenarios", "policies", "groups"):
         assert ours[key] == theirs[key]
     assert given[-1] in {each["name"] for each in ours["origin"]["inputs"]}  # what was read
 
 
 def test_a_knowledge_base_is_explained_and_compared_as_its_run(folder: Path) -> None:
-    ours, theirs = (found(folder, "explain", "--line", "1", *run) for run in (("--knowledge-base", "kb.txt"), (RUN,)))
-    assert ours["lines"][0]["text"] == theirs["lines"][0]["text"]
+    lines = [found(folder, "explain", "--line", "1", run)["lines"][0]["text"] for run in (KB, RUN)]
+    assert lines[0] == lines[1]
     for words in (("gull-sf.tab.txt",), ("--policy-b", "sf")):
-        ours, theirs = (found(folder, "diff", run, *words) for run in (KB, RUN))
-        assert (ours["difference"], ours["units"]) == (theirs["difference"], theirs["units"])
+        ours, theirs = (found(folder, "diff", run, *words)["units"] for run in (KB, RUN))
+        assert ours == theirs
 
 
 @pytest.mark.parametrize("command", [("analyze",), ("explain",), ("diff", "--policy-b", "sf")])
@@ -177,6 +178,4 @@ def test_a_knowledge_base_with_errors_is_not_resolved(command: tuple[str, ...], 
     (folder / KB).write_text("KB_1\n:Entity_1\ttype\tNOTHING\n")
     outcome = score_in(folder, (*command, *SWITCHES, KB))
     assert (outcome.status, outcome.stdout) == (1, b"")
-    last = outcome.stderr.decode().splitlines()[-1]
-    assert last.startswith(f"cs-score: {KB}: ")
-    assert "a knowledge base with errors is not resolved" in last
+    assert re.search(f"cs-score: {KB}: .*a knowledge base with errors is not resolved.*\n$", outcome.stderr.decode())

@@ -8,20 +8,11 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.coldstart import groups as grouping
 from cs_score.analysis.coldstart.confidence import Best, Reliability, SweepRow, best_of, reliability_of, sweep
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
 from cs_score.analysis.coldstart.explanation.explanation import Explanations, explain_everything
-from cs_score.analysis.coldstart.groups import (
-    Confusions,
-    Group,
-    Structure,
-    confusions_of,
-    counted_table,
-    crossed,
-    groups_of,
-    structure_of,
-)
 from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
@@ -65,10 +56,10 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     top: int | UnsetType = UNSET
     mistakes: Sequence[Mistake]
     budget: Sequence[BudgetRow]
-    structure: Structure
+    structure: grouping.Structure
     table: str
-    groups: Mapping[str, Sequence[Group]]
-    confusions: Confusions
+    groups: Mapping[str, Sequence[grouping.Group]]
+    confusions: grouping.Confusions
     reliability: Reliability
     scenarios: Scenarios
     policies: Sequence[PolicyRow]
@@ -101,7 +92,7 @@ def analyze(
     ones; `by`: dimensions of groups that are crossed, such as `slot,language`; `resampling`: the settings of bootstrap
     intervals. Raises UsageError for an unknown measure or dimension, InputError for one that the run has no score of.
     """
-    chosen, crossings = scored.measure(measure), crossed(by)
+    chosen, crossings = scored.measure(measure), grouping.crossed(by)
     origin, intervals, units = scored.origin, None, drawn_units(scored.result)
     if resampling is not None:
         resampling = replace(resampling, unit=resampled_unit(scored.run.gold.has_clusters))
@@ -117,7 +108,7 @@ def analyze(
         swept = sweep(scored, effects, chosen, progress)
         mistakes = list(mistakes_of(scored, effects.editor))
         faults = list(chain.from_iterable(mistakes))
-        table = counted_table(scored, chosen, mistakes)
+        table = grouping.counted_table(scored, chosen, mistakes)
         listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
         case, is_whole = Case(scored, str(chosen)), top is None
         return Analysis(
@@ -133,10 +124,10 @@ def analyze(
             top=UNSET if top is None else top,
             mistakes=listed,
             budget=budget(effects, scored.policy, faults, [row.tally for row in table.rows], progress),
-            structure=structure_of(scored),
+            structure=grouping.structure_of(scored),
             table=table.name,
-            groups=groups_of(table, crossings, units, resampling),
-            confusions=confusions_of(scored, table),
+            groups=grouping.groups_of(table, crossings, units, resampling),
+            confusions=grouping.confusions_of(scored, table),
             reliability=reliability_of(scored, table),
             scenarios=unassessed,
             policies=under,
