@@ -602,35 +602,16 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "many", by_task=True),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
-    "validate-queries": Entry(
-        BEFORE, "Validate queries, and split them by entry point", "companions", follows=FOLLOWED
-    ),
+    "validate-queries": _before("Validate queries, and split them by entry point"),
     "expand-queries": _before("Superseded by validate-queries -expand"),
-    "generate-queries": Entry(
-        BEFORE, "Make the queries of the first round, or those of the second from a run", "companions", follows=FOLLOWED
-    ),
+    "generate-queries": _before("Make the queries of the first round, or those of the second from a run"),
     "package-output": _before("Put the answers to both rounds into one run"),
-    "validate-assessments": Entry(
-        BEFORE, "Validate assessments, and sort them by language", "companions", follows=FOLLOWED
+    "validate-assessments": _before("Validate assessments, and sort them by language"),
+    "validate-kb": _before(
+        "Validate a knowledge base, and write it in the formats of the evaluations", "knowledge_base"
     ),
-    "validate-kb": Entry(
-        BEFORE,
-        "Validate a knowledge base, and write it in the formats of the evaluations",
-        "knowledge_base",
-        follows=FOLLOWED,
-    ),
-    "resolve-queries": Entry(
-        BEFORE,
-        "Ask queries of a validated knowledge base; the answers become a run",
-        "knowledge_base",
-        follows=FOLLOWED,
-    ),
-    "apply-k": Entry(
-        BEFORE,
-        "Keep at most K documents for each node of a run, without checking anything",
-        "companions",
-        follows=FOLLOWED,
-    ),
+    "resolve-queries": _before("Ask queries of a validated knowledge base; the answers become a run", "knowledge_base"),
+    "apply-k": _before("Keep at most K documents for each node of a run, without checking anything"),
     "samples": _before("Write bootstrap resamples of LDC queries, for the switch -samples", follows="1.1"),
     "problems": Entry(ABOUT, "Explain problem codes: what is wrong, an example, what to do", "about"),
     "schema": Entry(ABOUT, "Print the JSON Schema of what cs-score writes", "about"),
