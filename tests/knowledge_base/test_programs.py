@@ -10,18 +10,6 @@ from tests.knowledge_base.invented import ANN, FAMILY, Inputs
 from tests.preparation.invented import AskedQuery
 
 
-def test_the_diff_shows_repairs_beside_their_lines_and_can_be_applied(inputs: Inputs) -> None:
-    inputs.kb(*FAMILY[:5], FAMILY[6], ":Entity_2\tlink\tKB:7 # good")
-    outcome = inputs.validate("--diff", "-output", "tac")
-    shown = outcome.stdout.decode().splitlines()
-    assert shown[:2] == ["--- kb.tac", "+++ kb.tac (validated)"]
-    assert '+:Entity_2\tcanonical_mention\t"Bo"\tENG_1:20-21\t1.0' in shown
-    assert "+:Entity_2\tper:parents\t:Entity_1\tENG_1:6-21\t0.5" in shown
-    assert "+:Entity_2\tlink\tKB:7\t\t1.0# good" in shown
-    added = [line[1:] for line in shown if line[:1] in "+ " and not line.startswith("+++")]
-    assert sorted(added) == sorted(filter(None, inputs.lines("kb.tac.valid")))
-
-
 @pytest.mark.parametrize("ending", ["json", "tsv", "sarif"])
 def test_problems_come_with_column_text_and_repair(ending: str, inputs: Inputs) -> None:
     inputs.kb(*FAMILY, ":Entity_1\tper:spouses\tEntity_2\tENG_1:6-400\t1", ":Entity_1\tmention\tAnn\tENG_1:6-8")

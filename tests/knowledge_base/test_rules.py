@@ -204,13 +204,6 @@ def test_2_3_missing_columns_of_a_predicate_are_empty(line: str, reported: str, 
         assert ":Entity_2\tper:\t:Entity_1\tENG_1:6-21\t0.5" in inputs.lines("kb.tac.valid")
 
 
-def test_18_2_only_the_closing_line_goes_to_standard_output(inputs: Inputs) -> None:
-    inputs.kb(*FAMILY[:-5])
-    outcome = inputs.call("validate-kb", "-error_file", "StdOut", "-labels", "X", "kb.tac")
-    assert outcome.stdout == b"WARNING: 'TAC' not included in output labels\n1 warning encountered\n"
-    assert b"No inverse relation asserted" in outcome.stderr
-
-
 def test_18_18_reports_and_statistics_are_overwritten_and_outputs_refused(inputs: Inputs) -> None:
     """A missing folder of outputs is made (18.1)."""
     inputs.kb()

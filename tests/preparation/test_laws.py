@@ -123,13 +123,6 @@ def test_exception_eight_columns_are_limited_only_once_they_have_node_ids(inputs
     assert (len(written(first)), len(written(second))) == (2, 1)
 
 
-def test_exception_a_query_node_id_makes_one_node_of_all_lines(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(more="<nodeid>n</nodeid>"))
-    inputs.lines(RunLine(), RunLine("Cy", node=":E2"))
-    first, second = _again(inputs, "-justifications", "1:1")
-    assert (len(written(first)), len(written(second))) == (2, 1)
-
-
 def test_exception_lines_that_become_equal_apart_from_each_other(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine("Cy"), RunLine(type="per"))
     first, second = _again(inputs, "-justifications", "M:M")

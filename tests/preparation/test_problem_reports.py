@@ -15,7 +15,7 @@ from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
-from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
+from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, RunLine
 
 
 def _problems(inputs: Inputs, *words: str, ending: str = "json") -> str:
@@ -108,20 +108,6 @@ def test_fatal_conditions_are_problems_with_a_code(inputs: Inputs) -> None:
     assert [one["code"] for one in _found(inputs, "validate-run", "q.xml", "nope")] == ["FILE_MISSING"]
 
 
-def test_every_program_that_checks_writes_reports(inputs: Inputs) -> None:
-    inputs.lines(Judged(), Judged(), name="qrel")
-    inputs.lines(RunLine(), RunLine())
-    inputs.write("empty", "")
-    calls = {
-        ("validate-assessments", "q.xml", "qrel"): ["DUPLICATE_LINE"],
-        ("validate-queries", "q.xml", "new.xml"): [],
-        ("generate-queries", "q.xml", "new2.xml", "run.tab"): ["DUPLICATE_LINE"],
-        ("package-output", "q.xml", "run.tab", "empty", "new.tab"): ["EMPTY_FILE", "DUPLICATE_LINE"],
-    }
-    for words, codes in calls.items():
-        assert sorted(one["code"] for one in _found(inputs, *words)) == sorted(codes)
-
-
 @pytest.mark.parametrize(
     ("case", "code"),
     [
@@ -134,15 +120,6 @@ def test_the_scorer_reports_what_it_finds_while_it_scores(case: str, code: str, 
     words = ["-expand", "CSSF17", "-output_file", "out", "--problems", "problems.json", *files]
     problems = json.loads(score_in(tmp_path, words).files["problems.json"])["problems"]
     assert [one["code"] for one in problems] == [code]
-
-
-def test_a_name_that_asks_for_no_format_is_refused_before_anything_is_read(inputs: Inputs) -> None:
-    outcome = inputs.call("validate-run", "--problems", "p.txt", "nope.xml", "nope")
-    assert outcome.status == 255
-    assert outcome.stderr == (
-        b"cs-score validate-run: --problems takes a file; did you mean --problems problems.json? "
-        b"p.txt does not end in .json, .tsv or .sarif (perhaps compressed)\n"
-    )
 
 
 def test_occurrences_count_what_the_log_counts() -> None:

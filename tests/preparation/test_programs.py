@@ -22,12 +22,6 @@ from cs_score.preparation.pooling import Depth
 from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 
-def test_the_program_that_was_replaced_says_so_whatever_it_is_given(inputs: Inputs) -> None:
-    outcome = inputs.call("expand-queries", "-bogus", "x")
-    assert (outcome.status, outcome.stdout, outcome.files) == (0, b"", {})
-    assert b"has been superseded by cs-score validate-queries -expand" in outcome.stderr
-
-
 def test_all_fatal_conditions_are_listed_before_the_one_that_ends_the_program(inputs: Inputs) -> None:
     inputs.write("docs", "ENG_A\t9\nENG_1\t99\n")
     inputs.lines(

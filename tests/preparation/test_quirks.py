@@ -79,19 +79,10 @@ def _queries(inputs: Inputs, *words: str) -> tuple[int, str, str]:
     return outcome.status, outcome.files.get("out.xml", b"").decode(), report.decode()
 
 
-def test_quirks_15_to_18_misfits_and_errors_of_queries(inputs: Inputs) -> None:
-    inputs.queries(AskedQuery(enttype="org"))
-    status, output, report = _queries(inputs, "-types", "delete-slot")
-    assert (status, output, "Missing query field: SLOT0" in report) == (255, "", True)
+def test_places_that_do_not_fit_cut_the_slot_that_does_not_fit(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(slots=("per:cities_of_residence", "gpe:residents_of_country", CHILDREN)))
     status, output, _ = _queries(inputs, "-subtypes", "delete-slot")  # the slot that does not fit
     assert (status, re.findall("<slot.*?>(.*?)<", output)) == (0, ["per:cities_of_residence"])
-    inputs.queries(AskedQuery(slots=("per:no_such_slot",)))
-    status, output, report = _queries(inputs)
-    assert (status, output[-13:], report[-20:]) == (255, "</query_set>\n", "1 error encountered\n")
-    inputs.queries(AskedQuery("CSX_0002", enttype="org"))
-    _, _, report = _queries(inputs, "-types", "delete-query")
-    assert "In 0002, type of org does not match domain of per:children" in report
 
 
 def test_quirk_20_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: Inputs) -> None:
