@@ -338,30 +338,6 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     return base
 
 
-def resolve_knowledge_bases(
-    files: Iterable[Input],
-    queries: QuerySet,
-    new_log: Callable[[], ProblemLog] = ProblemLog,
-    known: Collection[Input] = (),
-) -> Preparation:
-    """Put runs in the place of the knowledge bases among files, as validate-kb and resolve-queries make them.
-
-    `known` are files that are knowledge bases whatever they look like; `new_log` makes the log of problems of each.
-    Raises InputError where one cannot be resolved; one with errors is reported by the `check` of its `PreparedRun`, and
-    has no run.
-    """
-    prepared = Preparation()
-    asked = list(queries.scored_by_default())
-    for member in chain.from_iterable(map(members, files)):
-        if member in known or is_knowledge_base(member):
-            run, resolved = _resolved(rereadable(member), asked, new_log())
-            prepared.runs.append(run)
-            prepared.files += [] if resolved is None else [resolved]
-        else:
-            prepared.files.append(member)
-    return prepared
-
-
 def prepared_files(
     files: Sequence[Input],
     queries: QuerySet,
@@ -375,13 +351,20 @@ def prepared_files(
 ) -> Preparation:
     """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
 
+    `known` are files that are knowledge bases whatever they look like; `new_log` makes the log of problems of each run.
     `met` is called with each run that was prepared, and raises InputError for one that must not be scored. Where
-    `folders_are_runs` no knowledge base is looked for beside those that are `known`, and without these a folder is
-    validated as one run.
+    `folders_are_runs` and none is known no knowledge base is looked for, and a folder is validated as one run. Raises
+    InputError where one cannot be prepared.
     """
-    prepared = Preparation(list(files))
-    if known or not folders_are_runs:
-        prepared = resolve_knowledge_bases(files, queries, new_log, known)
+    prepared, asked = Preparation(), list(queries.scored_by_default())
+    has_bases = bool(known) or not folders_are_runs
+    for given in chain.from_iterable(map(members, files)) if has_bases else files:
+        if has_bases and (given in known or is_knowledge_base(given)):
+            run, resolved = _resolved(rereadable(given), asked, new_log())
+            prepared.runs.append(run)
+            prepared.files += [] if resolved is None else [resolved]
+        else:
+            prepared.files.append(given)
     for one in prepared.runs:
         met(one)
     if validate:
