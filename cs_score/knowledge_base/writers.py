@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from html import escape
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -66,14 +66,11 @@ def _capitalized(text: str | None) -> str:
     return text[:1].upper() + text[1:] if text else ""
 
 
-_InDocument: TypeAlias = dict[tuple[str, str], Assertion]
-"""Node and document -> the mention of that node there which stands for it."""
-
-
 def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     """The files below the folder."""
-    canonical: _InDocument = {}
-    normalized: _InDocument = {}  # of several the first recorded (17, rule 4)
+    # By node and document the mention that stands for the node there; of several normalized ones the first recorded.
+    canonical: dict[tuple[str, str], Assertion] = {}
+    normalized: dict[tuple[str, str], Assertion] = {}
     for assertion in base.assertions:
         key = (assertion.subject.name, assertion.provenance.docid)
         if assertion.verb.name == CANONICAL:
@@ -90,10 +87,19 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
         linked: dict[str, list[str]] = defaultdict(list)
         argument_lines = []
         for number, argument in enumerate(arguments, 1):
-            event = f"{base.run_id}{argument.subject.name}.{docid}"
-            argument_lines.append(_line(f"{event}.{number}", docid, argument, canonical, normalized))
+            key, verb = (argument.object, docid), argument.verb.name.capitalize()
+            argument_id = f"{base.run_id}{argument.subject.name}.{docid}.{number}"
+            node_type = ".".join(part.capitalize() for part in (argument.subject.type or "").split("."))
+            text = place = ""
+            if (mention := canonical.get(key)) is not None:
+                text, place = mention.text, short_form(mention.provenance.parts.justification)
+            if argument.object.startswith(":String") and key in normalized:
+                text = normalized[key].text
+            parts = map(short_form, argument.provenance.parts[1:])
+            columns = (argument_id, docid, node_type, verb, text, place, *parts, _capitalized(argument.realis))
+            argument_lines.append("\t".join((*columns, argument.confidence)) + "\n")
             if argument.realis != "generic":
-                linked[argument.subject.name].append(f"{event}.{number}")
+                linked[argument.subject.name].append(argument_id)
         yield "arguments", docid, encoded(argument_lines)
         if linked:
             links = (f"{base.run_id}{name}.{docid}\t{' '.join(sorted(linked[name]))}\n" for name in sorted(linked))
@@ -103,18 +109,6 @@ def argument_files(base: KnowledgeBase) -> Iterator[FolderFile]:
     if in_corpus:
         lines = (f"{base.run_id}{name}\t{' '.join(sorted(in_corpus[name]))}\n" for name in sorted(in_corpus))
         yield "corpusLinking", "corpusLinking", encoded(lines)
-
-
-def _line(argument_id: str, docid: str, argument: Assertion, canonical: _InDocument, normalized: _InDocument) -> str:
-    mention = canonical.get((argument.object, docid))
-    text = mention.text if mention is not None else ""
-    if argument.object.startswith(":String") and (argument.object, docid) in normalized:
-        text = normalized[argument.object, docid].text
-    node_type = ".".join(part.capitalize() for part in (argument.subject.type or "").split("."))
-    place = short_form(mention.provenance.parts.justification) if mention is not None else ""
-    parts = "\t".join(map(short_form, argument.provenance.parts[1:]))
-    head = f"{argument_id}\t{docid}\t{node_type}\t{argument.verb.name.capitalize()}\t{text}\t{place}\t{parts}"
-    return f"{head}\t{_capitalized(argument.realis)}\t{argument.confidence}\n"
 
 
 _KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
