@@ -38,7 +38,10 @@ def test_scoring_imports_nothing_that_few_calls_need(tmp_path: Path) -> None:
 
 
 def test_the_package_by_itself_imports_next_to_nothing() -> None:
-    assert len([name for name in _imported("import cs_score") if name.startswith("cs_score")]) < 5
+    imported = _imported("import cs_score")
+    assert len([name for name in imported if name.startswith("cs_score")]) < 5
+    assert not imported & {*HEAVY, "click", "cs_score.coldstart"}
+    assert not _imported("import cs_score; cs_score.score") & {"numpy", "pandas", "scipy"}
 
 
 def test_the_first_page_loads_few_modules() -> None:

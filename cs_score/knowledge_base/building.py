@@ -100,7 +100,7 @@ class Repetitions:
     def __init__(self, multiple: Multiple, findings: Findings, *, one_value: bool) -> None:
         self._key, self._findings, self._one_value = _KEYS[multiple], findings, one_value
         # By relation and what repetitions have in common.
-        self._alive: dict[tuple[_Relation, str], Assertion] = {}
+        self._alive: dict[tuple[Node, str, str, str], Assertion] = {}
         self._values: dict[tuple[Node, str], _Values] = defaultdict(_Values)
         # By relation, where one of its assertions is watched.
         self._passes: dict[_Relation, _Passes] = {}
@@ -110,9 +110,10 @@ class Repetitions:
 
         `written` is the provenance as the column reads by itself, which is what earlier ones are compared with.
         """
-        verb, relation = new.verb, _relation(new)
-        known = self._alive.get((relation, self._key(written)))
-        has_to_look = known is not None or relation in self._passes  # as a rule nothing was said before
+        verb = new.verb
+        key = (new.subject, verb.name, new.object, self._key(written))
+        known = self._alive.get(key)
+        has_to_look = known is not None or bool(self._passes)  # as a rule nothing was said before
         is_repetition = has_to_look and not verb.may_repeat and self._repeats(new, written, known)
         if self._one_value and verb.predicate.single:
             values = self._values[new.subject, verb.name]
@@ -122,9 +123,9 @@ class Repetitions:
             if not (is_repetition or new.is_omitted):
                 values.add(new)
         if not (is_repetition or verb.may_repeat or new.is_inferred or new.is_omitted):
-            self._alive[relation, self._key(new.provenance)] = new
+            self._alive[key if new.provenance is written else (*key[:3], self._key(new.provenance))] = new
             if new.provenance.problems:
-                self._passes.setdefault(relation, _Passes()).watched.append(new)
+                self._passes.setdefault(key[:3], _Passes()).watched.append(new)
         return not is_repetition
 
     def _repeats(self, new: Assertion, written: ProvenanceList, known: Assertion | None) -> bool:
@@ -147,7 +148,7 @@ class Repetitions:
 
     def has_stated(self, subject: Node, name: str, object_: str, provenance: ProvenanceList) -> bool:
         """Whether an assertion with this provenance is known to have been recorded; False may mean either."""
-        known = self._alive.get(((subject, name, object_), provenance.key))
+        known = self._alive.get((subject, name, object_, provenance.key))
         return known is not None and known.provenance.text == provenance.text
 
     def omit(self, assertion: Assertion) -> None:

@@ -148,10 +148,11 @@ class ValidatedKb:
             for subject, predicate, node, text, provenance, confidence, kind, other in split_lines(block):
                 number += 1
                 if predicate == CANONICAL and CANONICAL not in self._slots:
-                    canonical.append((predicate, number, subject, node or text, provenance, confidence))
+                    canonical.append((CANONICAL, number, subject, node or text, provenance, confidence))
                 elif predicate in wanted:
                     if predicate != NAMED or NAMED in self._slots or provenance.partition(":")[0] in self._docids:
-                        self._keep(predicate, number, subject, node or text, provenance, confidence)
+                        docid = provenance.partition(":")[0]
+                        self._keep(predicate, number, subject, node or text, provenance, confidence, docid)
                 elif kind:
                     self.types[subject] = kind
                 elif other:
@@ -160,7 +161,7 @@ class ValidatedKb:
         asked = {name for facts in self.slots.values() for fact in facts for name in (fact.subject, fact.object)}
         for line in canonical:
             if line[2] in asked:
-                self._keep(*line)
+                self._keep(*line, docid=line[4].partition(":")[0])
         for facts in self.canonical.values():
             facts.sort(key=_line)
 
@@ -189,18 +190,19 @@ class ValidatedKb:
             if _SPAN.fullmatch(span) is None:
                 raise illegal(f"illegal offset specification: {span}")
         if not predicate.endswith(_GENERIC):  # which count for nothing
-            self._keep(predicate, number, subject, object_, provenance, confidence)
+            docid = "" if (first := first_span(provenance)) is None else first.docid
+            self._keep(predicate, number, subject, object_, provenance, confidence, docid)
 
-    def _keep(self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str) -> None:
+    def _keep(
+        self, predicate: str, line: int, subject: str, object_: str, provenance: str, confidence: str, docid: str
+    ) -> None:
         """Keep a line if somebody can ask for it."""
         has_realis = predicate.endswith(_OTHER_REALIS)
         name = predicate.rpartition(".")[0] if has_realis else predicate
-        span = first_span(provenance)
-        docid = "" if span is None else span.docid
         fact = Fact(line, subject, object_, provenance, confidence or _NO_CONFIDENCE, docid, has_realis)
         if name == CANONICAL:
             self.canonical[subject, docid].append(fact)
-        elif name == NAMED and docid in self._docids and span is not None:
+        elif name == NAMED and docid in self._docids and (span := first_span(provenance)) is not None:
             start, end = offset_value(span.start), offset_value(span.end)
             self.mentions[docid].append(Mention(start, end, line, subject, object_))
         if name in self._slots:

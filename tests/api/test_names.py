@@ -24,8 +24,6 @@ NAMES: Final = """
 """.split()
 """What users may rely on. A name that goes away breaks their programs: say so in CHANGELOG.md."""
 
-HEAVY: Final = ("numpy", "lxml", "pandas", "scipy", "click", "cs_score.api", "cs_score.coldstart")
-
 
 def test_the_public_names_are_these() -> None:
     assert cs.__all__ == NAMES
@@ -34,16 +32,6 @@ def test_the_public_names_are_these() -> None:
     assert sorted(" ".join(cs._HOMES.values()).split()) == sorted(set(NAMES) - {"__version__"})
     with pytest.raises(AttributeError, match="module 'cs_score' has no attribute 'Scorer'"):
         _ = cs.Scorer  # type: ignore[attr-defined]
-
-
-def test_importing_the_package_loads_nothing_that_is_heavy() -> None:
-    code = f"import sys, cs_score; print([name for name in {HEAVY} if name in sys.modules])"
-    assert subprocess.check_output((sys.executable, "-c", code), text=True) == "[]\n"
-
-
-def test_scoring_loads_neither_numpy_nor_pandas() -> None:
-    code = "import sys, cs_score; cs_score.score; print([m for m in ('numpy', 'pandas', 'scipy') if m in sys.modules])"
-    assert subprocess.check_output((sys.executable, "-c", code), text=True) == "[]\n"
 
 
 def documented() -> set[str]:
