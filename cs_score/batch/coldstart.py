@@ -25,6 +25,7 @@ from cs_score.batch.plan import RESERVED, InputFile, Plan, Prepared, RunFile, Ru
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import json_text
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
+from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
@@ -198,6 +199,8 @@ class PreparedColdStart(Prepared):
             files, validate = [run.file.open()], self.plan.validates
             prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), met=met)
             log = self.gold.problems.branch()
+            if not prepared.files:  # a folder that has been made since the runs were looked for
+                raise InputError(f"no file *{RUN_SUFFIX} in it", file=run.file.name, remedy="name the files of the run")
             runs = self._chosen(prepared.files)
             alone = None if runs[0].is_shared else load_prepared(self.gold, prepared, limits, log)
         except InputError as error:

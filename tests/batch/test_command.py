@@ -93,9 +93,9 @@ def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
     (bad / "columns.tab.txt").write_bytes(b"one\ttwo\n")
     (bad / "packed.tab.txt.gz").write_bytes(b"no gzip")
     shutil.copy(scored / "pool.tab", bad / "pool.tab.txt")
-    done = batch_in(scored, files=(*FILES, "bad", "missing.tab"))
+    done = batch_in(scored, files=(*FILES, "bad", "missing.tab", "out"))
     assert done.status == 1
-    assert b"3 scored; 6 failed (see out" in done.stderr
+    assert b"3 scored; 7 failed (see out" in done.stderr
     for run in ("alpha", "beta", "gamma"):
         assert contents(scored / "out" / run) == contents(scored / "plain" / run)
     failures = {row["run"]: row["failure"] for row in leaderboard(scored / "out") if row["state"] == "failed"}
@@ -106,10 +106,11 @@ def test_a_bad_run_stops_nothing_else(scored: Path) -> None:
         "packed": "packed.tab.txt.gz: cannot be read",
         "pool": "these are assessments, not a run",
         "missing": "Could not open missing.tab: No such file or directory",
+        "out": "out: no file *.tab.txt in it",  # the folder that the batch itself makes
     }
     assert {run: wanted[run] in said for run, said in failures.items()} == dict.fromkeys(wanted, True)
     assert {row["run"] for row in problems(scored / "out") if row["code"] == "FATAL"} == set(failures)
-    assert [row["rank"] for row in leaderboard(scored / "out")][3:] == [""] * 6
+    assert [row["rank"] for row in leaderboard(scored / "out")][3:] == [""] * 7
 
 
 def test_a_run_with_errors_keeps_its_rank_and_sets_the_status(world: Path) -> None:
