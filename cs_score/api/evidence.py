@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, rereadable
-from cs_score.evidence import intervals
+from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling

@@ -22,7 +22,7 @@ from cs_score.base.signature import GOLD, Origin
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, plain_name, reason_of, rereadable
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores, State
 from cs_score.coldstart.options import edition_of
-from cs_score.evidence import intervals
+from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import intervals_text, json_text, table_text, unit_blocks
 from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence

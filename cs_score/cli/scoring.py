@@ -375,7 +375,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
 
 
 def _predictions_scored(task: str, line: Line) -> PredictionsScored:
-    from cs_score.evidence import intervals
+    from cs_score.evidence.mode import intervals
     from cs_score.evidence.report import units_option
 
     given, per_item = Predictions(task, line), line.get("--per-item")

@@ -175,8 +175,3 @@ def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[obj
     wanted = {as_key(sentence) for each in sets for sentence in each["sentences"]}
     predicted = _by_key(sentence for entry in entries for sentence in entry["sentences"])
     return [sentence for key, sentence in predicted.items() if key not in wanted]
-
-
-def set_value(abstract: str, number: int, entry: Entry) -> dict[str, object]:
-    """What identifies an evidence set among the parts of a claim."""
-    return {"abstract": abstract, "set": number, "sentences": entry["sentences"]}

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry, set_value
+from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry
 from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -226,7 +226,8 @@ class Claims(AbstractsMode):
                 shown = verdict and f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
                 is_right = verdict is not None and not verdict.fn
                 is_there = verdict is not None and verdict.retrieved
-                yield Part("evidence set", set_value(document, number, each), is_right, shown if is_there else None)
+                value = {"abstract": document, "set": number, "sentences": each["sentences"]}
+                yield Part("evidence set", value, is_right, shown if is_there else None)
         wanted, label = _label(unit.gold), _label(unit.prediction)
         if wanted is not UNSET:
             yield Part("label", wanted, label == wanted, None if label is UNSET else text_of(label))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
@@ -97,7 +97,7 @@ def report_rows(
     )
 
 
-class Mode:
+class Mode(ABC):
     """A task of evidence.
 
     `unit` is what it scores (singular), `columns` the statistics of a unit. `headings` and `rows`, which name the

@@ -16,7 +16,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys, set_value
+from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -207,7 +207,7 @@ class SciFact(AbstractsMode):
                 keys = sentence_keys(each)
                 found = len(keys & there)
                 shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
-                value = set_value(abstract, number, each)
+                value = {"abstract": abstract, "set": number, "sentences": each["sentences"]}
                 yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
             for sentence in extra_sentences([] if given is None else [given], sets):
                 yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")

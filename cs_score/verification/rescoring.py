@@ -33,7 +33,7 @@ from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
-from cs_score.evidence import intervals as evidence_intervals
+from cs_score.evidence.mode import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
 from cs_score.evidence.report import result_object
 from cs_score.knowledge_base.recognition import is_knowledge_base

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pytest
 
 from cs_score.base.errors import InputError
-from cs_score.evidence import claims, hotpotqa, intervals, r4c, scifact
-from cs_score.evidence.mode import Mode, Result
+from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.mode import Mode, Result, intervals
 from cs_score.measures.registry import Ratio, divide
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import Systems, bootstrap_counts
