@@ -21,7 +21,7 @@ import pytest
 
 from cs_score.cli.main import main
 from cs_score.report.charts import Drawing, chart_bytes
-from tests.batch.command import contents, invented_runs
+from tests.batch.command import invented_runs
 from tests.coldstart.recorded import COMMITTED
 
 pytestmark = pytest.mark.timeout(120)
@@ -71,28 +71,6 @@ def _is_clean(error: bytes) -> bool:
     return not any(word in error for word in (b"Traceback", b"Exception ignored", b"Error in sys"))
 
 
-# ---- What is left behind
-
-
-@pytest.mark.parametrize(
-    "switches", [(), ("-runids", "RUN1"), ("-fields", "EC:NONE"), ("-right", "CORRECT:NONE"), None], ids=str
-)
-def test_a_large_run_leaves_no_temporary_file(folder: Path, switches: tuple[str, ...] | None) -> None:
-    """Also one that turns out to be scored whole, and one whose lines are in no order (None)."""
-    if switches is None:
-        lines = (folder / "run.tab").read_bytes().splitlines(keepends=True)
-        (folder / "run.tab").write_bytes(b"".join(reversed(lines)))
-    switches = switches or ()
-    before = _names(folder)
-    whole = _call(folder, *switches, *EXPAND, "-output_file", "w", "--parts", "1", *FILES)
-    divided = _call(folder, *switches, *PARTS)
-    assert (divided.returncode, divided.stdout, divided.stderr) == (whole.returncode, whole.stdout, whole.stderr)
-    left = _names(folder) - before
-    assert {name for name in left if name[0] not in "wo"} == set()
-    for name in left - {"w.params", "o.params"}:
-        assert (folder / f"w{name[1:]}").read_bytes() == (folder / f"o{name[1:]}").read_bytes()
-
-
 # ---- Signals
 
 
@@ -108,29 +86,6 @@ def _workers(pid: int) -> list[int]:
         assert time.monotonic() < deadline
         time.sleep(0.002)
     return found
-
-
-def _written(folder: Path) -> dict[str, bytes]:
-    found = {**contents(folder / "out"), **{path.name: path.read_bytes() for path in folder.glob("o.*")}}
-    return {name: data for name, data in found.items() if not name.endswith(".params")}
-
-
-@needs_proc
-@pytest.mark.parametrize(("words", "delay"), [(BATCH, 0.1), (PARTS, 0.0)], ids=["batch", "parts"])
-def test_workers_that_are_killed_cost_time_only(busy: Path, words: tuple[str, ...], delay: float) -> None:
-    """Whatever a worker does just then: begin, score, wait for work, hand over."""
-    assert _call(busy, *words).returncode == 0
-    calm = _written(busy)
-    shutil.rmtree(busy / "out", ignore_errors=True)
-    with subprocess.Popen([ENTRY, *words], cwd=busy, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
-        for worker in _workers(command.pid):
-            with contextlib.suppress(OSError):
-                os.kill(worker, signal.SIGKILL)
-            time.sleep(delay)
-        _, error = command.communicate(timeout=100)
-    assert _is_clean(error)
-    assert command.returncode == 0
-    assert _written(busy) == calm
 
 
 @pytest.mark.parametrize(

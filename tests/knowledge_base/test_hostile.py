@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import random
 import re
 import resource
-import signal
 import subprocess
 import sys
 import time
@@ -17,13 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import kb_generator
 from cs_score.base import outputs
 from cs_score.base.errors import OutputError
 from cs_score.knowledge_base.resolution import Mention, MentionIndex
 from cs_score.problems.log import Place, ProblemLog
-from tests.batch.command import contents, environment
-from tests.coldstart.command import score_in
+from tests.batch.command import environment
 from tests.knowledge_base.invented import FAMILY, Inputs
 
 _ALL = "tac:edl:nug:eal:sen"
@@ -130,41 +126,6 @@ def _process(folder: Path, *words: str, largest_file: int | None = None) -> subp
         cwd=folder, env=environment(), stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, preexec_fn=limit,
     )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a knowledge base that takes a while to write, and all that is written of it in `whole`."""
-    folder = tmp_path_factory.mktemp("large")
-    kb_generator.main(["30000", "5", str(folder)])
-    assert score_in(folder, ("validate-kb", "-output", _ALL, "-output_dir", "whole", "kb.tac")).status == 0
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("number", "output"), [(signal.SIGTERM, "tac"), (signal.SIGINT, "sen"), (signal.SIGKILL, "eal")]
-)
-def test_what_is_killed_while_it_writes_leaves_no_half(
-    number: signal.Signals, output: str, large: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "kb.tac").symlink_to(large / "kb.tac")
-    words = ("validate-kb", "-error_file", "log", "-output", output, "-output_dir", "out", "kb.tac")
-    with _process(tmp_path, *words) as child:
-        # As soon as something is being written, under a name of its own.
-        while child.poll() is None and not any(name.endswith(".part") for name in _names_in(tmp_path / "out")):
-            time.sleep(0.0005)
-        child.send_signal(number)
-    assert child.returncode in (0, -signal.SIGKILL, 128 + number)
-    left = [name for name in _names_in(tmp_path / "out") if not name.endswith(".part")]
-    assert number == signal.SIGKILL or left == _names_in(tmp_path / "out")  # of its own accord it goes without a trace
-    assert left or child.returncode != 0
-    for name in left:  # the signal came too late: then it is all there
-        assert contents(tmp_path / "out" / name) == contents(large / "whole" / name)
-        assert (tmp_path / "out" / name).is_dir() or filecmp.cmp(tmp_path / "out" / name, large / "whole" / name, False)
-
-
-def _names_in(folder: Path) -> list[str]:
-    return sorted(os.listdir(folder)) if folder.exists() else []
 
 
 @pytest.mark.parametrize(
