@@ -49,7 +49,7 @@ ROOMS: Final = {
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
-    "preparation": Budget(1086, 6),  # plan: 1250, 8
+    "preparation": Budget(1070, 5),  # plan: 1250, 8
     # from a knowledge base to a run
     "knowledge_base": Budget(2273, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
@@ -63,7 +63,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2138, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4225, 13),  # plan: 1900, 11
+    "cli": Budget(4224, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

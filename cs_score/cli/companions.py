@@ -27,11 +27,10 @@ from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation import queries as preparing
-from cs_score.preparation.assessments import LANGUAGES, sort_by_language
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
 from cs_score.preparation.queries import read_groups, resample_lines
-from cs_score.preparation.runs import CheckedRun, Limits, check_run, differences
+from cs_score.preparation.runs import LANGUAGES, CheckedRun, Limits, check_run, differences, sort_by_language
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.problems.reports import OPTION as PROBLEMS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import UsageError
@@ -159,7 +159,19 @@ def kept_lines(lines: Sequence[str], most: int) -> list[bool]:
         # Blank lines and comments stand below the first hop.
         levels[(query.rstrip("_").count("_") + 1 if query.rstrip("_") else 0) - 2].append(line)
     for level in sorted(levels):
-        best = _keep_best([line for line in levels[level] if kept[line.number]], most, kept)
+        nodes: dict[tuple[str, str], list[_Line]] = defaultdict(list)
+        for line in levels[level]:
+            if kept[line.number]:
+                nodes[line.query, line.node].append(line)
+        best: list[_Line] = []
+        for of_node in nodes.values():
+            documents: set[str] = set()
+            for line in sorted(of_node, key=lambda line: (-line.confidence, line.number)):
+                if len(documents) >= most or line.document in documents:
+                    kept[line.number] = False
+                else:
+                    documents.add(line.document)
+                    best.append(line)
         below = levels.get(level + 1)
         if level == -1 or below is None:  # lines of the first hop, which come next, have no parents
             continue
@@ -168,20 +180,3 @@ def kept_lines(lines: Sequence[str], most: int) -> list[bool]:
             if line.query not in answered:
                 kept[line.number] = False
     return kept
-
-
-def _keep_best(lines: Iterable[_Line], most: int, kept: list[bool]) -> list[_Line]:
-    """Discard what is beyond the limit; the lines that are left."""
-    nodes: dict[tuple[str, str], list[_Line]] = defaultdict(list)
-    for line in lines:
-        nodes[line.query, line.node].append(line)
-    best: list[_Line] = []
-    for of_node in nodes.values():
-        documents: set[str] = set()
-        for line in sorted(of_node, key=lambda line: (-line.confidence, line.number)):
-            if len(documents) >= most or line.document in documents:
-                kept[line.number] = False
-            else:
-                documents.add(line.document)
-                best.append(line)
-    return best
