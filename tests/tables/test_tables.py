@@ -46,18 +46,6 @@ def test_text_has_a_table_for_each_part_and_no_empty_column() -> None:
     ]  # fmt: skip
 
 
-def test_a_long_table_says_how_many_rows_there_are() -> None:
-    first = text(GAINS.table(DOCUMENT), top=1)
-    assert [line for line in first if "Gains" in line] == ["Gains by left (1 of 2):", "Gains by right:"]
-
-
-def test_rows_at_equal_distances_span_the_table() -> None:
-    sweep = Layout("sweep", "Sweep:", columns("threshold"), lambda numbers: [{"threshold": n} for n in numbers])
-    spread = Layout("sweep", "Sweep:", columns("threshold"), sweep.rows, most="spread")
-    assert [row for (row,) in spread.table(range(100)).for_people(top=4)[1]] == [0, 25, 50, 75]
-    assert [row for (row,) in sweep.table(range(100)).for_people(top=4)[1]] == [0, 1, 2, 3]
-
-
 def test_small_p_values_are_not_shown_as_nothing() -> None:
     tested = Layout("p", "p:", columns("p", p=Format.P), lambda values: [{"p": value} for value in values])
     assert list(text(tested.table((0.00005, 0.05))))[3:] == ["<0.0001", " 0.0500"]
