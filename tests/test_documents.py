@@ -30,6 +30,7 @@ _IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]
         ('{"a":\n  x}', "f: line 2, column 3: no JSON: Expecting value"),
         ("", "f: line 1, column 1: no JSON: Expecting value"),
         ("[1]", "f: no JSON object"),
+        (b'{"\xe9": 1}', "f: byte 3: not UTF-8"),
         (
             '{"a]]]": \n' + "[" * 100_000,
             "f: line 2, column 50: no JSON that can be read: it is nested more than 50 levels",
@@ -37,15 +38,10 @@ _IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]
         ('{"a": ' * 60 + "1" + "}" * 60, "f: line 1, column 301: no JSON that can be read: it is nested more than 50"),
     ],
 )
-def test_what_is_refused_is_named_with_its_place(text: str, message: str) -> None:
+def test_what_is_refused_is_named_with_its_place(text: str | bytes, message: str) -> None:
     with pytest.raises(InputError) as refused:
         document_in(text, "f")
     assert str(refused.value).startswith(message)
-
-
-def test_bytes_that_are_not_utf_8_are_refused_with_their_place() -> None:
-    with pytest.raises(InputError, match=r"^f: byte 3: not UTF-8$"):
-        document_in(b'{"\xe9": 1}', "f")
 
 
 def test_what_json_allows_is_read_as_it_is() -> None:
