@@ -332,9 +332,9 @@ class Predictions:
         try:
             result = self.mode.score(self.gold, file, **self._own, **progress)
         except InputError as error:
-            from cs_score.evidence.reading import advice
+            from cs_score.evidence.mode import advice
 
-            if (text := advice(self.mode.name, self.gold, file)) is not None:
+            if (text := advice(self.mode, self.gold, file)) is not None:
                 raise UsageError(text) from None
             raise error
         for notice in result.notices:

@@ -32,6 +32,9 @@ class AbstractsMode(Mode):
         MISSED_ABSTRACT,
     )
 
+    def is_gold(self, first: object) -> bool | None:
+        return "claim" in first if isinstance(first, dict) else None
+
     @abstractmethod
     def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
         """The evidence sets of each relevant abstract."""

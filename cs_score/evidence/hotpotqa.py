@@ -95,6 +95,9 @@ class HotpotQA(Mode):
         fields = reading.as_object(reading.json_document(source), "the file")
         return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
 
+    def is_gold(self, first: object) -> bool:
+        return isinstance(first, list)
+
     def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
         """By id. What is not predicted counts as 0, which a notice says."""
         pairs, notices = [], []

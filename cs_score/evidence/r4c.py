@@ -171,6 +171,9 @@ class R4C(Mode):
     def predictions(self, source: Source) -> reading.Object:
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
+    def is_gold(self, first: object) -> bool | None:
+        return "re" not in first if isinstance(first, dict) else None
+
     def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Pair], Iterable[str]]:
         """Instances with a prediction; those without are an error, or left out."""
         ids = [instance for instance in gold.content if instance in predictions.content]
