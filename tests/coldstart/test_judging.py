@@ -8,7 +8,7 @@ import pytest
 
 from cs_score.base.records import replace
 from cs_score.coldstart.judging import DEEPEST
-from tests.coldstart.handmade import Inputs, blocks, labels, ranking, report
+from tests.coldstart.handmade import Inputs, blocks, labels, ranking, report, row
 from tests.coldstart.lines import AGE, BIRTHPLACE, CHILDREN, Line, Q, query_xml, sf_query
 
 BO, CY = Line(), Line("Cy", "N_ENG_2", node=":E2")
@@ -145,3 +145,46 @@ def test_how_many_answers_are_to_be_found_where_the_pool_has_none(
     scored = inputs.score("--follow", edition, status=255 if UNKNOWN in slots else 0)
     debug = scored.outcome.files["out.debug"].decode()
     assert dict(re.findall(r"LEVEL: +(\w+)\n.*\nNUM_GROUND_TRUTH: (.*)", debug)) == by_level
+
+
+@pytest.mark.parametrize(
+    ("value", "by_discipline"),
+    [
+        ("Bo", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "CORRECT", "STRING_CASE": "CORRECT"}),
+        ("bO", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "CORRECT"}),
+        ("Cy", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "UNASSESSED"}),
+    ],
+)
+def test_a_discipline_says_whether_the_value_will_do(value: str, by_discipline: dict[str, str], inputs: Inputs) -> None:
+    inputs.pool(SECOND.judged("1"))
+    inputs.run(replace(BO, value=value))
+    for discipline, category in by_discipline.items():
+        (block,) = blocks(inputs.score("-discipline", discipline))
+        assert block.before == category
+
+
+def test_classes_below_component_0_are_not_to_be_found(inputs: Inputs) -> None:
+    child = BO.child()
+    inputs.pool(BO.judged("0", "C").replace("C\t0\t", f"C\t{Q}:0\t"), child.judged("0:1"), SECOND.judged("1"))
+    inputs.run(BO, child)
+    scored = inputs.score()
+    assert [row(scored, name).counts["GT"] for name in (Q, f"{Q}:0")] == [1, 0]
+
+
+def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(inputs: Inputs) -> None:
+    parents = [SECOND.judged(), replace(SECOND, relation="N_ENG_2:1-9").judged()]
+    inputs.pool(*parents, ORPHAN.judged())
+    inputs.run(BO)
+    said = report(inputs.score(status=255))
+    assert (
+        f"Unexpected child: \n{ORPHAN.judged()}\n \nAll parents:\n" + "\n".join(parents) + "\n (pool.tab line 3)"
+        in said
+    )
+
+
+@pytest.mark.parametrize("node", [":C1", ":C1:a", ":C1:a:x:y", ":C1:0"])
+def test_components_of_a_node_behind_the_second_are_not_looked_at(node: str, inputs: Inputs) -> None:
+    inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
+    inputs.run(BO, BO.child(node=node))
+    scored = inputs.score()
+    assert [ranked.node for level in ("0", "1") for ranked in ranking(scored, level)] == [f"{Q}:E1", f"{Q}:E1:C1"]

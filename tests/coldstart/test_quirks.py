@@ -133,3 +133,22 @@ def test_quirk_24_the_nominal_rule_ignores_one_line_of_a_number(inputs: Inputs) 
     inputs.run(BO)
     inputs.run(CY, name="second.tab")
     assert counted(inputs, "Submitted", "Right", "Ignored", files=BOTH) == (2, 0, 1)
+
+
+def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> None:
+    inputs.run(BO)
+    inputs.run(replace(BO, run_id="runB", confidence="0.5"), name="second.tab")
+    assert report(inputs.score(files=("run.tab",))) == CLEAN
+    said = report(inputs.score(files=("run.tab", "second.tab")))
+    assert "discarded due to constraints on multiple justifications: \n" in said
+    assert " (second.tab line 1)\n" in said
+    assert "(run.tab" not in said
+
+
+def test_quirk_29_wide_names_push_the_rows_of_the_summary(inputs: Inputs) -> None:
+    inputs.run(replace(BO, query=Q.replace("CSX", "X")))
+    outcome = inputs.call("-expand", "X")
+    header, *rows = outcome.files["call.summary"].decode().split("\n")
+    assert header.startswith("QID/EC           RunID Hop Prec")  # as wide as X_ENG_00fb79cef8
+    assert [text[: text.index(" ")] for text in rows if " runA " in text][-1] == "LDC-MEAN-ALL-Macro"
+    assert "LDC-MEAN-ALL-Macro runA  0 " in outcome.files["call.summary"].decode()
