@@ -205,11 +205,9 @@ def build_tree(
         elif links.is_accepted(query):
             name = f"{links.class_of_query(query)}:0"
         elif edition.refuses_orphans:
-            raise InputError(
+            raise assessment.error(
                 f"a wrong answer to the query {query.full_id}, which no accepted answer leads to",
-                file=assessment.file,
-                place=f"line {assessment.number}",
-                remedy=f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
+                f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
             )
         else:  # it stands nowhere
             if not texts_leading_to:
@@ -237,11 +235,9 @@ def build_tree(
 
 
 def _without_parent_class(assessment: Assessment, where: str) -> InputError:
-    return InputError(
+    return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
-        file=assessment.file,
-        place=f"line {assessment.number}",
-        remedy=f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
+        f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
     )
 
 

@@ -133,6 +133,9 @@ class AnswerLine:
     def place(self) -> Place:
         return Place(self.file, self.number)
 
+    def error(self, problem: str, remedy: str) -> InputError:
+        return InputError(problem, file=self.file, place=f"line {self.number}", remedy=remedy)
+
 
 class Response(Record, AnswerLine):
     """A line of a run. `index` counts the run lines of the whole input from 0 (load order); `node` is the FQ node id,
@@ -459,12 +462,10 @@ class DiscardRules:
         """What nodes of a single-valued slot are ranked by; the smallest wins."""
         kept = self._left(lines)
         if not kept and self._limits.most is None:
-            raise InputError(
+            raise lines[0].error(
                 f"no confidence for node {node}: all of its lines were discarded",
-                file=lines[0].file,
-                place=f"line {lines[0].number}",
-                remedy="with any number of justifications (-justifications A:M) the confidence of a node in a "
-                "single-valued slot needs a line that is left; use a number for M",
+                "with any number of justifications (-justifications A:M) the confidence of a node in a single-valued "
+                "slot needs a line that is left; use a number for M",
             )
         first = min(kept or lines, key=load_order)
         confidence = node_confidence([line.confidence for line in kept], self._limits.most)

@@ -354,8 +354,8 @@ class Loading:
         if not has_slot(slot, self._edition):
             self.problems.add("UNKNOWN_SLOT_NAME", slot, place=place)
         for column, text in zip(tab_file.schema.columns, columns):
-            # An empty confidence is an illegal one, which 1.0 has taken the place of.
-            if column != "CONFIDENCE" and not tab_files.has_text(text):
+            # An empty confidence is an illegal one, which 1.0 has taken the place of; a # is text here.
+            if column != "CONFIDENCE" and "#" not in text and tab_files.is_blank_or_comment(text):
                 self.problems.add("EMPTY_FIELD", column, place=place)
                 return False
         if not query.slots or slot != query.slots[0]:

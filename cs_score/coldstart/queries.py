@@ -255,13 +255,12 @@ def build_query_set(
     return QuerySet(by_id, ldc_of, True, edition)
 
 
-SINGLE_FIELDS: Final = ("ENTTYPE", "NODEID", "SLOT", "SLOT0", "SLOT1", "SLOT2")
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
 _QUERY: Final = re.compile("(<query .*?)</query>", re.DOTALL)
 _QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="(.*?)">', re.DOTALL)
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
-_KNOWN_TAGS: Final = frozenset((*SINGLE_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
+_KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
 # Possessive throughout, so that a pair which never closes is given up after one look, and begun at the first "<" only:
 # where no pair begins there, none begins behind it.
 _TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")

@@ -202,11 +202,6 @@ def is_blank_or_comment(text: str) -> bool:
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
-def has_text(column: str) -> bool:
-    """Whether a column holds anything but white space."""
-    return "#" in column or not is_blank_or_comment(column)
-
-
 def accepted_lines(
     lines: Iterable[tuple[int, str]],
     name: str,
