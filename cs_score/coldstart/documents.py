@@ -286,7 +286,7 @@ def _ranked(found: AveragePrecision) -> Ranked:
 
 
 def _responses(run: RunResult) -> Iterator[Response]:
-    for tally, unit in run.tallies():
+    for tally, unit in results.tallies_of(run.units):
         for line in tally.responses:
             met = unit.matched.get(line.index)
             category = pre_policy_category(met)

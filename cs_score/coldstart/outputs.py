@@ -20,7 +20,7 @@ from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_categor
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options
 from cs_score.coldstart.ranking import Ranking
-from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult
+from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import sentences
@@ -399,7 +399,7 @@ def _texts_of(
     """The texts of a run in the order in which they stand on a stream; what scoring did not come to is missing."""
     parts, ranked = run.debug_text, run.average_precision
     if parts is None:
-        responses = encoded(responses_text(run.tallies(), edition, is_first=is_first))
+        responses = encoded(responses_text(tallies_of(run.units), edition, is_first=is_first))
     else:
         responses = blocks_of(parts.responses)
     yield "debug", chain(responses, [b"\n"])

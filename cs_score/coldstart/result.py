@@ -167,11 +167,6 @@ def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
     return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
 
 
-def representatives(tables: PrecisionRecall) -> frozenset[str]:
-    """The short ids of the entry points that represent their LDC queries in LDC-MAX."""
-    return frozenset(representing(entry_points)[0] for _, entry_points in tables.by_ldc)
-
-
 def averaged_rankings(
     run_id: str, ordered: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
@@ -353,9 +348,6 @@ class RunResult(Record):
     unit_of: Mapping[str, str] = field(default_factory=dict)
     debug_text: DebugText | None = None
     origin: Origin | None = None
-
-    def tallies(self) -> list[tuple[Tally, UnitResult]]:
-        return tallies_of(self.units)
 
     @property
     def duplicates(self) -> int:

@@ -23,7 +23,7 @@ from cs_score.coldstart import judging
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.queries import Query, language_code
-from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representatives
+from cs_score.coldstart.result import ALL_LEVELS, UnitResult, representing
 from cs_score.measures.registry import LDC_MAX, SF, Measure, divide, precision_recall_f1
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
@@ -84,7 +84,8 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
     would (its first correct one).
     """
     table = LDC_MAX if measure.table == LDC_MAX else SF
-    chosen = representatives(scored.result.tables) if table == LDC_MAX else None
+    by_ldc = scored.result.tables.by_ldc
+    chosen = {representing(points)[0] for _, points in by_ldc} if table == LDC_MAX else None
     every = (
         CountedRow(query.query, tally, unit)
         for unit in scored.result.units
