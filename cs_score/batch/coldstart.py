@@ -32,7 +32,7 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
 from cs_score.knowledge_base.validation import prepared_files
-from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, rankable
+from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
 from cs_score.preparation.runs import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
@@ -70,9 +70,11 @@ class ColdStartPlan(Plan, kw_only=True):
     def inputs(self) -> Sequence[InputFile]:
         return [file for file in (*self.queries, *self.pool, self.query_list, self.samples) if file is not None]
 
-    @property
-    def has_ldc_queries(self) -> bool:
-        return self.options.expand is not None
+    def measures(self) -> list[str]:
+        return list(map(str, rankable(self.task, self.options.expand is not None)))
+
+    def headline(self) -> Sequence[str]:
+        return headline(self.task, self.options.expand is not None)
 
     @property
     def policy_names(self) -> Sequence[str]:

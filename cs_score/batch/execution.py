@@ -262,12 +262,10 @@ class Progress:
         self._done, self._current, self._is_drawn = 0, "", False
 
     def starts(self, run: str) -> None:
-        """A run has been handed out."""
         self._current = run
         self.tick()
 
     def finished(self) -> None:
-        """A run is done."""
         self._done += 1
         self.tick()
 
@@ -429,7 +427,6 @@ class _Batch:
         return earlier if has_pages else None
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Score runs."""
         options, plan = self._options, self._plan
         progress = Progress(options.progress, len(jobs))
         if options.dask is not None:

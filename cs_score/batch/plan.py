@@ -279,18 +279,13 @@ class Plan(Record, kw_only=True):
     def inputs(self) -> Sequence[InputFile]:
         """The files that all runs share."""
 
-    @property
-    def has_ldc_queries(self) -> bool:
-        """Whether measures may be those of Cold Start's clusters of queries, or of another task."""
-        return True
-
     def measures(self) -> list[str]:
         """The measures that the options allow, the usual one first."""
-        return list(map(str, rankable(self.task, self.has_ldc_queries)))
+        return list(map(str, rankable(self.task)))
 
     def headline(self) -> Sequence[str]:
         """The measures that readable leaderboards show."""
-        return headline(self.task, self.has_ldc_queries)
+        return headline(self.task)
 
     @property
     def policy_names(self) -> Sequence[str]:
@@ -330,9 +325,9 @@ class Prepared:
     def evaluation(self) -> Evaluation:
         """What the tables over many runs ask of gold."""
 
-    @abstractmethod
     def measures(self) -> Mapping[str, Sequence[str]]:
         """The measures that runs can have on these inputs, the usual one first, each with the hops it exists for."""
+        return dict.fromkeys(self.plan.measures(), ())
 
     @abstractmethod
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
@@ -369,13 +364,10 @@ class _PreparedEvidence(Prepared):
         self._gold = self._mode.read_gold(plan.gold.open())
         self.digests = (plan.gold.digest(GOLD),)
 
-    def measures(self) -> Mapping[str, Sequence[str]]:
-        return dict.fromkeys(self.plan.measures(), ())
-
     @property
     def evaluation(self) -> Evaluation:
         """Its units, each by all measures that people are shown first."""
-        shown = headline(self.plan.task)
+        shown = self.plan.headline()
         return Evaluation(self.plan.task, self._mode.unit, shown[0], (), lambda found: {}, shown)
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:

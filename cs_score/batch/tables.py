@@ -227,20 +227,16 @@ def leaderboard_text(board: Leaderboard, most: int) -> str:
 def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: many.Evaluation) -> many.Overview:
     """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
     systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
-
-    def scored(policy: str) -> list[many.Given | None]:
-        found = {
-            many.System(each.run, part.run_id): (part.scores, part.findings)
-            for each in outcomes
-            if each.policy == policy
-            for part in each.runs
-            if part.findings
-        }
-        return [found.get(system) for system in systems]
-
+    found = {
+        (each.policy, many.System(each.run, part.run_id)): (part.scores, part.findings)
+        for each in outcomes
+        for part in each.runs
+        if part.findings
+    }
+    policies = dict.fromkeys(outcome.policy for outcome in outcomes)
+    given = {policy: [found.get((policy, system)) for system in systems] for policy in policies}
     resampling = next((row.intervals.resampling for row in board.rows if row.intervals), None)
-    policies = list(dict.fromkeys(outcome.policy for outcome in outcomes))
-    return many.overview(evaluation, systems, policies, scored, board.headline, resampling)
+    return many.overview(evaluation, systems, given, board.headline, resampling)
 
 
 def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:

@@ -377,22 +377,20 @@ Given: TypeAlias = tuple[Mapping[str, float], Findings]
 def overview(
     evaluation: Evaluation,
     systems: Sequence[System],
-    policies: Sequence[str],
-    given_under: Callable[[str], Sequence[Given | None]],
+    given: Mapping[str, Sequence[Given | None]],
     measures: Sequence[str],
     resampling: Resampling | None,
 ) -> Overview:
-    """Compute everything. `given_under` says what each system gives under a policy, None where it was not scored; it is
-    asked policy by policy, so that the findings of one policy are in memory at a time. `measures` rank.
+    """Compute everything. `given` has by policy what each system gives, None where it was not scored; tables of one
+    policy are in memory at a time. `measures` rank.
     """
     of_policies: list[OfPolicy] = []
     scores: dict[Ranking, list[float | None]] = {}
     resampled: dict[Ranking, Floats] = {}
     wanted = evaluation.wanted
     units: list[Unit] = []
-    for policy in policies:
-        given = given_under(policy)
-        tables = [None if each is None else each[1].table() for each in given]
+    for policy, of_systems in given.items():
+        tables = [None if each is None else each[1].table() for each in of_systems]
         # All policies have the same units, and the same resamples of them.
         units = units or united_units(table.ids for table in tables if table is not None)
         if evaluation.by_unit:  # the place says which one of the units with its id it is, where it is not the first
@@ -401,8 +399,8 @@ def overview(
                 for measure in evaluation.by_unit
                 for unit, n in units
             ]
-        of_policies.append(_of_policy(policy, given, tables, evaluation, units, wanted))
-        of_measures = {measure: [each and each[0].get(measure) for each in given] for measure in measures}
+        of_policies.append(_of_policy(policy, of_systems, tables, evaluation, units, wanted))
+        of_measures = {measure: [each and each[0].get(measure) for each in of_systems] for measure in measures}
         ranked = [name for name, of_runs in of_measures.items() if any(score is not None for score in of_runs)]
         scores |= {Ranking(measure, policy): of_measures[measure] for measure in ranked}
         if resampling is not None and ranked:
