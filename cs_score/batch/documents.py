@@ -141,15 +141,6 @@ class Leaderboard(Document, kw_only=True, tag="leaderboard"):
     def has_policies(self) -> bool:
         return len({row.policy for row in self.rows}) > 1
 
-    @property
-    def has_editions(self) -> bool:
-        return any(row.edition for row in self.rows)
-
-    @property
-    def has_intervals(self) -> bool:
-        """Whether resampling was asked for."""
-        return any(row.intervals for row in self.rows)
-
 
 def family_lines(families: Mapping[str, Family], measure: str) -> list[str]:
     """What the tests of each policy are, in words."""

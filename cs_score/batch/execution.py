@@ -469,8 +469,8 @@ class _Batch:
             if scored.files:
                 outcome = store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            run = RunFile(outcome.run, InputFile(outcome.file))
-            outcome = outcome_of(outcome.task, run, outcome.policy, failure=str(error))
+            known = {name: getattr(outcome, name) for name in ("task", "run", "file", "policy")}
+            outcome = Outcome(**known, state=FAILED, failure=str(error))
         if outcome.state == FAILED and not outcome.files:
             store.clear(folder)  # files of an earlier batch are out of date
         self.found[outcome.run, outcome.policy] = outcome

@@ -123,13 +123,14 @@ _NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
 def leaderboard_layout(board: Leaderboard) -> Layout:
     """The table of a leaderboard: people are shown the score that ranks with its limits, and the headline measures."""
     before = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
-    before += [Column("edition", "Edition")] if board.has_editions else []
-    sides = (("", ""), (":low", "Low"), (":high", "High")) if board.has_intervals else (("", ""),)
+    before += [Column("edition", "Edition")] if any(row.edition for row in board.rows) else []
+    is_resampled = any(row.intervals for row in board.rows)
+    sides = (("", ""), (":low", "Low"), (":high", "High")) if is_resampled else (("", ""),)
     scores = [Column(measure + side, heading or measure) for measure in board.measures for side, heading in sides]
     tests: list[Column] = []
     if any(family.baseline for family in board.families.values()):
         tests = [Column("p_baseline", "p (baseline)", Format.P)]
-    elif board.has_intervals:
+    elif is_resampled:
         tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
     after = [*tests, *(Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature"))]
     hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
