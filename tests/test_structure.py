@@ -53,9 +53,9 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2273, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(7486, 26),  # plan: 5000, 22
+    "analysis": Budget(7484, 26),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2138, 6),  # plan: 1500, 9
+    "batch": Budget(2109, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
     "verification": Budget(1420, 5),  # plan: 800, 6
     # the page: templates, charts

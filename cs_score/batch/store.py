@@ -223,12 +223,11 @@ def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
         with _plain_file(path) as file:
             value = document_in(file.read(_LARGEST_RECORD), path)
         outcome = record_in(value, Outcome, path)
-        if not outcome.origin or outcome.digest != digest_of(value):
+        findings = [each.findings for each in outcome.runs if each.findings]
+        if not outcome.origin or outcome.digest != digest_of(value) or len(findings) != len(outcome.runs):
             raise UnfitError(path)
-        for each in outcome.runs:
-            if not each.findings:
-                raise UnfitError(path)
-            each.findings.check()
+        for each in findings:
+            each.check()
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise UnfitError(path) from None
     if _contents(outcome.origin) != _contents(origin):
@@ -258,12 +257,12 @@ def check_file(path: str, written: WrittenFile) -> None:
     """Raises UnfitError where a file is not as it was written."""
     try:
         with _plain_file(path) as file:
-            if os.fstat(file.fileno()).st_size != written.size:
-                raise UnfitError(path)
-            if written.sha256 not in ("", hashlib.file_digest(file, "sha256").hexdigest()):
-                raise UnfitError(path)
+            is_same = os.fstat(file.fileno()).st_size == written.size
+            is_same = is_same and written.sha256 in ("", hashlib.file_digest(file, "sha256").hexdigest())
     except (OSError, ValueError):
-        raise UnfitError(path) from None
+        is_same = False
+    if not is_same:
+        raise UnfitError(path)
 
 
 def _plain_file(path: str) -> io.BufferedReader:
@@ -273,24 +272,6 @@ def _plain_file(path: str) -> io.BufferedReader:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a file")
     return open(descriptor, "rb")
-
-
-def clear(folder: str) -> None:
-    """Remove the signature, then the files of an earlier scoring and what a killed one left half written."""
-    clear_leftovers(folder)
-    _remove(folder, lambda name: name == SIGNATURE)
-    _remove(folder, _is_of_run)
-
-
-def clear_leftovers(folder: str) -> None:
-    """Remove the temporary files that a killed process left behind."""
-    _remove(folder, _is_leftover)
-
-
-def _remove(folder: str, is_meant: Callable[[str], bool]) -> None:
-    for path in _files_in(folder, is_meant):
-        with contextlib.suppress(OSError):
-            os.unlink(path)
 
 
 def _files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
@@ -310,3 +291,15 @@ def _is_of_run(name: str) -> bool:
 
 def _is_leftover(name: str) -> bool:
     return name.startswith(".") and name.endswith(".part")
+
+
+def clear(folder: str, is_meant: Callable[[str], bool] = _is_of_run) -> None:
+    """Remove the files of an earlier scoring, their record first, and what a killed one left half written."""
+    for path in sorted(_files_in(folder, is_meant), key=lambda path: os.path.basename(path) != SIGNATURE):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def clear_leftovers(folder: str) -> None:
+    """Remove the temporary files that a killed process left behind."""
+    clear(folder, _is_leftover)
