@@ -86,12 +86,11 @@ class MentionIndex:
 
 
 class Entrance(NamedTuple):
-    """How a query enters: its first entry point, the mentions of that document, and the one that it means, if any."""
+    """How a query enters: its first entry point, if any, and the mentions of that document."""
 
     query: Query
     entry_point: EntryPoint | None
     mentions: MentionIndex
-    chosen: Mention | None
 
 
 def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
@@ -271,13 +270,13 @@ class Resolution:
         self._queue: list[tuple[int, int, int, int, _Task]] = []
         indexes, nothing = {docid: MentionIndex(mentions) for docid, mentions in kb.mentions.items()}, MentionIndex(())
         for query in queries:
-            point, index, chosen = None, nothing, None
-            if query.entry_points:
-                point = query.entry_points[0]
-                index = indexes.get(point.docid or "", nothing)
-                chosen = index.best(*_offsets(point))
-            self.entrances.append(Entrance(query, point, index, chosen))
-            if chosen is not None:
+            if not query.entry_points:
+                self.entrances.append(Entrance(query, None, nothing))
+                continue
+            point = query.entry_points[0]
+            index = indexes.get(point.docid or "", nothing)
+            self.entrances.append(Entrance(query, point, index))
+            if (chosen := index.best(*_offsets(point))) is not None:
                 self.entered += 1
                 self._ask(_Asked(query.full_id, query.slots, query), chosen.node, 1, 0)
         while self._queue:
@@ -391,15 +390,15 @@ def _rows(entrance: Entrance) -> Iterator[tuple[str, ...]]:
         yield full_id, "", "no entry point", *[""] * 6
         return
     head = (full_id, f"{point.docid or ''}:{point.start or ''}-{point.end or ''}")
-    for number, (mention, common, rest) in enumerate(sorted(entrance.mentions.overlaps(*_offsets(point)), key=_rank)):
+    met = sorted(entrance.mentions.overlaps(*_offsets(point)), key=_rank)
+    for number, (mention, common, rest) in enumerate(met):
         outcome = "met, weaker" if number else "chosen"
         # Characters in common: both ends of a span are inclusive.
         yield (*head, outcome, *_shown(mention), f"{common + 1:.15g}", f"{rest:.15g}")
-    if entrance.chosen is not None:
-        return
-    if (nearest := entrance.mentions.nearest(*_offsets(point))) is not None:
+    nearest = entrance.mentions.nearest(*_offsets(point)) if not met else None
+    if nearest is not None:
         yield (*head, "nothing met; nearest in the document", *_shown(nearest), "", "")
-    else:
+    elif not met:
         yield (*head, "nothing met; no mention in the document", *[""] * 6)
 
 
