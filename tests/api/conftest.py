@@ -8,16 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.batch.command import invented_runs
-from tests.coldstart.handmade import Inputs
+from tests.coldstart.conftest import inputs as inputs
 from tests.coldstart.recorded import COMMITTED
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
-    """An evaluation with the one query of two list-valued slots, and no pool and run yet."""
-    made = Inputs(tmp_path)
-    made.queries()
-    return made
 
 
 @pytest.fixture

@@ -110,12 +110,6 @@ def test_18_22_a_byte_order_mark_is_no_part_of_the_run_id(inputs: Inputs) -> Non
     assert inputs.lines("kb.edl.valid")[0].startswith("run7\t")
 
 
-def test_18_11_the_file_name_never_becomes_a_comment(inputs: Inputs) -> None:
-    inputs.kb(name="kb")
-    inputs.validate("-output", "tac", name="kb")
-    assert not any("#" in line or line.endswith("kb") for line in inputs.lines("kb.tac.valid"))
-
-
 @pytest.mark.parametrize("written", [":String_9", ":Event_9", ":Entity_2"])
 def test_4_5_a_mention_of_what_looks_like_a_node_is_read_as_text_once_it_is_quoted(
     written: str, inputs: Inputs
