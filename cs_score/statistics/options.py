@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, force_setattr, replace, to_builtins
-from cs_score.statistics.units import Clusters, Drawn, named_units
+from cs_score.statistics.units import Clusters, Drawn, counted, named_units
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 Correction: TypeAlias = Literal["hsd", "holm", "none"]
@@ -230,11 +230,6 @@ def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
 def sentences(notes: Iterable[Note]) -> list[str]:
     """The notes as readers see them, one sentence each."""
     return [f"Note: {note.text}." for note in notes]
-
-
-def counted(number: int, noun: str = "unit") -> str:
-    """`1 unit`, `2 units`."""
-    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _whole_number(value: object, what: str, *, at_least: int) -> int:

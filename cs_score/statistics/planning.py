@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -213,15 +213,10 @@ def planned(
     )
 
 
-def of_comparison(
-    comparison: Comparison,
-    measure: str | None = None,
-    difference: float | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
-) -> Power:
-    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks. Raises
-    UsageError for a measure that was not compared, InputError where the differences of no pair vary.
+def of_comparison(comparison: Comparison, measure: str | None = None, *asked: Any) -> Power:
+    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks. `asked` are
+    difference, alpha and power as in `planned`. Raises UsageError for a measure that was not compared, InputError where
+    the differences of no pair vary.
     """
     names = [each.measure for each in comparison.measures]
     wanted = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
@@ -231,7 +226,7 @@ def of_comparison(
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    return planned(deviations, units, difference, alpha, power, task=comparison.task, measure=wanted)
+    return planned(deviations, units, *asked, task=comparison.task, measure=wanted)
 
 
 # ---- Repeated checks

@@ -125,7 +125,12 @@ def named_units(units: Sequence[str]) -> str:
     """`3 units (a, b, c)`, with at most five names."""
     names = ", ".join(one_line(unit, 80) for unit in units[:_NAMED])
     more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
-    return f"{len(units)} unit{'s' if len(units) != 1 else ''} ({names}{more})"
+    return f"{counted(len(units))} ({names}{more})"
+
+
+def counted(number: int, noun: str = "unit") -> str:
+    """`1 unit`, `2 units`."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 class Drawn(Record):
