@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from cs_score.base.records import Record
 from cs_score.cli.main import main
@@ -37,6 +38,13 @@ def score_in(folder: Path | None, words: Sequence[str], *, terminal: bool = Fals
     outcome = run_in(folder, words, terminal=terminal)
     check_written(outcome.stdout, outcome.files)
     return outcome
+
+
+def json_in(folder: Path, *words: str) -> Any:
+    """The JSON that a command prints in this folder."""
+    outcome = score_in(folder, [*words, "--quiet", "--format", "json"])
+    assert outcome.status == 0, outcome.stderr
+    return json.loads(outcome.stdout)
 
 
 def run_in(folder: Path | None, words: Sequence[str], *, terminal: bool = False) -> Outcome:

@@ -22,7 +22,7 @@ from cs_score.statistics.comparison import effect_of
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import Checks, detectable_effect, level_of, needed_units, power_of, t_tail
 from cs_score.statistics.results import PairedSystems
-from tests.coldstart.command import Outcome, score_in
+from tests.coldstart.command import Outcome, json_in, score_in
 from tests.documents import copy_samples
 from tests.statistics.cases import MEAN, compared, system, tiled
 
@@ -137,9 +137,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, ["power", "--quiet", "--format", "json", *words])
-    assert (outcome.status, outcome.stderr) == (0, b"")
-    return json.loads(outcome.stdout)
+    return json_in(folder, "power", *words)
 
 
 def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 import cs_score as cs
-from tests.coldstart.command import score_in
+from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
 
@@ -21,15 +20,11 @@ RUNS = ("submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt")
 
 
 def found_in(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, ["pool-bias", "--format", "json", "--quiet", *words])
-    assert outcome.status == 0, outcome.stderr
-    return json.loads(outcome.stdout)
+    return json_in(folder, "pool-bias", *words)
 
 
 def score_of(folder: Path, measure: str, *words: str) -> float:
-    outcome = score_in(folder, ["score", "--measure", measure, "--format", "json", "--quiet", *words])
-    assert outcome.status == 0, outcome.stderr
-    (run,) = json.loads(outcome.stdout)["runs"]
+    (run,) = json_in(folder, "score", "--measure", measure, *words)["runs"]
     return float(run["scores"][measure])
 
 

@@ -10,19 +10,13 @@ from typing import Any
 import pytest
 
 import cs_score as cs
-from tests.coldstart.command import score_in
+from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
 from tests.preparation.invented import QUERY, Inputs, Judged, RunLine
 
 SAMPLES = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab".split()
 TIDE, GULL = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
 SECOND = "assessments/pool-2016-second.tab"
-
-
-def found_in(folder: Path, *words: str) -> Any:
-    outcome = score_in(folder, [*words, "--format", "json"])
-    assert outcome.status == 0, outcome.stderr
-    return json.loads(outcome.stdout)
 
 
 @pytest.fixture
@@ -49,7 +43,7 @@ CALL = ("score", "q.xml", "pool.tab", "run.tab", "--inclusion", "sample.tsv")
 
 
 def test_estimates_of_a_run(inputs: Inputs) -> None:
-    (run,) = found_in(inputs.folder, *CALL)["runs"]
+    (run,) = json_in(inputs.folder, *CALL)["runs"]
     assert (run["run"], run["answers"], run["assessed"]) == ("r1", 4, 3)
     assert run["precision"]["estimate"] == pytest.approx((3 * 1 / 2 + 1) / 4)
     assert run["right"]["estimate"] == pytest.approx(3 * 1 / 2 + 1)
@@ -61,7 +55,7 @@ def test_estimates_of_a_run(inputs: Inputs) -> None:
 def test_the_signature_says_whether_the_run_was_validated(tmp_path: Path) -> None:
     words = ("score", *SAMPLES, TIDE, "--inclusion", "assessments/inclusion-2016.tsv")
     folder = copy_samples(tmp_path)
-    given, validated = (found_in(folder, *words, *more)["signatures"] for more in ([], ["--validate"]))
+    given, validated = (json_in(folder, *words, *more)["signatures"] for more in ([], ["--validate"]))
     expected = {run: text.replace("|gold:", "|validate=true|gold:") for run, text in given.items()}
     assert validated == expected != given
 
@@ -71,10 +65,10 @@ def test_everything_assessed_gives_the_score(file: str, tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
     (folder / "all.tsv").write_text("probability\tprediction\n1\t0.4\n", "utf-8")
     pool = (folder / SAMPLES[3]).read_text("utf-8")
-    analysed = found_in(folder, "analyze", *SAMPLES, file, "--quiet")["scenarios"]
+    analysed = json_in(folder, "analyze", *SAMPLES, file)["scenarios"]
     assert analysed["unassessed"]
     (folder / SAMPLES[3]).write_text(pool + "".join(f"{line}\n" for line in analysed["added_pool"]), "utf-8")
-    (run,) = found_in(folder, "score", *SAMPLES, file, "--inclusion", "all.tsv")["runs"]
+    (run,) = json_in(folder, "score", *SAMPLES, file, "--inclusion", "all.tsv")["runs"]
     score_in(folder, ["--json", "scored.json", *SAMPLES, file])
     (scored,) = json.loads((folder / "scored.json").read_text("utf-8"))["runs"]
     assert run["precision"]["estimate"] == pytest.approx(scored["scores"]["SF-ALL-Micro-P"], abs=1e-12)
@@ -86,7 +80,7 @@ def test_everything_assessed_gives_the_score(file: str, tmp_path: Path) -> None:
 def test_differences_and_tables(tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
     words = ["compare", *SAMPLES, TIDE, GULL, "--inclusion", "assessments/inclusion-2016.tsv"]
-    found = found_in(folder, *words)
+    found = json_in(folder, *words)
     a, b = found["runs"]
     (pair,) = found["differences"]
     assert (pair["a"], pair["b"]) == ("TIDE_KB", "GULL_SF")
@@ -145,15 +139,15 @@ def scores_of(comparison: Any, name: str) -> list[float]:
 def test_swapping_assessors_mirrors_everything(tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
     pool = SAMPLES[3]
-    found = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
-    other = found_in(folder, "compare", *SAMPLES[:3], SECOND, TIDE, GULL, "--second-assessments", pool)
+    found = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
+    other = json_in(folder, "compare", *SAMPLES[:3], SECOND, TIDE, GULL, "--second-assessments", pool)
     assert found["agreement"] == other["agreement"]
     assert found["tau_b"] == other["tau_b"] == 1.0
     for one, mirrored in zip(found["runs"], other["runs"]):
         assert (one["first"], one["second"]) == (mirrored["second"], mirrored["first"])
         assert (one["low"], one["high"]) == (mirrored["low"], mirrored["high"])
     for place, assessed in (("first", pool), ("second", SECOND)):
-        compared = found_in(folder, "compare", *SAMPLES[:3], assessed, TIDE, GULL, "--interval", "percentile")
+        compared = json_in(folder, "compare", *SAMPLES[:3], assessed, TIDE, GULL, "--interval", "percentile")
         assert sorted(run[place]["score"] for run in found["runs"]) == scores_of(compared, found["measure"])
 
 
@@ -174,14 +168,14 @@ def test_what_python_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_agreement_by_slot(tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
-    found = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
+    found = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
     everything, *slots = found["agreement"]
     assert everything["slot"] == "all"
     assert sum(each["both"] for each in slots) == everything["both"] == 28
     assert (found["only_first"], found["only_second"]) == (0, 0)
     partly = (folder / SECOND).read_text("utf-8").splitlines(keepends=True)
     (folder / "partly.tab").write_text("".join(partly[:13]), "utf-8")
-    part = found_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", "partly.tab")
+    part = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", "partly.tab")
     assert (part["agreement"][0]["both"], part["only_first"], part["only_second"]) == (13, 15, 0)
 
 
@@ -193,11 +187,11 @@ def test_annotators_of_r4c_as_assessors(tmp_path: Path) -> None:
         alone = {each: [annotators[number]] * 3 for each, annotators in gold.items()}
         (folder / f"{number}.json").write_text(json.dumps(alone), "utf-8")
     systems = ["submissions/r4c-a.json", "submissions/r4c-b.json"]
-    found = found_in(folder, "compare", "r4c", "--gold", "0.json", "--second-assessments", "2.json", *systems)
+    found = json_in(folder, "compare", "r4c", "--gold", "0.json", "--second-assessments", "2.json", *systems)
     for place, name in (("first", "0.json"), ("second", "2.json")):
-        alone = found_in(folder, "compare", "r4c", "--gold", name, *systems)
+        alone = json_in(folder, "compare", "r4c", "--gold", name, *systems)
         assert sorted(run[place]["score"] for run in found["runs"]) == scores_of(alone, found["measure"])
-    mirrored = found_in(folder, "compare", "r4c", "--gold", "2.json", "--second-assessments", "0.json", *systems)
+    mirrored = json_in(folder, "compare", "r4c", "--gold", "2.json", "--second-assessments", "0.json", *systems)
     assert [run["low"] for run in found["runs"]] == [run["low"] for run in mirrored["runs"]]
 
 
