@@ -12,8 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
@@ -152,17 +151,6 @@ def _averaged(by_ldc: Iterable[tuple[str, EntryPoints]], others: Others, *, has_
             yield shares
 
 
-class _Sums(NamedTuple):
-    """Of rows: their counts, how many have something to find, how many there are, their scores."""
-
-    right: int = 0
-    answered: int = 0
-    ground_truth: int = 0
-    to_find: int = 0
-    rows: int = 0
-    scores: tuple[float, ...] = (0.0, 0.0, 0.0)
-
-
 class _Ratio(NamedTuple):
     """What rows add to the two sums of a ratio, and their number: without any there is no average."""
 
@@ -177,15 +165,27 @@ class _Ratio(NamedTuple):
         )
 
 
-_MICRO: Final[dict[str, Callable[[_Sums], _Ratio]]] = {
-    "P": lambda of: _Ratio(of.right, of.answered, of.rows),
-    "R": lambda of: _Ratio(of.right, of.ground_truth, of.rows),
-    "F1": lambda of: _Ratio(2 * of.right, of.answered + of.ground_truth, of.rows),
-}
+_Ratios: TypeAlias = dict[tuple[str, str, str], _Ratio]
+"""By statistic, average and level."""
 
 
-def _mean(at: int, of: _Sums) -> _Ratio:
-    return _Ratio(of.scores[at], of.to_find, of.rows)
+def _ratios(rows: Iterable[ScoreRow], each_for_all: bool | None) -> _Ratios:
+    """What rows add to each average. Where a policy ignores what it counts as right, so that there is no answer, a
+    denominator is negative.
+    """
+    found: _Ratios = {}
+    average, names = (MACRO, ("P", "R", "F1")) if each_for_all is None else ("", tuple(RANKED)[:1])
+    for level, of_level in by_level(rows, each_for_all is not False).items():
+        if counts := [row.counts for row in of_level if row.counts is not None]:
+            right, answered = sum(each.right for each in counts), sum(each.answered for each in counts)
+            truth = sum(each.ground_truth for each in counts)
+            parts = (right, answered), (right, truth), (2 * right, answered + truth)
+            for name, (above, below) in zip(names, parts):
+                found[name, MICRO, level] = _Ratio(above, below if answered or not right else -1, len(of_level))
+        to_find = sum(row.ground_truth > 0 for row in of_level)
+        for name, scores in zip(names, zip(*(row.scores for row in of_level))):
+            found[name, average, level] = _Ratio(math.fsum(scores), to_find, len(of_level))
+    return found
 
 
 def _ranges(
@@ -194,45 +194,22 @@ def _ranges(
     """The range of each average of a table that differs. `each_for_all`: rankings have rows of level ALL; whether the
     average of ALL counts the rows of all levels, too.
     """
-    options = [[_sums(rows, each_for_all) for rows in group] for group in groups if len(group) > 1]
-    if not options:
-        return {}
-    whole = _sums(table.rows, each_for_all)
-    names = ("P", "R", "F1") if each_for_all is None else tuple(RANKED)[:1]
-    found: dict[Measure, Range | None] = {}
-    for level, sums in whole.items():
-        of_level = [[option.get(level, _Sums()) for option in group] for group in options]
-        of_level = [group for group in of_level if any(option != group[0] for option in group)]
-        for at, name in enumerate(names):
-            mean = Measure(name, variant, MACRO if each_for_all is None else "").at(level)
-            found[mean] = _range(sums, of_level, partial(_mean, at))
-            if table.micro and all(each.answered or not each.right for group in of_level for each in group):
-                found[Measure(name, variant, MICRO).at(level)] = _range(sums, of_level, _MICRO[name])
-    return {measure: each for measure, each in found.items() if each and each.high - each.low > _NEGLIGIBLE}
-
-
-def _sums(rows: Iterable[ScoreRow], each_for_all: bool | None) -> dict[str, _Sums]:
-    found: dict[str, _Sums] = {}
-    for level, of_level in by_level(rows, each_for_all is not False).items():
-        counts = [row.counts for row in of_level if row.counts is not None]
-        found[level] = _Sums(
-            sum(each.right for each in counts),
-            sum(each.answered for each in counts),
-            sum(each.ground_truth for each in counts),
-            sum(row.ground_truth > 0 for row in of_level),
-            len(of_level),
-            tuple(map(math.fsum, zip(*(row.scores for row in of_level)))),
-        )
+    options = [[_ratios(rows, each_for_all) for rows in group] for group in groups if len(group) > 1]
+    found: dict[Measure, Range] = {}
+    for (name, average, level), whole in _ratios(table.rows, each_for_all).items() if options else ():
+        key, none = (name, average, level), _Ratio(0, 0, 0)
+        each = _range(whole, [[option.get(key, none) for option in group] for group in options])
+        if each and each.high - each.low > _NEGLIGIBLE:
+            found[Measure(name, variant, average).at(level)] = each
     return found
 
 
-def _range(whole: _Sums, groups: Sequence[Sequence[_Sums]], ratio: Callable[[_Sums], _Ratio]) -> Range | None:
-    """The extremes of a ratio, `whole` being that of our own options, the first of each group. None where nothing
-    varies, or a policy that names a category twice makes a denominator negative.
+def _range(base: _Ratio, groups: Iterable[Sequence[_Ratio]]) -> Range | None:
+    """The extremes of a ratio, given that of our own options, the first of each group. None where nothing varies, or a
+    denominator is negative: a policy names a category twice.
     """
-    base, varying = ratio(whole), Counter[tuple[_Ratio, ...]]()
-    for group in groups:
-        ours, *others = map(ratio, group)
+    varying = Counter[tuple[_Ratio, ...]]()
+    for ours, *others in groups:
         if any(other != ours for other in others):
             base = base.plus(ours, -1)
             varying[tuple(sorted({ours, *others}))] += 1
