@@ -58,11 +58,15 @@ def _reliability(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
 
 
 def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    for row in map(to_builtins, analysis.policies):
-        for name, score in row["scores"].items():
-            difference = None if score is None else score - analysis.scores[name]
-            yield {"policy": row["name"], "measure": name, "score": score, "difference": difference,
-                   "reason": row.get("reason")}  # fmt: skip
+    for row in analysis.policies:
+        for name, score in row.scores.items():
+            about = {"policy": row.name, "measure": name, "score": score, "reason": row.reason or None}
+            yield {**about, "difference": None if score is None else score - analysis.scores[name]}
+
+
+def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    for name, each in analysis.intervals.scores.items() if analysis.intervals else ():
+        yield {"measure": name, "score": each.point, **to_builtins(each)}
 
 
 BUDGET: Final = Layout(
@@ -78,17 +82,15 @@ COSTLIEST_SLOTS: Final = Layout(
     (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
     lambda analysis: (_slots(analysis).get(group.group, {"slot": group.group}) for group in analysis.groups["slot"]),
 )
+_KEYS: Final = ("gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines")
 _MISTAKES: Final = Layout(
     "mistakes",
     "The costliest mistakes, with the gain of correcting each one alone:",
-    columns(
-        "gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines",
-        "reason", gain=Format.GAIN,
-    ),
+    columns(*_KEYS, "reason", gain=Format.GAIN),
     _mistakes,
     shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,
-)  # fmt: skip
+)
 COSTLIEST: Final = replace(
     _MISTAKES,
     columns=(*columns("gain", gain=Format.GAIN), *headed(what="category", place="line"), *columns("slot", "value")),
@@ -97,41 +99,23 @@ COSTLIEST: Final = replace(
 
 LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
-        "intervals",
-        "Every score with its bootstrap interval:",
-        columns("measure", "score", "low", "high", "standard_error", "note"),
-        lambda analysis: (
-            {"measure": name, "score": each.point, **to_builtins(each)}
-            for name, each in (analysis.intervals.scores.items() if analysis.intervals else ())
-        ),
-        for_people=False,
+        "intervals", "Every score with its bootstrap interval:",
+        columns("measure", "score", "low", "high", "standard_error", "note"), _intervals, for_people=False,
     ),
     BUDGET,
     _MISTAKES,
     Layout(
-        "groups",
-        "By %, the most mistakes first:",
-        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS),
-        _groups,
-        shown=(
-            "group", "precision", "recall", "f1", "f1_low", "f1_high", "mistakes", "share", "right", "wrong",
-            "ground_truth",
-        ),
-        by="dimension",
-        fewest=2,  # one group is the whole table
+        "groups", "By %, the most mistakes first:",
+        columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _groups,
+        shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
+        by="dimension", fewest=2,  # one group is the whole table
     ),
     Layout(
-        "confusions",
-        "Lines by slot and category:",
-        columns("slot", *CATEGORIES),
-        lambda analysis: sorted(
-            _slots(analysis).values(), key=lambda row: -sum(row.get(category, 0) for category in CATEGORIES)
-        ),
+        "confusions", "Lines by slot and category:", columns("slot", *CATEGORIES),
+        lambda a: sorted(_slots(a).values(), key=lambda row: -sum(row.get(each, 0) for each in CATEGORIES)),
     ),
     Layout(
-        "wrong_values",
-        "The most frequent wrong values:",
-        columns("slot", "value", "count"),
+        "wrong_values", "The most frequent wrong values:", columns("slot", "value", "count"),
         lambda analysis: analysis.confusions.wrong_values,
     ),
     Layout(
@@ -143,39 +127,27 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "reliability",
         "Reliability over %: assessed lines in ten bins of equal size by confidence, and the share that is right:",
-        columns("over", "lines", "low", "high", "confidence", "right"),
-        _reliability,
-        by="over",
-        most="whole",
+        columns("over", "lines", "low", "high", "confidence", "right"), _reliability, by="over", most="whole",
     ),
-    Layout(
+    Layout(  # for people they stand beside the score
         "scenarios",
         "The score if every unassessed answer were wrong (pessimistic), and if every one were right (optimistic):",
-        columns("pessimistic", "score", "optimistic", "unassessed", "reason"),
-        lambda analysis: [analysis.scenarios],
-        for_people=False,  # they stand beside the score
+        columns("pessimistic", "score", "optimistic", "unassessed", "reason"), lambda a: [a.scenarios],
+        for_people=False,
     ),
     Layout(
-        "unassessed",
-        "Slots by their number of unassessed lines, with the share of all their lines:",
+        "unassessed", "Slots by their number of unassessed lines, with the share of all their lines:",
         columns("slot", "lines", "unassessed", "share"),
-        lambda analysis: sorted(
-            (slot for slot in analysis.scenarios.slots if slot.unassessed), key=lambda slot: -slot.unassessed
-        ),
+        lambda a: sorted((slot for slot in a.scenarios.slots if slot.unassessed), key=lambda slot: -slot.unassessed),
     ),
     Layout(
-        "policies",
-        "The scores under the policy %, and the difference to those of the policy in force:",
-        columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN),
-        _policies,
-        by="policy",
+        "policies", "The scores under the policy %, and the difference to those of the policy in force:",
+        columns("policy", "measure", "score", "difference", "reason", difference=Format.GAIN), _policies, by="policy",
         most="whole",
     ),
     Layout(
-        "sweep",
-        "The scores without the lines whose confidence is below a threshold:",
-        columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN),
-        lambda analysis: analysis.sweep,
+        "sweep", "The scores without the lines whose confidence is below a threshold:",
+        columns("threshold", *_SCORES, "lines", "gain", "reason", gain=Format.GAIN), lambda analysis: analysis.sweep,
         most="spread",
     ),
 )  # fmt: skip
