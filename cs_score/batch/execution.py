@@ -7,14 +7,13 @@ import gc
 import glob
 import logging
 import os
-import shutil
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from typing import Any, Final, TextIO, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line, some
 from cs_score.base.documents import json_text
@@ -44,8 +43,6 @@ WORKER_SECONDS: Final = 15
 """How long a Dask scheduler is waited for, and then a worker of it."""
 
 _TICK_SECONDS: Final = 0.5
-_MINUTE: Final = 60.0
-_TERMINAL_INTERVAL: Final = 0.1
 
 # ---- One run in a worker
 
@@ -250,16 +247,14 @@ def _reason(error: Exception) -> str:
 
 
 class Progress:
-    """Counts the runs that are done: one line that is written over on a terminal, else a plain line a minute.
+    """Counts the runs that are done, and shows a line of it `every` so many seconds; none without a way to show it."""
 
-    Without a stream nothing is shown.
-    """
-
-    def __init__(self, stream: TextIO | None, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._total, self._clock = stream, total, clock
-        self._on_terminal = stream is not None and stream.isatty()
+    def __init__(
+        self, show: Callable[[str], None] | None, every: float, total: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._show, self._every, self._total, self._clock = show, every, total, clock
         self._started = self._last = clock()
-        self._done, self._current, self._is_drawn = 0, "", False
+        self._done, self._current = 0, ""
 
     def starts(self, run: str) -> None:
         self._current = run
@@ -272,16 +267,9 @@ class Progress:
     def tick(self) -> None:
         """Show the progress if enough time has passed."""
         now = self._clock()
-        if now - self._last < (_TERMINAL_INTERVAL if self._on_terminal else _MINUTE):
-            return
-        self._last, self._is_drawn = now, self._on_terminal
-        line, width = self.line(now), shutil.get_terminal_size().columns - 1
-        self._write(f"\r\x1b[K{line[:width]}" if self._on_terminal else f"cs-score: {line}\n")
-
-    def close(self) -> None:
-        """Clear the line of a terminal."""
-        if self._is_drawn:
-            self._write("\r\x1b[K")
+        if self._show is not None and now - self._last >= self._every:
+            self._last = now
+            self._show(self.line(now))
 
     def line(self, now: float) -> str:
         """The line: runs done, rate, time left, the run handed out last."""
@@ -291,15 +279,9 @@ class Progress:
         if rate:
             minutes, rest = divmod(round((self._total - self._done) / rate), 60)
             hours, minutes = divmod(minutes, 60)
-            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * _MINUTE:.1f} runs/min")
+            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * 60:.1f} runs/min")
             parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
         return one_line(", ".join((*parts, self._current) if self._current else parts))
-
-    def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # a closed terminal does not end the batch
-            if self._stream is not None:
-                self._stream.write(text)
-                self._stream.flush()
 
 
 # ---- The whole batch
@@ -428,7 +410,7 @@ class _Batch:
 
     def run(self, jobs: Sequence[Job]) -> None:
         options, plan = self._options, self._plan
-        progress = Progress(options.progress, len(jobs))
+        progress = Progress(options.progress, options.every, len(jobs))
         if options.dask is not None:
             executor = dask_backend(Scorer(plan.travelling(options.ships)), options.dask)
         else:
@@ -439,7 +421,6 @@ class _Batch:
                 for scored in run_jobs(todo, backend, progress):
                     self._take(scored)
         finally:  # no worker writes any more
-            progress.close()
             for job in jobs:
                 for policy in job.folders:
                     store.clear_leftovers(self.folders[job.run.name, policy])

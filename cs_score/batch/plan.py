@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TextIO, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
@@ -242,8 +242,8 @@ class BatchOptions(Record):
     `out` is the output folder, `measure` ranks the leaderboard (None: the usual one), `resume` keeps runs that are
     scored already, `force` replaces files of others. Runs are scored in `jobs` processes (None: one for each processor)
     or on the Dask cluster at `dask`, whose workers with `ships` receive the bytes of all inputs. `problems` names a
-    file for all problems with details, `runs_from` the list that runs were read from. Progress is shown on the stream
-    `progress`. `mix_editions` allows one leaderboard for runs that follow several editions.
+    file for all problems with details, `runs_from` the list that runs were read from. `progress` shows a line of how
+    far it is `every` so many seconds. `mix_editions` allows one leaderboard for runs that follow several editions.
     """
 
     out: str
@@ -255,7 +255,8 @@ class BatchOptions(Record):
     ships: bool = False
     problems: str | None = None
     runs_from: str | None = None
-    progress: TextIO | None = None
+    progress: Callable[[str], None] | None = None
+    every: float = 60.0
     mix_editions: bool = False
 
 

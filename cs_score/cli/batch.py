@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +21,7 @@ from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_and_words, say_policy
 from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
-from cs_score.cli.output import is_quiet, print_text, remark
+from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.options import listed
 from cs_score.coldstart.queries import is_query_file
@@ -152,7 +151,8 @@ def batch(task: str, line: Line) -> int:
         ships="--ship-inputs" in line,
         problems=line.get("--problems"),
         runs_from=runs_from,
-        progress=None if is_quiet() else sys.stderr,
+        progress=show_progress if shows_progress() else _remark,
+        every=0.1 if shows_progress() else 60.0,
         mix_editions="--mix-editions" in line,
     )
     if [*(file.name for file in plan.inputs), *words, runs_from].count("-") > 1:

@@ -188,7 +188,8 @@ _SHOWN: Final[list[str]] = []
 """What stands on the terminal of how far the command is: a line that whatever is written next takes away."""
 
 
-def _shows_progress() -> bool:
+def shows_progress() -> bool:
+    """Whether somebody may see how far a command is."""
     return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
@@ -204,10 +205,16 @@ def _clear() -> None:
         os.write(2, b"\r\x1b[K")
 
 
+def show_progress(text: str) -> None:
+    """Show how far a command is in a line of the terminal, until anything else is written."""
+    with contextlib.suppress(OSError):  # a closed terminal ends no work
+        _show(text[: shutil.get_terminal_size().columns - 1])
+
+
 @contextlib.contextmanager
 def with_clock(doing: str) -> Iterator[None]:
     """Within, what takes over two seconds shows on a terminal for how long it has been at work."""
-    if not _shows_progress():
+    if not shows_progress():
         yield
         return
     start, done = time.monotonic(), threading.Event()
@@ -231,7 +238,7 @@ def with_clock(doing: str) -> Iterator[None]:
 
 def with_bar(items: Sequence[Value], doing: str = "aligning") -> Iterator[Value]:
     """Pass `items` on; what takes over two seconds shows on a terminal how far it is."""
-    is_shown, start = _shows_progress(), time.monotonic()
+    is_shown, start = shows_progress(), time.monotonic()
     for number, item in enumerate(items):
         if is_shown and time.monotonic() - start > PATIENCE:
             _show(f"{doing} {100 * number // len(items)} %")

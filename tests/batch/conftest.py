@@ -9,6 +9,7 @@ import pytest
 
 from tests.batch.command import invented_runs
 from tests.coldstart.recorded import COMMITTED
+from tests.documents import ROOT
 
 SOURCE = COMMITTED / "multi_ep_011"
 
@@ -19,4 +20,12 @@ def world(tmp_path: Path) -> Path:
     for name in ("queries.xml", "pool.tab"):
         shutil.copy(SOURCE / name, tmp_path / name)
     invented_runs(tmp_path, SOURCE / "run.tab", ("alpha", "beta", "gamma"))
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The evaluation of the documentation."""
+    for name in ("queries", "submissions", "assessments"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     return tmp_path

@@ -26,7 +26,6 @@ from tests.batch.command import (
     problems,
 )
 from tests.coldstart.command import Outcome, score_in
-from tests.documents import ROOT
 
 TEXTS = {"IGNORE": "UNASSESSED:DUPLICATE", "RIGHT": "CORRECT", "WRONG": "INCORRECT:INCORRECT_PARENT:INEXACT"}
 SF_SWITCHES = (
@@ -70,26 +69,19 @@ SWITCHES: Final = ("-expand", "ISLE26", "--jobs", "1")
 LIST: Final = "submissions/tide-kb.tab.txt\nsubmissions/gull-2016.tab\tfollow=3.0\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for name in ("queries", "submissions", "assessments"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "list").write_text(LIST)
-    return tmp_path
-
-
-def batch(folder: Path, *more: str) -> Outcome:
+def _batch_of_list(folder: Path, *more: str, lines: str = LIST) -> Outcome:
+    (folder / "list").write_text(lines)
     return score_in(folder, ["batch", *SWITCHES, "-o", "out", *more, "--runs-from", "list", *GOLD])
 
 
 def test_editions_are_mixed_only_when_asked_and_that_is_said(folder: Path) -> None:
-    refused = batch(folder)
+    refused = _batch_of_list(folder)
     assert (refused.status, refused.stdout) == (2, b"")
     assert refused.stderr == (
         b"cs-score: the runs follow 2017.2.0 and 3.0, whose scores cannot be compared; make a batch of each, or say "
         b"--mix-editions for one leaderboard\n"
     )
-    mixed = batch(folder, "--mix-editions", "--bootstrap", "20")
+    mixed = _batch_of_list(folder, "--mix-editions", "--bootstrap", "20")
     assert mixed.status == 0
     rows = {row["run"]: row for row in leaderboard(folder / "out")}
     assert {run: row["edition"] for run, row in rows.items()} == {"tide-kb": "2017.2.0", "gull-2016": "3.0"}
@@ -99,11 +91,11 @@ def test_editions_are_mixed_only_when_asked_and_that_is_said(folder: Path) -> No
         assert b"scores that other rules have made" in b" ".join(text.split())
     assert [each["run"] for each in json.loads((folder / "out/batch.json").read_bytes())["runs"]] == ["tide-kb"]
     assert score_in(folder, ["verify", "out"]).status == 0
-    assert b"(2 of them before)" in batch(folder, "--mix-editions", "--bootstrap", "20", "--resume").stderr
+    assert b"(2 of them before)" in _batch_of_list(folder, "--mix-editions", "--bootstrap", "20", "--resume").stderr
 
 
 def test_a_run_has_the_files_of_a_call_that_follows_its_edition(folder: Path) -> None:
-    assert batch(folder, "--mix-editions").status == 0
+    assert _batch_of_list(folder, "--mix-editions").status == 0
     (folder / "one").mkdir()
     words = ["-output_file", "one/out", "-error_file", "one/out.errlog", "--follow", "3.0", *SWITCHES[:2]]
     assert score_in(folder, [*words, GOLD[0], "submissions/gull-2016.tab", GOLD[1]]).status == 0
@@ -123,8 +115,7 @@ def test_a_run_has_the_files_of_a_call_that_follows_its_edition(folder: Path) ->
     ids=lambda value: str(value)[:30],
 )
 def test_what_a_list_may_say(lines: str, more: tuple[str, ...], status: int, said: bytes, folder: Path) -> None:
-    (folder / "list").write_text(lines)
-    done = batch(folder, *more)
+    done = _batch_of_list(folder, *more, lines=lines)
     assert (done.status, said in done.stderr) == (status, True), done.stderr
     if not status:
         assert "edition" not in leaderboard(folder / "out")[0]

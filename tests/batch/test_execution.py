@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
@@ -35,7 +34,7 @@ def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries
         most = max(most, len(running))
         return list(running)[:1]
 
-    progress = Progress(None, len(names))
+    progress = Progress(None, 60.0, len(names))
     work = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
     backend = Backend(submit, done, width=3, died=(Died,), retries=retries)
     found = {each.outcome.run: each.outcome for each in run_jobs(work, backend, progress)}
@@ -82,30 +81,15 @@ def test_a_defect_of_the_scorer_costs_one_run() -> None:
     assert "defect of cs-score: ZeroDivisionError: oh" in str(scored.outcome.failure)
 
 
-class _Stream(io.StringIO):
-    def __init__(self, is_terminal: bool) -> None:
-        super().__init__()
-        self._is_terminal = is_terminal
-
-    def isatty(self) -> bool:
-        return self._is_terminal
-
-
-def _progress(is_terminal: bool) -> tuple[Progress, _Stream, list[float]]:
-    now = [100.0]
-    stream = _Stream(is_terminal)
-    return Progress(stream, 12, clock=lambda: now[0]), stream, now
-
-
-def test_a_plain_line_a_minute_where_nobody_watches() -> None:
-    progress, stream, now = _progress(is_terminal=False)
+def test_a_line_a_minute_where_nobody_watches() -> None:
+    now, shown = [100.0], list[str]()
+    progress = Progress(shown.append, 60.0, 12, clock=lambda: now[0])
     for at in range(6):
         progress.starts(f"run{at}")
         now[0] += 30
         progress.finished()
-    progress.close()
-    assert stream.getvalue().splitlines() == [
-        "cs-score: 2/12 runs, 2.0 runs/min, 5:00 left, run1",
-        "cs-score: 4/12 runs, 2.0 runs/min, 4:00 left, run3",
-        "cs-score: 6/12 runs, 2.0 runs/min, 3:00 left, run5",
+    assert shown == [
+        "2/12 runs, 2.0 runs/min, 5:00 left, run1",
+        "4/12 runs, 2.0 runs/min, 4:00 left, run3",
+        "6/12 runs, 2.0 runs/min, 3:00 left, run5",
     ]

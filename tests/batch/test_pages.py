@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import pytest
 from lxml import html
 
 from tests.coldstart.command import score_in
-from tests.documents import ROOT
 
 GIVEN = ["-expand", "ISLE26", "queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions"]
 BATCH = ["batch", "-o", "out", "--jobs", "1", "--bootstrap", "20", *GIVEN]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for name in ("queries", "submissions", "assessments"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    return tmp_path
 
 
 def parsed(path: Path) -> Any:
