@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from cs_score.analysis.many import pools
 from cs_score.api import arguments
@@ -33,9 +33,6 @@ from cs_score.statistics.options import Correction, IntervalMethod, Resampling
 from cs_score.statistics.results import Comparison as Compared
 from cs_score.tables.layout import Table
 from cs_score.tables.statistics import CURVE, POWER, Printout
-
-_SHOWN: Final = 10
-"""Rows of a leaderboard that the command prints."""
 
 Results: TypeAlias = Mapping[str, RunResult] | Mapping[str, EvidenceResult]
 """Results of one task by the names of their systems."""
@@ -69,7 +66,7 @@ class Leaderboard(Document):
 
     def __str__(self) -> str:
         """The text that the command prints."""
-        return leaderboard_text(self._document, _SHOWN)
+        return leaderboard_text(self._document)
 
     def __repr__(self) -> str:
         scored = len({(row.policy, row.run) for row in self._document.rows})

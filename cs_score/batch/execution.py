@@ -294,11 +294,6 @@ class BatchResult(Record):
     leaderboard: Leaderboard
     kept: int
 
-    @property
-    def failed(self) -> int:
-        """How many scorings did not come to their end, or met problems that are errors."""
-        return sum(outcome.state == FAILED or outcome.errors > 0 for outcome in self.outcomes)
-
 
 def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
     """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.

@@ -207,7 +207,7 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 """The files of a leaderboard by their endings."""
 
 
-def leaderboard_text(board: Leaderboard, most: int) -> str:
+def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
     layout = leaderboard_layout(board)
     hidden = {*board.headline[1:], "errors", "warnings"}

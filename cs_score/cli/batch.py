@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
-from cs_score.batch.documents import FAILED
+from cs_score.batch.documents import FAILED, OK, WITH_ERRORS
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
 from cs_score.batch.tables import WRITERS as BOARD_WRITERS
@@ -35,9 +36,6 @@ else:
     pages = Late("cs_score.report.documents")  # memory that a batch without pages keeps
 
 MOST_JOBS: Final = 4096
-
-SHOWN_ROWS: Final = 10
-"""Rows of the leaderboard that are printed."""
 
 _OWN: Final = (
     Option("--dask ADDRESS", "Compute on the Dask cluster with this scheduler"),
@@ -173,7 +171,7 @@ def batch(task: str, line: Line) -> int:
         _remark(f"interrupted; the runs in {asked.out} are whole, and the same command with --resume goes on")
         return Status.INTERRUPTED
     board = result.leaderboard
-    print_text(leaderboard_text(board, SHOWN_ROWS) if line.format == "text" else BOARD_WRITERS[line.format](board))
+    print_text(leaderboard_text(board) if line.format == "text" else BOARD_WRITERS[line.format](board))
     first = plan.policy_names[0]
     scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
     missing = {*listed(line.text("-runids", ""))} - {run.run_id for run in scored}
@@ -182,7 +180,8 @@ def batch(task: str, line: Line) -> int:
         for run_id in sorted(missing):
             remark(f"no run called {run_id} could be scored")
         remark(_summary(result, asked.out))
-    return Status.FAILED if result.failed or missing else Status.DONE
+    has_failed = bool(missing) or any(outcome.state != OK for outcome in result.outcomes)
+    return Status.FAILED if has_failed else Status.DONE
 
 
 def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:
@@ -207,12 +206,10 @@ def _remark(text: str) -> None:
 
 def _summary(result: BatchResult, out: str) -> str:
     """How many runs were scored, failed, taken from before, and where the rest stands."""
-    scored = sum(outcome.state != FAILED for outcome in result.outcomes)
-    parts = [f"{scored} scored" if not result.kept else f"{scored} scored ({result.kept} of them before)"]
-    if failed := len(result.outcomes) - scored:
-        parts.append(f"{failed} failed")
-    if with_errors := result.failed - failed:
-        parts.append(f"{with_errors} of those scored with errors in the input")
-    if result.failed:
+    states = Counter(outcome.state for outcome in result.outcomes)
+    parts = [f"{states.total() - states[FAILED]} scored{f' ({result.kept} of them before)' if result.kept else ''}"]
+    parts += [f"{states[FAILED]} failed"] if states[FAILED] else []
+    parts += [f"{states[WITH_ERRORS]} of those scored with errors in the input"] if states[WITH_ERRORS] else []
+    if len(parts) > 1:
         parts[-1] += f" (see {os.path.join(out, 'problems.tsv')})"
     return "; ".join([*parts, f"all ranks in {os.path.join(out, 'leaderboard.tsv')}"])
