@@ -66,7 +66,7 @@ def test_a_worker_that_is_killed_at_its_work_is_told_and_replaced() -> None:
 
 def test_a_worker_that_is_killed_while_it_hands_over_is_told() -> None:
     """More than a pipe holds, so that it is killed in the middle of what its owner reads then."""
-    with Pool[int, Any](1, lambda item: b"x" * item) as pool:
+    with Pool[int, Any](2, lambda item: b"x" * item) as pool:
         future = pool.submit(1 << 22)
         assert pool.wait(0) == []
         [child] = multiprocessing.active_children()

@@ -60,7 +60,7 @@ class _Worker(Struct, Generic[R]):
 
 
 class Pool(Generic[T, R]):
-    """At most `jobs` processes, each of which calls `work(item)` for one item after the other.
+    """At most `jobs` processes, each of which calls `work(item)` for one item after the other; one is this process.
 
     Workers begin when there is something to do; one that died is replaced. Each has a copy of `work`, which is pickled
     only where workers share no memory. Use as a context manager: when the block is left, all workers are killed,
@@ -74,7 +74,7 @@ class Pool(Generic[T, R]):
         self._workers: dict[Connection, _Worker[R]] = {}
 
     def __enter__(self) -> Pool[T, R]:
-        gc.freeze()  # so that the collectors of workers do not walk, and copy, what they inherit
+        gc.freeze()  # so that no collector walks, and in workers copies, what all items use
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -96,6 +96,8 @@ class Pool(Generic[T, R]):
 
         Raises NoWorkerError.
         """
+        if self._jobs == 1:
+            return [self._compute(*self._pending.popleft())] if self._pending else []
         done = []
         while self._pending and (connection := self._free()) is not None:
             future, item = self._pending.popleft()
@@ -120,6 +122,13 @@ class Pool(Generic[T, R]):
                 (answered.set_result if is_result else answered.set_exception)(value)
                 done.append(answered)
         return done
+
+    def _compute(self, future: Future[R], item: T) -> Future[R]:
+        try:
+            future.set_result(self._work(item))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
     def _free(self) -> Connection | None:
         """The pipe to a worker that has nothing to do; None where all are busy."""

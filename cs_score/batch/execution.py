@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import glob
 import logging
 import os
@@ -147,22 +146,9 @@ def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Itera
 
 @contextlib.contextmanager
 def local_backend(scorer: Scorer, jobs: int) -> Iterator[Backend]:
-    """`jobs` processes on this machine; one job is this process itself."""
-    if jobs > 1:
-        with Pool[Job, list[Scored]](jobs, scorer) as pool:
-            yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
-        return
-
-    def computed(job: Job) -> Scores:
-        future: Scores = Future()
-        future.set_result(scorer(job))
-        return future
-
-    gc.freeze()  # the collector need not walk what all runs use
-    try:
-        yield Backend(computed, lambda running, seconds: list(running), width=1)
-    finally:
-        gc.unfreeze()
+    """`jobs` processes on this machine."""
+    with Pool[Job, list[Scored]](jobs, scorer) as pool:
+        yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
 
 
 @contextlib.contextmanager
