@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 ROOMS: Final = {
     # errors, sources, outputs with their plan, processes, records, signature, display, version
-    "base": Budget(1605, 11),  # plan: 1000, 9
+    "base": Budget(1614, 11),  # plan: 1000, 9
     # the table of codes, the log of one job, reports
     "problems": Budget(1043, 4),  # plan: 1150, 5
     # a measure as a value, the registry
@@ -55,15 +55,15 @@ ROOMS: Final = {
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
     "analysis": Budget(7455, 26),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
-    "batch": Budget(2109, 6),  # plan: 1500, 9
+    "batch": Budget(2067, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1420, 5),  # plan: 800, 6
+    "verification": Budget(1418, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1894, 7),  # plan: 1300, 10
     # results as people use them
-    "api": Budget(2138, 9),  # plan: 900, 6
+    "api": Budget(2135, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4224, 13),  # plan: 1900, 11
+    "cli": Budget(4228, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

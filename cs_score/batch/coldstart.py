@@ -43,9 +43,10 @@ from cs_score.tasks import task_named
 class ColdStartPlan(Plan, kw_only=True):
     """Queries, pool and options of all runs, and the plans of runs that follow other editions, by edition.
 
-    `policies` has one entry at least. `layout` and `with_json` choose the files of a run; `switches` are the words of a
-    call of the scorer beside the policy, `folder` is the working folder of the user, both for the `.params` file. With
-    `validates` each run is validated in memory before it is scored; with `records` problems keep their details.
+    `policies` has one entry at least; `named` are the files that options name, by role. `layout` and `with_json` choose
+    the files of a run; `switches` are the words of a call of the scorer beside the policy, `folder` is the working
+    folder of the user, both for the `.params` file. With `validates` each run is validated in memory before it is
+    scored; with `records` problems keep their details.
     """
 
     task: str = COLD_START_MODE
@@ -57,8 +58,7 @@ class ColdStartPlan(Plan, kw_only=True):
     with_json: bool = False
     switches: tuple[str, ...] = ()
     folder: str = ""
-    query_list: InputFile | None = None
-    samples: InputFile | None = None
+    named: Mapping[str, InputFile] = field(default_factory=dict)
     validates: bool = False
     records: bool = False
     editions: Mapping[str, ColdStartPlan] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class ColdStartPlan(Plan, kw_only=True):
 
     @property
     def inputs(self) -> Sequence[InputFile]:
-        return [file for file in (*self.queries, *self.pool, self.query_list, self.samples) if file is not None]
+        return (*self.queries, *self.pool, *self.named.values())
 
     def measures(self) -> list[str]:
         return list(map(str, rankable(self.task, self.options.expand is not None)))
@@ -94,33 +94,29 @@ def cold_start_plan(
     also: Sequence[str],
     *,
     option: str = "--also-policy",
-    **others: Any,
+    **choices: Any,
 ) -> ColdStartPlan:
     """The plan of runs under the policy of `options`, typed as `texts`, and those that the words `also` stand for.
 
     The former is called `policy` where there are others; messages call these by `option`. Raises UsageError for what is
     no policy or has a name that cannot be, InputError where what can be read only once cannot be read.
     """
-    named = read_policies(also, options, texts, "--also-policy")
-    name = policy if named else ""
-    for each in named:
+    others = read_policies(also, options, texts, "--also-policy")
+    name = policy if others else ""
+    for each in others:
         if each.name in RESERVED:
             raise UsageError(f"--also-policy {each.name}: that is a file of every batch; choose another name")
         if each.name == name:
             raise UsageError(f"{option} {name} is the policy in force already")
-    query_list, samples = (  # these options take a list, too
-        InputFile(value) if value is not None and os.path.isfile(value) else None
-        for value in (options.queries, options.samples)
-    )
+    named = ((QUERY_LIST, options.queries), (SAMPLES, options.samples))  # these options take a list, too
     return ColdStartPlan(
         queries=tuple(map(InputFile.of, queries)),
         pool=tuple(map(InputFile.of, pool)),
         options=options,
-        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *named),
+        policies=(NamedPolicy(name, options.policy, options.justifications, texts), *others),
         folder=os.getcwd(),
-        query_list=query_list,
-        samples=samples,
-        **others,
+        named={role: InputFile(value) for role, value in named if value is not None and os.path.isfile(value)},
+        **choices,
     )
 
 
@@ -132,8 +128,7 @@ class PreparedColdStart(Prepared):
     def __init__(self, plan: ColdStartPlan) -> None:
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
-        located = {QUERY_LIST: plan.query_list, SAMPLES: plan.samples}
-        held = {role: given.open() for role, given in located.items() if given is not None}
+        held = {role: given.open() for role, given in plan.named.items()}
         self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
         queries = [given.open() for given in plan.queries]
         gold = open_gold(queries, plan.options, self.log_of_queries, held=held, validates=plan.validates)

@@ -187,7 +187,6 @@ def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str,
         gold = _the_one(shared, GOLD, file).held()
         return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
     asked = cold_start_options(made.options, file, "origin.options")
-    named = _named(asked, shared, file)
     return ColdStartPlan(
         queries=tuple(each.held() for each in shared if each.recorded.role == QUERIES),
         pool=tuple(each.held() for each in shared if each.recorded.role == POOL),
@@ -195,8 +194,7 @@ def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str,
         policies=(NamedPolicy(policy, asked.policy, asked.justifications, asked.policy.texts()),),
         layout=Layout(made.fields, made.tabs),
         with_json=made.json,
-        query_list=named.get(QUERY_LIST),
-        samples=named.get(SAMPLES),
+        named=_named(asked, shared, file),
         resampling=resampling,
         validates=made.options.get("validate") is True,
         records=records,
