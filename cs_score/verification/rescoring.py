@@ -223,28 +223,24 @@ TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *OF_OVE
 """The tables over all runs that are no JSON."""
 
 
-class WholeBatch:
+class WholeBatch(BatchRuns):
     """A leaderboard, and the `batch.json` beside it, where there is one, computed again from all that they record. Runs
     that failed are taken as they are recorded. Methods raise InputError and NotFoundError for what cannot be scored.
     """
 
-    def __init__(self, recorded: Recorded, overview: OverviewDocument | None, runs: BatchRuns) -> None:
-        self.recorded, self.board, self._overview, self._runs = (
-            recorded,
-            cast(Leaderboard, recorded.made),
-            overview,
-            runs,
-        )
-        board = self.board
-        self._editions = {row.run: row.edition for row in board.rows if row.edition}
+    def __init__(self, places: Places, recorded: Recorded, overview: OverviewDocument | None) -> None:
+        super().__init__(places)
+        self.recorded, self.board = recorded, cast(Leaderboard, recorded.made)
+        self._overview = overview
+        self._editions = {row.run: row.edition for row in self.board.rows if row.edition}
         of_batch = {each.run for each in overview.runs} if overview and self._editions else None
-        scored = (row for row in board.rows if row.state != FAILED)
-        self._scored = next((row for row in scored if of_batch is None or row.run in of_batch), None)
+        scored = (row for row in self.board.rows if row.state != FAILED)
+        self._first = next((row for row in scored if of_batch is None or row.run in of_batch), None)
 
     @property
     def was_scored(self) -> bool:
         """Whether any run was: without gold nobody knows what there is to be found."""
-        return self._scored is not None
+        return self._first is not None
 
     def overview_again(self) -> object:
         """What `batch.json` would say now; that no run was scored is all that can be said where none was."""
@@ -262,10 +258,8 @@ class WholeBatch:
     def _in_order(self) -> list[Outcome]:
         """The outcomes run by run and policy by policy."""
         found: dict[tuple[str, str], Outcome] = {}
-        file, task = (
-            self.recorded.file,
-            None if self._scored is None else origin_in(self._scored, self.recorded.file).task,
-        )
+        file, first = self.recorded.file, self._first
+        task = None if first is None else origin_in(first, file).task
         for at, row in enumerate(self.board.rows):
             if (row.run, row.policy) in found:
                 continue
@@ -279,7 +273,7 @@ class WholeBatch:
                 as_recorded = {name: getattr(row, name) for name in names}
                 found[row.run, row.policy] = Outcome(task=self.board.task, **as_recorded)
             else:
-                found[row.run, row.policy], _ = self._runs.score(row, file)
+                found[row.run, row.policy], _ = self.score(row, file)
         there = {run for run, _ in found}
         known = dict.fromkeys(each.run for each in self._overview.runs) if self._overview else {}
         policies = dict.fromkeys(policy for _, policy in found)
@@ -289,31 +283,31 @@ class WholeBatch:
     @cached_property
     def board_again(self) -> Leaderboard:
         """What the leaderboard would say now."""
-        outcomes, headline = self._in_order, self.board.headline
-        if self._scored is not None:
-            headline = tuple(self._runs.score(self._scored, self.recorded.file)[1].plan.headline())
-        return make_leaderboard(outcomes, self.board.task, self.board.measure, headline, self._editions)
+        headline = tuple(self._gold.plan.headline()) if self.was_scored else self.board.headline
+        return make_leaderboard(self._in_order, self.board.task, self.board.measure, headline, self._editions)
+
+    @cached_property
+    def _gold(self) -> Prepared:
+        assert self._first is not None
+        return self.score(self._first, self.recorded.file)[1]
 
     @cached_property
     def _found(self) -> Overview:
-        assert self._scored is not None
-        own = self._editions.get(self._scored.run)
+        assert self._first is not None
+        own = self._editions.get(self._first.run)
         of_batch = [each for each in self._in_order if self._editions.get(each.run) == own]
-        _, gold = self._runs.score(self._scored, self.recorded.file)
-        return overview_of(of_batch, self.board_again, gold.evaluation)
+        return overview_of(of_batch, self.board_again, self._gold.evaluation)
 
     def _problems(self, recorded: str) -> str:
         """The table of problems, in the order of runs in which it is recorded."""
-        known = _by_run(recorded.split("\n")[1:-1])
+        known = _by_run(f"{line}\n" for line in recorded.split("\n")[1:-1])
         own = {owner: list[str]() for owner in known}
         for outcome in self._in_order:
-            for owner, lines in _by_run(
-                line.decode().removesuffix("\n") for line in problem_lines([outcome])[1:]
-            ).items():
+            for owner, lines in _by_run(line.decode() for line in problem_lines([outcome])[1:]).items():
                 # What its leaderboard lacks of a run that failed stands before the rest.
                 before = known.get(owner, [])[: -len(lines)] if outcome.state == FAILED else []
                 own[owner] = [*before, *lines]
-        return "".join([problem_lines([])[0].decode(), *(f"{line}\n" for lines in own.values() for line in lines)])
+        return "".join([problem_lines([])[0].decode(), *chain.from_iterable(own.values())])
 
 
 def _by_run(lines: Iterable[str]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from cs_score.base.documents import Document, Json, document_in, json_text, member_place
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record, asdict, replace
 from cs_score.base.sources import open_source
 from cs_score.base.version import VERSION
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Overview
@@ -89,11 +89,9 @@ VERIFIED: Final = Layout(
     columns("file", "result", "differences", "compared", "unit", "notes"),
     lambda found: (
         {
-            "file": each.file,
+            **asdict(each),
             "result": "reproduced" if each.is_reproduced else "differs",
             "differences": len(each.differences),
-            "compared": each.compared,
-            "unit": each.unit,
             "notes": "; ".join(each.notes) or None,
         }
         for each in found.files
@@ -125,8 +123,8 @@ def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
     is_folder = os.path.isdir(path)
     records = _records_of(path) if is_folder else [read_recorded(path)]
     places = Places(files, path if is_folder else os.path.dirname(path))
-    runs = BatchRuns(places)
-    batch = _whole_batch(records, runs)
+    batch = _whole_batch(records, places)
+    runs = batch or BatchRuns(places)
     misplaced = _misplaced_runs(path, records, batch) if is_folder else {}
     for record in records:
         verdict = _verdict(record, places, runs, batch)
@@ -166,7 +164,7 @@ def _read_named(path: str) -> Recorded:
     return record
 
 
-def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | None:
+def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
     """The batch that records are over all runs of; for `batch.json` alone the leaderboard beside it is read."""
     boards = [record for record in records if isinstance(record.made, Leaderboard)]
     overviews = [(record.file, record.made) for record in records if isinstance(record.made, Overview)]
@@ -176,7 +174,7 @@ def _whole_batch(records: Sequence[Recorded], runs: BatchRuns) -> WholeBatch | N
             problem = f"no {LEADERBOARD} beside it, which has what the runs were scored from"
             raise InputError(problem, file=overviews[0][0])
         boards = [_read_named(beside)]
-    return WholeBatch(boards[0], overviews[0][1] if overviews else None, runs) if boards else None
+    return WholeBatch(places, boards[0], overviews[0][1] if overviews else None) if boards else None
 
 
 def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
