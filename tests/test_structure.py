@@ -57,7 +57,7 @@ ROOMS: Final = {
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2067, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
-    "verification": Budget(1418, 5),  # plan: 800, 6
+    "verification": Budget(1409, 5),  # plan: 800, 6
     # the page: templates, charts
     "report": Budget(1894, 7),  # plan: 1300, 10
     # results as people use them

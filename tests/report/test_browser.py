@@ -13,7 +13,7 @@ import pytest
 
 from tests.coldstart.command import score_in
 from tests.evidence.test_command import files
-from tests.report.analyses import HOSTILE, MEASURE, SHOWN, analysis, batch, page_in, write
+from tests.report.analyses import HOSTILE, SHOWN, analysis, batch, page_in, write
 
 pytestmark = pytest.mark.browser
 
@@ -142,15 +142,6 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Any, pages: dict[str, s
     click(browser, opener(browser, "mistakes"))
     assert SHOWN.replace("\\\\", "\\") in told(browser, "mistakes").text
     assert browser.execute_script("return [window.taken, document.images.length]") == [None, 0]
-
-
-def test_numbers_on_the_screen_are_those_of_the_json(page: Any) -> None:
-    value = analysis()
-    assert find(page, ".facts.main dd").text == f"{value['score']:.4f}"
-    gains = [f"{row['gain']:+.4f}" if row["gain"] is not None else "" for row in value["mistakes"]]
-    assert column(page, "mistakes", "gain") == gains[:25]
-    assert column(page, "measures", "hop1") == [f"{1 / 3:.4f}", "", ""]
-    assert MEASURE in texts(page, "#measures td")
 
 
 def test_a_heading_sorts_both_ways_and_the_address_keeps_it(page: Any, pages: dict[str, str]) -> None:
