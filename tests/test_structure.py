@@ -63,7 +63,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2135, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4228, 13),  # plan: 1900, 11
+    "cli": Budget(4225, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -110,16 +110,14 @@ class Session:
         self._announced = ""
         self._is_reported = False
 
-    def report_to(self, text: str | None = None, *, closing_only: bool = False) -> Destination:
+    def report_to(self, text: str | None = None, *, closing_only: bool = False) -> None:
         """Name the destination of the report, that of -error_file; until then it is standard error.
 
-        With `closing_only` only announcements and the closing line go to standard output where that is named, and the
-        report to standard error (knowledge bases, quirk 2).
+        With `closing_only` only announcements and the closing line go to standard output where that is named.
         """
         self._errors = Destination(self._line.text("-error_file") if text is None else text)
         if closing_only and self._errors.stream == "stdout":
             self._closing, self._errors = self._errors, Destination("stderr")
-        return self._errors
 
     def documents(self) -> DocumentList | None:
         """The list that -docs names, None without it. Raises InputError where it cannot be read."""
@@ -434,7 +432,6 @@ def validate_assessments(line: Line, session: Session) -> int:
     (Option("-error_file FILE", "Accepted and without effect", "STDERR"), _FEW_JUSTIFICATIONS),
     Parameter("runfile", "The run"),
     Parameter("outputfile", "The file for the lines that are kept"),
-    # Standard output has no special name here.
     writes=lambda line: file_named(line.words[1]).planned("OUTPUTFILE", Existing.REPLACED),
     error_file=None,
     example="submissions/tide-kb.tab.txt shorter.tab.txt",

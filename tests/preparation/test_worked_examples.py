@@ -3,34 +3,7 @@
 from __future__ import annotations
 
 from tests.coldstart.lines import CHILDREN, SCHOOLS
-from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines, written
-
-
-def _first_example(inputs: Inputs) -> None:
-    four = [
-        RunLine(type="per"),
-        RunLine(docid="ENG_2", confidence="1", type="Per"),
-        RunLine("Bob", "ENG_2", "0.5", "0", run_id="r2", span="3-7", type="Per"),
-        RunLine("Bob", "ENG_2", "0.5", "E5 # c", run_id="r2", span="3-8", type="Per"),
-    ]
-    inputs.lines(*four)
-
-
-def test_a_1_a_run(inputs: Inputs) -> None:
-    _first_example(inputs)
-    outcome = inputs.validate()
-    assert outcome.stderr.decode() == (
-        "WARNING: Decimal point missing in confidence value: 1 (run.tab line 2)\n\n"
-        "WARNING: File contains multiple run IDs (r1, r2) (run.tab line 3 and 1 other place)\n\n"
-        "3 warnings encountered\n"
-    )
-    lines = [[*columns[3:8], columns[8][:5], columns[8][-9:]] for columns in written(outcome)]
-    assert lines == [
-        ["ENG_2:1-20", "Bo", "PER", "ENG_2:3-5", "1.0", ":E1", ":E1"],
-        ["ENG_1:1-20", "Bo", "PER", "ENG_1:3-5", "0.9", ":E1", ":E1"],
-        ["ENG_2:1-20", "Bob", "PER", "ENG_2:3-7", "0.5", ":NIL_", "000000003"],
-        ["ENG_2:1-20", "Bob", "PER", "ENG_2:3-8", "0.5", "E5 # ", "E5 # c"],
-    ]
+from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 
 def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
