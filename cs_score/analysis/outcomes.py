@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -21,7 +21,7 @@ from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.results import Comparison, Interval
+from cs_score.statistics.results import Interval
 from cs_score.statistics.units import UnitTable
 
 if TYPE_CHECKING:
@@ -52,31 +52,24 @@ class Outcome(StrEnum):
 
 def outcome_of(right: Both, wrong: Both) -> Outcome:
     """The outcome: by what is right where anything is, otherwise by what is wrong."""
-    if any(right):
-        return Outcome.RIGHT_IN_BOTH if all(right) else Outcome.RIGHT_IN_A if right[0] else Outcome.RIGHT_IN_B
-    if any(wrong):
-        return Outcome.WRONG_IN_BOTH if all(wrong) else Outcome.WRONG_IN_A if wrong[0] else Outcome.WRONG_IN_B
-    return Outcome.MISSED
+    if not any((*right, *wrong)):
+        return Outcome.MISSED
+    side, (in_a, in_b) = ("right", right) if any(right) else ("wrong", wrong)
+    return Outcome(f"{side} in both" if in_a and in_b else f"{side} in {'A' if in_a else 'B'} only")
 
 
 UNKNOWN: Final = "unknown"
 """The group of what has no known one."""
 
-_LONGEST_NUMBER: Final = 20
-"""Digits; longer ones, which only texts of an input have, are ordered as texts."""
-
 
 def place(group: str) -> tuple[bool, int, str]:
-    """Sort key of groups: numbers by value, then texts."""
-    is_number = group.isdecimal() and len(group) < _LONGEST_NUMBER
+    """Sort key of groups: numbers by value, then texts, which longer numbers are."""
+    is_number = group.isdecimal() and len(group) < 20
     return (not is_number, int(group) if is_number else 0, group)
 
 
 def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[int]]]:
-    """The positions of the units in each group of each dimension, the groups in order (numbers by value).
-
-    `of_units` has the groups of each unit.
-    """
+    """The positions of the units in each group of each dimension, the groups in order; given the groups of each."""
     members: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for dimension in dict.fromkeys(name for groups in of_units for name in groups):
         for position, groups in enumerate(of_units):
@@ -111,64 +104,63 @@ class TwoSided(Document, frozen=True, kw_only=True):
     origins: dict[str, Origin]
 
 
-def sides_of(
-    measure: str, names: tuple[str, str], scores: Sequence[float], origins: Sequence[Origin],
-    compared: Comparison | None, notes: tuple[Note, ...],
+class Side(NamedTuple):
+    """What one of the two is called, and what it scored."""
+
+    name: str
+    table: UnitTable
+    score: float
+    origin: Origin
+
+
+def head_of(
+    sides: tuple[Side, Side], measure: str, formula: SumsFormula, resampling: Resampling | None,
+    unit: str, units: str, is_defined: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields that all differences have; `compared` as `compared_units` gives it."""
-    first, second = scores
-    pair = None if compared is None else compared.primary.pairs[0]
-    own = {side: replace(origin, measure=measure) for side, origin in zip("ab", origins)}
-    return {
-        "measure": measure,
-        "a": first,
-        "b": second,
-        "difference": second - first,
-        "names": dict(zip("ab", names)),
-        "interval": None if pair is None else pair.interval,
-        "p": None if pair is None else Significance(pair.p, pair.p_bootstrap),
-        "resampling": None if compared is None else compared.resampling,
-        "notes": notes,
-        "signatures": {side: str(origin.signature) for side, origin in own.items()},
-        "origins": own,
-    }
-
-
-def compared_units(
-    tables: tuple[UnitTable, UnitTable], measure: str, formula: SumsFormula, names: tuple[str, str],
-    resampling: Resampling | None, unit: str, units: str, is_defined: bool,
-) -> tuple[Comparison | None, tuple[Note, ...]]:  # fmt: skip
-    """The comparison of the two where both have the same units, and what a reader must know beside the numbers.
+    """The fields that all differences have: the two are compared where they have the same units.
 
     `unit` is what is drawn, `units` what those scored are called; `is_defined`: units have contributions.
     """
-    a, b = tables
+    (a, b), found = sides, None
     undefined = Note("UNDEFINED", f"no contributions: {measure} is 0/0 for one of the two, and counts 0")
-    notes = () if is_defined else (undefined,)
-    if a.ids != b.ids:
-        text = f"no interval: {names[0]} and {names[1]} were not scored on the same {units}"
-        return None, (*notes, Note("OTHER_UNITS", text))
-    settings = replace(resampling or Resampling(can_grow=True), unit=unit)
-    try:
-        found = compare_tables({"a": a, "b": b}, [measure], formula, settings)
-    except InputError as error:
-        if error.file is not None:  # what is wrong is in a file, such as that of clusters
-            raise
-        return None, (*notes, Note("NO_UNITS", f"no interval: {error.problem}"))
-    return found, (*notes, *found.notes, *found.primary.notes, *found.primary.pairs[0].notes)
+    notes = [] if is_defined else [undefined]
+    if a.table.ids != b.table.ids:
+        notes.append(Note("OTHER_UNITS", f"no interval: {a.name} and {b.name} were not scored on the same {units}"))
+    else:
+        settings = replace(resampling or Resampling(can_grow=True), unit=unit)
+        try:
+            found = compare_tables({"a": a.table, "b": b.table}, [measure], formula, settings)
+        except InputError as error:
+            if error.file is not None:  # what is wrong is in a file, such as that of clusters
+                raise
+            notes.append(Note("NO_UNITS", f"no interval: {error.problem}"))
+    pair = None if found is None else found.primary.pairs[0]
+    if found is not None and pair is not None:
+        notes += [*found.notes, *found.primary.notes, *pair.notes]
+    origins = {name: replace(side.origin, measure=measure) for name, side in zip("ab", sides)}
+    return {
+        "measure": measure,
+        "a": a.score,
+        "b": b.score,
+        "difference": b.score - a.score,
+        "names": {"a": a.name, "b": b.name},
+        "interval": pair and pair.interval,
+        "p": pair and Significance(pair.p, pair.p_bootstrap),
+        "resampling": found and found.resampling,
+        "notes": tuple(notes),
+        "signatures": {name: str(origin.signature) for name, origin in origins.items()},
+        "origins": origins,
+    }
 
 
 def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float | None]:
-    """What each unit or group contributes to the difference: those of A in their order, then those that only B has.
-
-    `formula` makes one measure of sums; what only one side has is nothing in the other. None where the score of a side
-    is 0/0.
+    """What each unit or group contributes to the difference by a measure of sums: those of A in their order, then those
+    that only B has. What only one side has is nothing in the other. None where the score of a side is 0/0.
     """
-    first, second = sides
-    keys = list(dict.fromkeys((*first, *second)))
+    keys = list(dict.fromkeys((*sides[0], *sides[1])))
     if not keys:
         return {}
-    nothing = (0.0,) * len(next(iter((first or second).values())))
+    nothing = (0.0,) * len(next(iter((sides[0] or sides[1]).values())))
     rows = [np.array([side.get(key, nothing) for key in keys], dtype=np.float64).T for side in sides]
     found = contributions(*(formula(list(columns), Ratio)[0] for columns in rows))
     return dict(zip(keys, [None] * len(keys) if found is None else found.tolist()))
@@ -176,9 +168,9 @@ def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float
 
 def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str]:
     """The scores of both sides (`what` says what they are of), the difference with its interval, the notes."""
-    sides = [(side, f"{score:.4f}", cell(difference.names[side.lower()], 40)) for side, score in
-             zip("AB", (difference.a, difference.b))]  # fmt: skip
-    rows = [("", "score", what), *sides, ("B - A", f"{difference.difference:+.4f}", "")]
+    names = [cell(difference.names[side], 40) for side in "ab"]
+    a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
+    rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
     lines = [title, *aligned(rows, (False, True, False))]
     if difference.interval is not None and difference.p is not None and difference.resampling is not None:
         limits = (difference.interval.low, difference.interval.high)

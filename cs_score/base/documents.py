@@ -70,10 +70,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "check": ("verification.checking:Checked",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),
-    "explanation": (
-        "analysis.coldstart.explanation.explanation:Explanation",
-        "analysis.evidence.documents:Explanation",
-    ),
+    "explanation": ("analysis.coldstart.explanation.document:Explanation", "analysis.evidence.documents:Explanation"),
 }
 """The records of each kind of document, `module:class`, that of Cold Start first; loaded when they are asked for."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import in_short
+from cs_score.base.records import asdict
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
 from cs_score.report.page import (
@@ -39,14 +40,15 @@ _MOST_SYSTEMS: Final = 50
 class DifferencePage(PageMaker):
     """The sections and charts of a difference."""
 
-    def __init__(self, document: Any) -> None:
-        super().__init__(document)
-        self.is_cold_start = document.task == COLD_START_MODE
-
     def page(self) -> Page:
         document, names = self.document, self.document.names
         layouts = {layout.name: layout for layout in task_named(document.task).layouts(document)}
-        sections = [self.scores(), self.units(layouts["units"])]
+        about = "What each contributes to the difference; all contributions add up to it exactly."
+        units = tables(self.units(layouts["units"]), document, is_small=False)
+        sections = [
+            self.scores(),
+            Section("contributions", "Contributions", (about, charts(self.contribution_charts()), *units)),
+        ]
         if document.groups:
             groups = tables(layouts["groups"], document, "by")
             sections.append(Section("groups", "Scores by group", (charts(self.group_charts()), *groups)))
@@ -54,23 +56,19 @@ class DifferencePage(PageMaker):
             sections.append(Section("rules", "Rules", list(tables(layouts["rules"], document, "rule"))))
         sections.append(self.answers())
         if getattr(document, "classes", None):
-            layout = with_cells(layouts["classes"], Column("row"))
-            found = tables(layout, document, "class", is_small=False)
+            found = tables(with_cells(layouts["classes"], Column("row")), document, "class", is_small=False)
             sections.append(Section("classes", "Classes", (_counts(document.found), *found)))
         sections.append(difference_origin(document))
         return Page(f"{names['b']} against {names['a']}", f"{document.measure} {document.difference:+.4f}", sections)
 
     def scores(self) -> Section:
         """Both scores, their difference with interval and tests, and the signatures."""
-        document = self.document
-        interval, tests = document.interval, document.p
-        p_values = {name: getattr(tests, name) for name in ("randomisation", "bootstrap") if tests is not None}
-        detail = ""
+        document, interval, detail = self.document, self.document.interval, ""
         if interval is not None and interval.low is not None:
-            confidence = document.resampling.confidence
-            detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
+            detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({document.resampling.confidence:g} % interval)"
         facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
-        facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in p_values.items()]
+        tests = {} if document.p is None else asdict(document.p)
+        facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in tests.items()]
         blocks: list[Block] = [
             Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
             Facts(facts),
@@ -79,20 +77,16 @@ class DifferencePage(PageMaker):
         ]
         return Section("scores", "Scores", blocks)
 
-    def units(self, layout: Layout) -> Section:
-        """What each unit contributes; the number of its answers opens them."""
-        document = self.document
-        per_unit = Counter(map(unit_text, document.answers))
-        # Answers are of SF queries where units may be LDC queries.
-        of_units = [Column("answers")] if per_unit.keys() & set(map(_name, document.units)) else []
+    def units(self, layout: Layout) -> Layout:
+        """Units with the number of their answers, which it opens."""
+        units, per_unit = list(map(_name, self.document.units)), Counter(map(unit_text, self.document.answers))
 
         def answers(_: Mapping[str, Any], at: int) -> object:
-            unit = _name(document.units[at])
-            return link(per_unit[unit], Target("answers", "unit", unit)) if per_unit[unit] else 0
+            number = per_unit[units[at]]
+            return link(number, Target("answers", "unit", units[at])) if number else 0
 
-        about = "What each contributes to the difference; all contributions add up to it exactly."
-        found = tables(with_cells(layout, *of_units, answers=answers), document, is_small=False)
-        return Section("contributions", "Contributions", (about, charts(self.contribution_charts()), *found))
+        # Answers are of SF queries where units may be LDC queries.
+        return with_cells(layout, *([Column("answers")] if per_unit.keys() & set(units) else []), answers=answers)
 
     def contribution_charts(self) -> Iterator[Drawing]:
         """Diverging bars: the units that contribute most to the difference, either way."""
@@ -111,26 +105,18 @@ class DifferencePage(PageMaker):
         """The scores of A and B in the groups of each dimension."""
         for name, groups in self.document.groups.items():
             if 2 <= len(groups) <= _MOST_DRAWN:
-                sides = [{side.upper(): getattr(row, side) for side in "ab"} for row in groups]
-                rows = [
-                    Dots(row.group, {side: score for side, score in of_row.items() if score is not None})
-                    for row, of_row in zip(groups, sides)
-                ]
+                scores = [{"A": row.a, "B": row.b} for row in groups]
+                known = [{side: score for side, score in of.items() if score is not None} for of in scores]
+                rows = [Dots(row.group, of) for row, of in zip(groups, known)]
                 axes = (self.document.measure, words(name))
                 yield dots(f"groups-{slug(name)}", f"Scores by {words(name)}", axes, rows, of=name)
 
     def answers(self) -> Section:
         """Answers that counted differently, and how many there are of each outcome."""
-        part = "provenance" if self.is_cold_start else "part"
+        part, shown = ("provenance", str) if self.document.task == COLD_START_MODE else ("part", in_short)
         rows = [
-            {
-                "unit": unit_text(row),
-                "part": getattr(row, part),
-                "value": row.value if self.is_cold_start else in_short(row.value),
-                "outcome": row.outcome,
-                "a": _outcome(row.a),
-                "b": _outcome(row.b),
-            }
+            {"unit": unit_text(row), "part": getattr(row, part), "value": shown(row.value), "outcome": row.outcome}
+            | {"a": _outcome(row.a), "b": _outcome(row.b)}
             for row in self.document.answers
         ]
         unit = unit_of(self.document.task).capitalize()
@@ -167,7 +153,6 @@ class ComparisonPage(PageMaker):
     """The sections and charts of a comparison."""
 
     def page(self) -> Page:
-        """The primary measure first."""
         document: Comparison = self.document
         sections = []
         for each in sorted(document.measures, key=lambda each: each.exploratory):

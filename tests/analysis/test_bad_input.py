@@ -20,7 +20,7 @@ from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
 from cs_score.knowledge_base.validation import prepared_files
-from tests.analysis.test_groups import by_name
+from tests.analysis.test_groups import counts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
 from tests.documents import ROOT
@@ -73,8 +73,8 @@ def test_hostile_texts_in_every_field_of_a_run_and_its_pool(tmp_path: Path) -> N
     _rewrite(tmp_path / "run.tab", rewritten)
     found = _analysis(tmp_path, "--by", "value_type,slot", *files)
     assert found["run"] == HOSTILE
-    assert HOSTILE.lower() in by_name(found, "value_type")
-    assert f"{HOSTILE.lower()}, per:children" in by_name(found, "value_type,slot")
+    assert HOSTILE.lower() in counts(found, "value_type")
+    assert f"{HOSTILE.lower()}, per:children" in counts(found, "value_type,slot")
     assert {each["value"] for each in found["confusions"]["wrong_values"]} == {f"={HOSTILE}", HOSTILE}
     text = _analyse(tmp_path, "--by", "value_type,slot", *files).stdout.decode()
     _analyse(tmp_path, "-o", "tables", "--by", "value_type,slot", *files)
@@ -120,7 +120,7 @@ def test_a_run_without_an_assessed_line(tmp_path: Path) -> None:
     found = _analysis(tmp_path, *FILES)
     nothing = {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
     assert found["reliability"] == {**nothing, "labels": nothing}
-    categories = {name: group["mistakes"] for name, group in by_name(found, "category").items()}
+    categories = {group["group"]: group["mistakes"] for group in found["groups"]["category"]}
     assert categories == {"MISSED": 1, "UNASSESSED": 0, "INCORRECT_PARENT": 2}
     assert "Confidences of" not in _analyse(tmp_path, *FILES).stdout.decode()
 

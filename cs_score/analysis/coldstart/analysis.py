@@ -12,7 +12,8 @@ from cs_score.analysis.coldstart import groups as grouping
 from cs_score.analysis.coldstart.confidence import Best, Reliability, SweepRow, best_of, reliability_of, sweep
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.explanation.case import Case
-from cs_score.analysis.coldstart.explanation.explanation import Explanations, explain_everything
+from cs_score.analysis.coldstart.explanation.document import Explanations
+from cs_score.analysis.coldstart.explanation.explanation import explain_everything
 from cs_score.analysis.coldstart.mistakes import BudgetRow, Mistake, budget, cost_list, mistakes_of
 from cs_score.analysis.coldstart.scenarios import PolicyRow, Scenarios, policy_rows, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from itertools import chain
+from operator import add, attrgetter, itemgetter
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -16,32 +17,15 @@ from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.groups import RUN_ONLY, counted_table, grouped
 from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import (
-    UNKNOWN,
-    Outcome,
-    Sides,
-    TwoSided,
-    compared_units,
-    contributions_of,
-    outcome_of,
-    sides_of,
-)
+from cs_score.analysis.outcomes import UNKNOWN, Outcome, Side, Sides, TwoSided, contributions_of, head_of, outcome_of
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, field, replace
-from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG, Edition, Options
 from cs_score.coldstart.result import ALL_LEVELS
 from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
 from cs_score.measures.registry import COLD_START_MODE, MICRO, Measure, divide, formula_of, sums_of
 from cs_score.statistics.options import Resampling
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = Late("numpy")
-
-Sums: TypeAlias = tuple[float, ...]
 
 
 class UnitShare(Record):
@@ -129,12 +113,11 @@ class Rule(Record, kw_only=True):
 class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under `measure`.
 
-    `names` are what people call A and B. `units` are those that count differently, the largest contribution first; all
-    contributions add up to the difference. `answers` are those that counted differently, and `classes` those that only
-    one of the two has found; `outcomes` and `found` count all of them. `groups` has the rows of the measure's table put
-    together by slot, hop and entity type, and for micro averages its lines by their own groups. `rules` say which
-    rows change by which rule alone, where A and B are one run under two editions. Interval and p-values are null where
-    the two have other units.
+    `units` are those that count differently, the largest contribution first; all contributions add up to the
+    difference. `answers` are those that counted differently, and `classes` those that only one of the two has found;
+    `outcomes` and `found` count all of them. `groups` has the rows of the measure's table by slot, hop and entity type,
+    and for micro averages its lines by their own groups. `rules` say which rows change by which rule alone, where A and
+    B are one run under two editions.
     """
 
     schema_version: Literal[2] = 2
@@ -161,36 +144,34 @@ def diff(
 ) -> Difference:
     """Where B differs from A, and what each unit contributes to the difference of their scores.
 
-    `measure`: its name, None for the one that ranks leaderboards; `resampling`: the settings of interval and p-values,
-    as in a comparison. A unit that only one of the two was scored on is nothing in the other. Raises UsageError for an
-    unknown measure, InputError for one that a run has no score of.
+    `measure`: None for the one that ranks leaderboards; `resampling`: the settings of interval and p-values. Raises
+    UsageError for an unknown measure, InputError for one that a run has no score of.
     """
     chosen = a.measure(measure)
     b.measure(str(chosen))
-    tables = unit_table(a.result, [chosen]), unit_table(b.result, [chosen])
-    first, second = (dict(zip(table.ids, table.rows)) for table in tables)
+    one, other = (
+        Side(name, unit_table(each.result, [chosen]), each.result.measures[chosen], each.origin)
+        for name, each in zip(names, (a, b))
+    )
+    first, second = (dict(zip(side.table.ids, side.table.rows)) for side in (one, other))
     units = [UnitShare(*share) for share in _shares((first, second), chosen)]
-    has_clusters = any(unit != query for scored in (a, b) for query, unit in scored.result.unit_of.items())
+    has_clusters = any(unit != query for each in (a, b) for query, unit in each.result.unit_of.items())
     unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
     is_defined = all(each.contribution is not None for each in units)
-    compared = compared_units(tables, str(chosen), formula_of([chosen]), names, resampling, unit, "units", is_defined)
-    answers, classes = _answers(a, b), _classes(a, b)
-
-    def meaning(found: AnswerLabel | None) -> tuple[str, str, str | None] | None:
-        return None if found is None else (found.label, found.category, found.class_name)
-
-    scores = a.result.measures[chosen], b.result.measures[chosen]
-    changed = [each for each in units if first.get(each.unit) != second.get(each.unit)]
+    answers, classes, meaning = _answers(a, b), _classes(a, b), attrgetter("label", "category", "class_name")
     return Difference(
         task=COLD_START_MODE,
-        **sides_of(str(chosen), names, scores, (a.origin, b.origin), *compared),
+        **head_of((one, other), str(chosen), formula_of([chosen]), resampling, unit, "units", is_defined),
         unit=unit,
-        units=sorted(changed, key=lambda each: -abs(each.contribution or 0.0)),
-        answers=[pair for pair in answers if meaning(pair.a) != meaning(pair.b)],
+        units=sorted(
+            (each for each in units if first.get(each.unit) != second.get(each.unit)),
+            key=lambda each: -abs(each.contribution or 0.0),
+        ),
+        answers=[pair for pair in answers if (pair.a and meaning(pair.a)) != (pair.b and meaning(pair.b))],
         outcomes=dict(sorted(Counter(pair.outcome for pair in answers).items())),
         classes=[pair for pair in classes if pair.a != pair.b],
         found=dict(sorted(Counter(pair.outcome for pair in classes).items())),
-        groups=_groups_of_rows(a, b, chosen) | _groups_of_lines(a, b, chosen),
+        groups=_groups(a, b, chosen),
         rules=rules_of(a, b) or UNSET,
     )
 
@@ -205,72 +186,65 @@ def _shares(sides: Sides[str], measure: Measure) -> Iterator[tuple[str, float | 
 
 # ---- Groups
 
+_Sums: TypeAlias = tuple[str, Sides[str], Mapping[str, int]]
+"""A dimension, what each of its groups adds to the sums of the measure in A and in B, and its number of rows."""
 
-def _groups_of_rows(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The rows that the measure averages, put together by each dimension that they differ in."""
-    # All hops of a ranking are one row, and belong to no hop.
-    has_hops = bool(measure.average) and measure.level == ALL_LEVELS
-    sides = [_sums_of_rows(scored, measure, has_hops) for scored in (a, b)]
-    queries = {query.full_id: query for scored in (a, b) for query in scored.run.gold.table.by_id.values()}
-    groups_of: dict[str, Callable[[str, str], str | None]] = {"entity_type": lambda name, _: queries[name].entity_type}
-    if has_hops or measure.level != ALL_LEVELS:
-        groups_of = {"slot": lambda name, hop: queries[name].slot_at(int(hop)), "hop": lambda _, hop: hop, **groups_of}
-    found: dict[str, list[GroupShare]] = {}
-    for dimension, group_of in groups_of.items():
-        group = {key: group_of(*key) or UNKNOWN for key in {**sides[0], **sides[1]}}
-        rows = Counter(group.values())
-        sums: tuple[dict[str, Sums], dict[str, Sums]] = {}, {}
-        for of_group, of_rows in zip(sums, sides):
-            for key, row in of_rows.items():
-                known = of_group.get(group[key])
-                of_group[group[key]] = row if known is None else tuple(map(sum, zip(known, row)))
+
+def _groups(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
+    """The groups of each dimension in order of their names. Where the pool does not have the group of a class
+    (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
+    """
+    needs_classes = any(column.endswith(":ground_truth") for column in sums_of([measure]))
+    found = {}
+    for dimension, sums, rows in chain(_sums_of_rows(a, b, measure), _sums_of_lines(a, b, measure)):
+        has_scores = not (needs_classes and dimension in RUN_ONLY)
         found[dimension] = [
-            GroupShare(group=name, n=rows[name], a=one, b=other, contribution=share)
+            GroupShare(group=name, n=rows.get(name, UNSET), a=one, b=other, contribution=share)
+            if has_scores
+            else GroupShare(group=name, a=None, b=None, contribution=share)
             for name, one, other, share in sorted(_shares(sums, measure), key=itemgetter(0))
         ]
     return found
 
 
-def _sums_of_rows(scored: Scored, measure: Measure, has_hops: bool) -> dict[tuple[str, str], Sums]:
-    """What each query, by full id, adds at each hop to the sums that the measure is made of."""
-    result = scored.result
-    by_query = replace(result, unit_of={name: name for name in (*result.unit_of, *result.unit_of.values())})
-    rows = [row for name, table in result.tables.variants if name == measure.table for row in table.rows]
-    found: dict[tuple[str, str], Sums] = {}
-    for hop in sorted({row.level for row in rows}) if has_hops else (measure.level,):
-        table = unit_table(by_query, [measure.at(hop)])
-        found.update(((name, hop), tuple(row)) for name, row in zip(table.ids, table.rows) if any(row))
-    return found
+def _sums_of_rows(a: Scored, b: Scored, measure: Measure) -> Iterator[_Sums]:
+    """The rows that the measure averages, put together by each dimension that they differ in."""
+    # All hops of a ranking are one row, and belong to no hop.
+    has_hops = bool(measure.average) and measure.level == ALL_LEVELS
+    sides: list[dict[tuple[str, str], tuple[float, ...]]] = []
+    for result in (a.result, b.result):  # what each query adds at each hop
+        by_query = replace(result, unit_of={name: name for name in (*result.unit_of, *result.unit_of.values())})
+        rows = [row for name, table in result.tables.variants if name == measure.table for row in table.rows]
+        hops = sorted({row.level for row in rows}) if has_hops else [measure.level]
+        tables = [(hop, unit_table(by_query, [measure.at(hop)])) for hop in hops]
+        sides.append({(name, hop): row for hop, each in tables for name, row in zip(each.ids, each.rows) if any(row)})
+    queries = {query.full_id: query for scored in (a, b) for query in scored.run.gold.table.by_id.values()}
+    groups_of: dict[str, Callable[[str, str], str | None]] = {"entity_type": lambda name, _: queries[name].entity_type}
+    if has_hops or measure.level != ALL_LEVELS:
+        groups_of = {"slot": lambda name, hop: queries[name].slot_at(int(hop)), "hop": lambda _, hop: hop, **groups_of}
+    for dimension, group_of in groups_of.items():
+        group = {key: group_of(*key) or UNKNOWN for side in sides for key in side}
+        sums: tuple[dict[str, tuple[float, ...]], ...] = {}, {}
+        for of_group, side in zip(sums, sides):
+            for key, row in side.items():
+                of_group[group[key]] = tuple(map(add, of_group.get(group[key], (0,) * len(row)), row))
+        yield dimension, (sums[0], sums[1]), Counter(group.values())
 
 
-def _groups_of_lines(a: Scored, b: Scored, measure: Measure) -> dict[str, list[GroupShare]]:
-    """The groups of lines and classes by each dimension in which lines of one row differ, as those of an analysis.
-
-    None but for micro averages: no other measure is made of sums over lines. Where the pool does not have the group of
-    a class (`RUN_ONLY`), groups have contributions, but no recall or F1 of their own.
+def _sums_of_lines(a: Scored, b: Scored, measure: Measure) -> Iterator[_Sums]:
+    """The lines and classes by each dimension in which those of one row differ, grouped as in an analysis. Only micro
+    averages are made of sums over lines.
     """
     if measure.average != MICRO:
-        return {}
+        return
     columns = [column.rpartition(":")[2] for column in sums_of([measure])]
-    cells = [
-        counted_table(scored, measure, mistakes_of(scored, Editor(scored.run, scored.run_id))).cells
-        for scored in (a, b)
-    ]
-    found: dict[str, list[GroupShare]] = {}
+    facts = [counted_table(each, measure, mistakes_of(each, Editor(each.run, each.run_id))).facts for each in (a, b)]
     for dimension in ("value_type", "language", "judgment", "mention_type", "category"):
         first, second = (
-            {
-                group: tuple(float(getattr(cell.counts, column)) for column in columns)
-                for (group,), cell in grouped(side, (dimension,)).items()
-            }
-            for side in cells
+            {group: [float(getattr(cell.counts, name)) for name in columns] for (group,), cell in cells.items()}
+            for cells in (grouped(side, (dimension,)) for side in facts)
         )
-        has_scores = dimension not in RUN_ONLY or "ground_truth" not in columns
-        found[dimension] = [
-            GroupShare(group=name, a=one if has_scores else None, b=other if has_scores else None, contribution=share)
-            for name, one, other, share in sorted(_shares((first, second), measure), key=itemgetter(0))
-        ]
-    return found
+        yield dimension, (first, second), {}
 
 
 # ---- Rules of editions
@@ -294,22 +268,18 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
     one, other = a.run.gold.options, b.run.gold.options
     if a.again is None or one.edition == other.edition:
         return []
-    values = {
-        name: (getattr(one.edition, name), getattr(other.edition, name))
-        for name in Edition.__struct_fields__
-        if name not in ("name", "scored", "wrong", "ignore")
-    }
-    values[POLICY] = a.policy.texts(), b.policy.texts()
+    names = [name for name in Edition.__struct_fields__ if name not in ("name", "scored", "wrong", "ignore")]
+    values = {name: (getattr(one.edition, name), getattr(other.edition, name)) for name in names}
     rules: list[Rule] = []
-    for name, (first, second) in values.items():
+    for name, (first, second) in {**values, POLICY: (a.policy.texts(), b.policy.texts())}.items():
         if first == second:
             continue
         changes = {"policy": b.policy} if name == POLICY else {"rules": replace(one.edition, **{name: second})}
+        rule = Rule(rule=name, a=first, b=second)
         try:
-            rows = _row_differences(a, a.again(_Mixed(**{**asdict(one), **changes})))
-            rules.append(Rule(rule=name, a=first, b=second, rows=rows))
+            rules.append(replace(rule, rows=_row_differences(a, a.again(_Mixed(**{**asdict(one), **changes})))))
         except InputError as stop:
-            rules.append(Rule(rule=name, a=first, b=second, reason=str(stop)))
+            rules.append(replace(rule, reason=str(stop)))
     explained = {(row.table, row.row, row.level) for rule in rules for row in rule.rows}
     left = [row for row in _row_differences(a, b) if (row.table, row.row, row.level) not in explained]
     return [rule for rule in (*rules, Rule(rule=None, rows=left)) if rule.rows or rule.reason]
@@ -317,16 +287,14 @@ def rules_of(a: Scored, b: Scored) -> list[Rule]:
 
 def _row_differences(a: Scored, b: Scored) -> list[RowDifference]:
     """The rows of the SF tables that are not the same."""
-    before, after = (
-        {("SF", row.name, row.level): (row.counts, row.f1) for row in scored.result.tables.sf.rows}
-        | {
-            ("SF-AP", row.name, row.level): (None, row.score)
-            for row in (scored.result.average_precision.sf.rows if scored.result.average_precision else ())
-        }
-        for scored in (a, b)
-    )
+    sides = []
+    for result in (a.result, b.result):
+        ranked = result.average_precision.sf.rows if result.average_precision else ()
+        rows = {("SF", row.name, row.level): (row.f1, row.counts) for row in result.tables.sf.rows}
+        sides.append({**rows, **{("SF-AP", row.name, row.level): (row.score, None) for row in ranked}})
+    before, after = sides
     return [
-        RowDifference(*key, before.get(key, (None, None))[1], after.get(key, (None, None))[1])
+        RowDifference(*key, before.get(key, (None,))[0], after.get(key, (None,))[0])
         for key in dict.fromkeys((*before, *after))
         if before.get(key) != after.get(key)
     ]
@@ -341,9 +309,8 @@ def _answers(a: Scored, b: Scored) -> list[AnswerPair]:
     pairs = []
     for key in dict.fromkeys((*ones, *others)):
         sides = ones.get(key), others.get(key)
-        labels = [None if each is None else each.label for each in sides]
-        right, wrong = ((labels[0] == side, labels[1] == side) for side in ("right", "wrong"))
-        outcome = outcome_of(right, wrong)
+        right, wrong = ([each is not None and each.label == label for each in sides] for label in ("right", "wrong"))
+        outcome = outcome_of((right[0], right[1]), (wrong[0], wrong[1]))
         pairs.append(AnswerPair(*key, *sides, "in neither" if outcome is Outcome.MISSED else str(outcome)))
     return pairs
 
@@ -378,6 +345,9 @@ def _classes(a: Scored, b: Scored) -> list[ClassPair]:
         }
         for scored in (a, b)
     )
-    outcomes = {(True, True): "both", (True, False): "A only", (False, True): "B only", (False, False): "neither"}
-    sides = {key: (ones.get(key, False), others.get(key, False)) for key in dict.fromkeys((*ones, *others))}
-    return [ClassPair(*key, *found, f"found by {outcomes[found]}") for key, found in sides.items()]
+    pairs = []
+    for key in dict.fromkeys((*ones, *others)):
+        in_a, in_b = ones.get(key, False), others.get(key, False)
+        by = "both" if in_a and in_b else "A only" if in_a else "B only" if in_b else "neither"
+        pairs.append(ClassPair(*key, in_a, in_b, f"found by {by}"))
+    return pairs

@@ -10,7 +10,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -42,39 +42,30 @@ Key: TypeAlias = tuple[str, ...]
 
 
 class CountedRow(Record):
-    """A row of the table: a query or class, and the unit that it was scored in."""
+    """A row of the table: a query or class with the hop of its answers and the slot that they fill, and its unit."""
 
     query: Query
+    hop: int
+    slot: str
     tally: judging.Tally
     unit: UnitResult
 
-    @property
-    def hop(self) -> int:
-        """The hop of its answers."""
-        return self.tally.name.count(":")
 
-    @property
-    def slot(self) -> str:
-        """The slot that its answers fill."""
-        return self.query.slot_at(self.hop) or UNKNOWN
+Facts: TypeAlias = Mapping[tuple[Key, judging.Labels], int]
+"""How often each labels were met in each groups; `_TO_FIND` and `_MISSED` stand for classes."""
 
-
-class Cell(Record):
-    """What is counted of the lines and classes that share the groups of all dimensions; and the mistakes among them."""
-
-    counts: judging.Counts
-    mistakes: int
+_TO_FIND: Final = ("TO_FIND",)
+_MISSED: Final = (MISSED,)
 
 
 class CountedTable(Record):
-    """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups.
-
-    All cells together are the total of the table.
+    """A measure's table: its name (`SF`, `LDC-MAX`, of one hop `SF@1`), its rows, and what they count by groups, all of
+    which together are the totals of the table.
     """
 
     name: str
     rows: Sequence[CountedRow]
-    cells: Mapping[Key, Cell]
+    facts: Facts
 
 
 def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[Fault]]) -> CountedTable:
@@ -86,21 +77,19 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
     table = LDC_MAX if measure.table == LDC_MAX else SF
     by_ldc = scored.result.tables.by_ldc
     chosen = {representing(points)[0] for _, points in by_ldc} if table == LDC_MAX else None
-    every = (
-        CountedRow(query.query, tally, unit)
+    rows = [
+        CountedRow(query, hop, query.slot_at(hop) or UNKNOWN, tally, unit)
         for unit in scored.result.units
-        for query in unit.queries
-        if chosen is None or query.query.short_id in chosen
-        for tally in query.tallies
-    )
-    rows = [row for row in every if measure.level in (ALL_LEVELS, str(row.hop))]
+        for query, tallies in ((each.query, each.tallies) for each in unit.queries)
+        if chosen is None or query.short_id in chosen
+        for hop, tally in ((tally.name.count(":"), tally) for tally in tallies)
+        if measure.level in (ALL_LEVELS, str(hop))
+    ]
     missed: dict[str, list[Fault]] = defaultdict(list)
     for fault in chain.from_iterable(mistakes):
         if fault.kind == "class":
             missed[fault.row].append(fault)
-    lines: Counter[tuple[Key, judging.Labels]] = Counter()
-    to_find: Counter[Key] = Counter()
-    wrong: Counter[Key] = Counter()
+    facts: Counter[tuple[Key, judging.Labels]] = Counter()
     for row in rows:
         of_row = row.slot, str(row.hop), row.query.entity_type or UNKNOWN
         unit = scored.result.unit_of[row.query.full_id]
@@ -108,7 +97,7 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
         for line, labels, assessment in lines_of(row):
             value_type = sys.intern(line.text.split("\t", 6)[5].lower())
             key: Key = (*of_row, value_type, *_groups_of(assessment, line), judging.category_in(labels), unit)
-            lines[key, labels] += 1
+            facts[key, labels] += 1
             if RIGHT not in labels or assessment is None or not assessment.is_accepted:
                 continue
             if not judging.is_wrong_bin(assessment.value_class, row.query.full_id):
@@ -116,22 +105,12 @@ def counted_table(scored: Scored, measure: Measure, mistakes: Iterable[Iterable[
         not_found = [
             (*of_row, UNKNOWN, *_groups_of(fault.line, fault.line), MISSED, unit) for fault in missed[row.tally.name]
         ]
-        wrong.update(not_found)
+        facts.update((key, _MISSED) for key in not_found)
         ground_truth = row.tally.counts.ground_truth
-        keys = [*islice(found.values(), ground_truth), *not_found]
-        to_find.update(keys)
-        if ground_truth > len(keys):
-            to_find[*of_row, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, unit] += ground_truth - len(keys)
-    counts: dict[Key, judging.Counts] = {}
-    for (key, labels), times in lines.items():
-        counts[key] = judging.sum_counts((counts.get(key, _NOTHING), judging.counts_of(labels, times)))
-        wrong[key] += times * (WRONG in labels)
-    for key, times in to_find.items():
-        counts[key] = replace(counts.get(key, _NOTHING), ground_truth=times)
-    shared: dict[Cell, Cell] = {}  # few cells differ from all others: 25 of 50 MB for 300,000 lines
-    cells = {key: Cell(of_key, wrong[key]) for key, of_key in counts.items()}
-    name = table if measure.hop is None else f"{table}@{measure.hop}"
-    return CountedTable(name, rows, {key: shared.setdefault(cell, cell) for key, cell in cells.items()})
+        to_find = [*islice(found.values(), ground_truth), *not_found]
+        unknown = (*of_row, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, MISSED, unit)
+        facts.update((key, _TO_FIND) for key in (*to_find, *[unknown] * (ground_truth - len(to_find))))
+    return CountedTable(table if measure.hop is None else f"{table}@{measure.hop}", rows, facts)
 
 
 def lines_of(row: CountedRow) -> Iterator[tuple[Response, judging.Labels, Assessment | None]]:
@@ -149,20 +128,30 @@ def _groups_of(assessment: Assessment | Response | None, line: Response | Assess
     return language, assessment.judgment, assessment.value_mention or UNKNOWN
 
 
-def grouped(cells: Mapping[Key, Cell], dimensions: Sequence[str]) -> dict[Key, Cell]:
-    """What is counted in each group of some dimensions."""
-    columns = list(zip(*cells))
-    members: dict[Key, list[Cell]] = defaultdict(list)
-    for values, cell in zip(zip(*(columns[DIMENSIONS.index(name)] for name in dimensions if cells)), cells.values()):
-        members[values].append(cell)
-    return {values: of_group[0] if len(of_group) == 1 else _together(of_group) for values, of_group in members.items()}
+class Cell(NamedTuple):
+    """What is counted in a group, and the mistakes in it."""
 
-
-def _together(cells: Sequence[Cell]) -> Cell:
-    return Cell(judging.sum_counts(cell.counts for cell in cells), sum(cell.mistakes for cell in cells))
+    counts: judging.Counts
+    mistakes: int
 
 
 _NOTHING: Final = judging.Counts()
+
+
+def grouped(facts: Facts, dimensions: Sequence[str]) -> dict[Key, Cell]:
+    """What is counted in each group of some dimensions."""
+    places = [DIMENSIONS.index(name) for name in dimensions]
+    of_groups: dict[Key, Counter[judging.Labels]] = defaultdict(Counter)
+    for (key, labels), times in facts.items():
+        of_groups[tuple([key[at] for at in places])][labels] += times
+    cells = {}
+    for values, of_group in of_groups.items():
+        to_find, missed = of_group.pop(_TO_FIND, 0), of_group.pop(_MISSED, 0)
+        counts = judging.sum_counts([_NOTHING, *(judging.counts_of(*each) for each in of_group.items())])
+        wrong = sum(times for labels, times in of_group.items() if WRONG in labels)
+        cells[values] = Cell(replace(counts, ground_truth=to_find), missed + wrong)
+    return cells
+
 
 BETWEEN: Final = ","
 """What stands between dimensions that are crossed."""
@@ -173,10 +162,9 @@ _SCORES: Final = ("precision", "recall", "f1")
 class Group(Record, kw_only=True):
     """Lines and classes that have something in common: their counts and micro averages, the mistakes among them.
 
-    `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Precision is right /
-    (submitted - ignored) and recall right / ground truth as in tables (rule counts), 0 where the denominator is
-    0; recall and F1 are None where the pool does not have the group of a class. `share` is that of all mistakes, 0..1.
-    `intervals` are those of precision, recall and F1 where resamples were asked for.
+    `values` are the groups of each dimension that is crossed, `group` is all of them in one text. Scores are those of
+    tables (rule counts); recall and F1 are None where the pool does not have the group of a class. `share` is that of
+    all mistakes, 0..1. There are intervals where resamples were asked for.
     """
 
     group: str
@@ -212,35 +200,38 @@ def groups_of(
 ) -> dict[str, list[Group]]:
     """The groups of each dimension, then those of the crossed ones; the most mistakes first, then in order of names.
 
-    The counts of each dimension's groups add up to the totals of the table. With `resampling` they have the intervals
-    of their scores, from the resamples of `units` that the intervals of the run are made of; groups of one LDC query
-    have none, since each is drawn as a whole.
+    With `resampling` they have the intervals of their scores, from the resamples of `units` that those of the run are
+    made of; groups of one LDC query have none, since each is drawn as a whole.
     """
-    total = sum(cell.mistakes for cell in table.cells.values())
     # There are many queries, and few groups of everything else: what is counted is put together for those once.
-    without_queries = grouped(table.cells, DIMENSIONS[:-1])
+    without_queries: Counter[tuple[Key, judging.Labels]] = Counter()
+    for (key, labels), times in table.facts.items():
+        without_queries[key[:-1], labels] += times
+    total = sum(cell.mistakes for cell in grouped(without_queries, ()).values())
     found = {}
     for name in dict.fromkeys((*DIMENSIONS, *by)):
         dimensions = name.split(BETWEEN)
         has_queries, has_recall = DIMENSIONS[-1] in dimensions, RUN_ONLY.isdisjoint(dimensions)
-        cells = grouped(table.cells if has_queries else without_queries, dimensions)
+        cells = grouped(table.facts if has_queries else without_queries, dimensions)
         intervals: Mapping[Key, Mapping[str, Interval]] = {}
         if resampling is not None and units and not has_queries:
-            intervals = dict(_intervals(table.cells, dimensions, units, resampling))
+            intervals = dict(_intervals(table.facts, dimensions, units, resampling))
         scored = _SCORES if has_recall else _SCORES[:1]
         found[name] = [
             Group(
                 group=", ".join(values),
                 values=values if len(values) > 1 else UNSET,
-                counts=asdict(cell.counts),
-                precision=cell.counts.precision,
-                recall=cell.counts.recall if has_recall else None,
-                f1=cell.counts.f1 if has_recall else None,
-                mistakes=cell.mistakes,
-                share=divide(cell.mistakes, total),
+                counts=asdict(counts),
+                precision=counts.precision,
+                recall=counts.recall if has_recall else None,
+                f1=counts.f1 if has_recall else None,
+                mistakes=mistakes,
+                share=divide(mistakes, total),
                 intervals={name: intervals[values][name] for name in scored} if intervals else UNSET,
             )
-            for values, cell in sorted(cells.items(), key=lambda item: (-item[1].mistakes, *map(place, item[0])))
+            for values, (counts, mistakes) in sorted(
+                cells.items(), key=lambda item: (-item[1].mistakes, *map(place, item[0]))
+            )
         ]
     return found
 
@@ -250,15 +241,14 @@ _AT_ONCE: Final = 64
 
 
 def _intervals(
-    cells: Mapping[Key, Cell], dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
+    facts: Facts, dimensions: Sequence[str], units: Sequence[str], resampling: Resampling
 ) -> Iterator[tuple[Key, dict[str, Interval]]]:
-    of_unit: dict[Key, dict[str, judging.Counts]] = {}
-    for (*values, unit), cell in grouped(cells, (*dimensions, DIMENSIONS[-1])).items():
-        of_unit.setdefault(tuple(values), {})[unit] = cell.counts
-    names = list(of_unit)
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        counts = [[of_unit[name].get(unit, _NOTHING) for name in some] for unit in units]
+    of_group: dict[Key, dict[str, judging.Counts]] = defaultdict(dict)
+    for (*values, unit), cell in grouped(facts, (*dimensions, DIMENSIONS[-1])).items():
+        of_group[tuple(values)][unit] = cell.counts
+    names = list(of_group)
+    for some in (names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE)):
+        counts = [[of_group[name].get(unit, _NOTHING) for name in some] for unit in units]
         rows = [[n for each in row for n in (each.right, each.answered, each.ground_truth)] for row in counts]
         found = iter(bootstrap_intervals(rows, _scores, resampling, units=units))
         for name in some:
@@ -267,10 +257,8 @@ def _intervals(
 
 def _scores(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
     """Precision, recall and F1 of each group, from its right and answered lines and its ground truth."""
-    found: list[Any] = []
-    for at in range(0, len(sums), 3):
-        found += precision_recall_f1(sums[at], sums[at + 1], sums[at + 2], divide)
-    return found
+    groups = zip(sums[::3], sums[1::3], sums[2::3])
+    return [score for group in groups for score in precision_recall_f1(*group, divide)]
 
 
 # ---- What wrong lines say instead
@@ -323,7 +311,7 @@ def confusions_of(scored: Scored, table: CountedTable) -> Confusions:
     """The confusions of the lines of a table."""
     slots = [
         SlotCategory(slot, category, cell.counts.submitted)
-        for (slot, category), cell in grouped(table.cells, ("slot", "category")).items()
+        for (slot, category), cell in grouped(table.facts, ("slot", "category")).items()
         if category != MISSED
     ]
     often = Counter(
@@ -374,10 +362,7 @@ class Structure(Record):
 
 
 def structure_of(scored: Scored) -> Structure:
-    """Count the nodes that merge classes, the classes that are split, and the lines discarded by a limit.
-
-    A line belongs to the class of its assessment where that is accepted.
-    """
+    """Count these; a line belongs to the class of its assessment where that is accepted."""
     classes: dict[str, set[str]] = defaultdict(set)
     nodes: dict[str, set[str]] = defaultdict(set)
     discarded = 0

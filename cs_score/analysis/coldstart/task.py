@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, diff
-from cs_score.analysis.coldstart.explanation.explanation import STEPS
+from cs_score.analysis.coldstart.explanation.document import STEPS
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import SCREEN, aligned, one_line

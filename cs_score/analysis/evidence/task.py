@@ -34,7 +34,7 @@ from cs_score.analysis.evidence.documents import (
     layouts_of,
     text_of_document,
 )
-from cs_score.analysis.outcomes import Outcome, compared_units, contributions_of, members_of, outcome_of, sides_of
+from cs_score.analysis.outcomes import Outcome, Side, contributions_of, head_of, members_of, outcome_of
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
@@ -405,12 +405,10 @@ class EvidenceTask(Record):
 
         groups = members_of([mode.groups((first if unit in first.rows else second).units[unit]) for unit in keys])
         answers, outcomes = _answers(first, second, shown)
-        compared = compared_units(
-            (a.table, b.table), measure, formula, names, resampling, mode.unit, f"{mode.unit}s", is_defined
-        )
+        one, other = (Side(name, each.table, each.scores[measure], each.origin) for name, each in zip(names, (a, b)))
         return Difference(
             task=mode.name,
-            **sides_of(measure, names, (a.scores[measure], b.scores[measure]), (a.origin, b.origin), *compared),
+            **head_of((one, other), measure, formula, resampling, mode.unit, f"{mode.unit}s", is_defined),
             top=UNSET if top is None else top,
             units=tuple(sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))[:top]),
             answers=tuple(answers[:top]),

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import At
-from cs_score.base.display import columns_of, one_line
-from cs_score.base.records import Record
+from cs_score.base.display import SCREEN, columns_of, one_line
+from cs_score.base.documents import Document
+from cs_score.base.records import Record, field
+from cs_score.coldstart.reference_range import Range
+from cs_score.tables.layout import Layout, columns
 
-STEP: Final = "  "
 _ON: Final = "    "
-_NARROWEST: Final = 20
-_LONGEST: Final = 60
-_MOST_PLACES: Final = 5
-_SHOWN: Final = ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
 
 
 class HasTree(Protocol):
@@ -43,11 +43,16 @@ def walk(tree: Tree, level: int = 0) -> Iterator[tuple[int, str]]:
         yield from walk(tree.tree(), level)
 
 
-def wrapped(tree: Tree, width: int) -> Iterator[str]:
+def indented(tree: Tree) -> str:
+    """A line for each text of a tree, indented by how deep it stands."""
+    return "\n".join("  " * level + text for level, text in walk(tree))
+
+
+def _wrapped(tree: Tree, width: int) -> Iterator[str]:
     """The lines of a tree, of at most `width` columns (20 at least); a line that goes on is indented further."""
-    most = max(width, _NARROWEST)
+    most = max(width, 20)
     for level, text in walk(tree):
-        line = begin = (STEP * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
+        line = begin = ("  " * level)[: most // 2]  # what is deep in a narrow tree stays where there is room for it
         for word in text.replace("(rule ", "(rule\0").split(" "):  # a rule stays together
             word = word.replace("\0", " ")
             space = "" if line in (begin, f"{begin}{_ON}") else " "
@@ -65,23 +70,21 @@ def wrapped(tree: Tree, width: int) -> Iterator[str]:
         yield line.rstrip()
 
 
-def short(text: str, most: int = _LONGEST) -> str:
+def short(text: str, most: int = 60) -> str:
     """A text of an input, cut where it is long."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def quoted(text: str | None) -> str:
-    """A text of an input between quotation marks, cut where it is long."""
     return f'"{short(text or "")}"'
 
 
-def _with_category(side: str, category: str | None) -> str:
+def _judged(side: str, category: str | None) -> str:
     """What a line counts as: `wrong (INCORRECT)`."""
     return f"{side} ({category})" if category else side
 
 
 def _numbers(counts: Mapping[str, int]) -> str:
-    """Counts by name: `3 right, 2 wrong`."""
     return ", ".join(f"{number} {name}" for name, number in counts.items()) or "none"
 
 
@@ -92,11 +95,13 @@ def _gain(gain: float | None) -> str:
 def _listed(places: Sequence[At]) -> str:
     """Files with numbers of lines, those of one file together, the first few of them."""
     by_file: dict[str, list[str]] = {}
-    for at in places[:_MOST_PLACES]:
+    for at in places[:5]:
         by_file.setdefault(at.file, []).append(str(at.line))
-    shown = [f"{file} line{'s' if len(lines) > 1 else ''} {', '.join(lines)}" for file, lines in by_file.items()]
-    more = len(places) - _MOST_PLACES
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(f"{file} line{'s'[: len(of) - 1]} {', '.join(of)}" for file, of in by_file.items())
+    return f"{shown} and {len(places) - 5} more" if len(places) > 5 else shown
+
+
+# ---- The steps of a line
 
 
 class Noted(Record):
@@ -108,8 +113,8 @@ class Noted(Record):
 
 
 class Read(Record):
-    """Step 1. `columns` are those of the line as written, by name; `counted_as` has those that were repaired.
-    `not_read` is why nothing is scored of the line, None where it is; `rests_on` the line that it repeats.
+    """Step 1: the columns as written, those that were repaired, why nothing is scored of the line (None: it is), and
+    the line that it repeats.
     """
 
     rule: str
@@ -121,9 +126,10 @@ class Read(Record):
 
     def tree(self) -> Iterator[Tree]:
         head = (self.not_read or "read") + (f", {self.rests_on}" if self.rests_on else "")
-        value, place, relation, confidence, node = (short(self.columns.get(name, "")) for name in _SHOWN)
-        answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
         yield f"{head[0].upper()}{head[1:]} (rule {self.rule})"
+        names = ("VALUE", "VALUE_PROVENANCE_TRIPLES", "RELATION_PROVENANCE_TRIPLES", "CONFIDENCE", "NODEID")
+        value, place, relation, confidence, node = (short(self.columns.get(name, "")) for name in names)
+        answer = f'"{value}" at {place}, justified by {relation}; confidence {confidence}'
         yield (f"{answer}, node {node}" if node else answer) if self.columns else None
         yield from (f"{name} counts as {short(text)}" for name, text in self.counted_as.items())
         yield from (f"{one.severity} {one.code}: {short(one.message, 200)}" for one in self.problems)
@@ -136,14 +142,10 @@ class Parent(At):
     category: str
     side: str
 
-    def tree(self) -> str:
-        return f"below {quoted(self.value)} ({self}), {_with_category(self.side, self.category)}"
-
 
 class Asked(Record):
-    """Step 2. `name` is that of the entity that the first hop asks about, `unit` the full id of its LDC query. `chain`
-    has the lines that the query hangs below, those of the first hop first; `in_pool` the assessments that give the
-    answer that it asks about. `not_scored` is why no row has the query.
+    """Step 2: the entity that the first hop asks about by `name`, its LDC query (`unit`), the lines that the query
+    hangs below, the first hop first, assessments that give the answer that it asks about, and why no row has the query.
     """
 
     rule: str
@@ -157,13 +159,11 @@ class Asked(Record):
     not_scored: str | None
 
     def tree(self, head: str = "Asked by ") -> Iterator[Tree]:
-        about = self.name
-        if self.hop:
-            about = self.chain[-1].value if self.chain else None
+        about = self.name if not self.hop else self.chain[-1].value if self.chain else None
         slot = self.slot if about is None else f"{self.slot} of {quoted(about)}"
         unit = "" if self.unit is None else f", entry point of {self.unit}"
         yield f"{head}{self.query}: {slot}, hop {self.hop}{unit} (rule {self.rule})"
-        yield from self.chain
+        yield from (f"below {quoted(of.value)} ({of}), {_judged(of.side, of.category)}" for of in self.chain)
         if self.hop and not self.chain:
             yield "no line of this run gives the answer that it asks about"
         yield from (f"the pool has the answer that it asks about in {at}" for at in self.in_pool)
@@ -171,9 +171,7 @@ class Asked(Record):
 
 
 class Kept(Record):
-    """Step 3. `limit` is None where the line is kept; otherwise `in_favour_of` are the lines that stay, and `order` is
-    what decided between it and the last of them. Either way it is scored.
-    """
+    """Step 3: the `limit` that discards the line (None: none does), the lines that stay, what decided on the last."""
 
     rule: str
     limits: str
@@ -181,13 +179,12 @@ class Kept(Record):
     in_favour_of: tuple[At, ...] = ()
     order: str = ""
 
-    def tree(self) -> Iterator[Tree]:
+    def tree(self) -> Tree:
         if self.limit is None:
-            yield f"Kept: within the limits {self.limits} (rule {self.rule})"
-            return
-        yield f"Discarded: {self.limit} (rule {self.rule})"
-        yield f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None
-        yield "only reported: a discarded line is scored all the same"
+            return f"Kept: within the limits {self.limits} (rule {self.rule})"
+        favour = f"in favour of {_listed(self.in_favour_of)}: {self.order}" if self.in_favour_of else None
+        scored = "only reported: a discarded line is scored all the same"
+        return [f"Discarded: {self.limit} (rule {self.rule})", favour, scored]
 
 
 class Assessed(At):
@@ -203,9 +200,9 @@ class Assessed(At):
     class_mention: str | None
 
     def tree(self) -> str:
-        class_text = "" if self.class_name is None else f", class {self.class_name}"
+        of_class = "" if self.class_name is None else f", class {self.class_name}"
         mention = "" if self.mention is None else f", {self.mention}"
-        return f"{self}: {quoted(self.value)} is {self.judgment}{class_text}{mention}"
+        return f"{self}: {quoted(self.value)} is {self.judgment}{of_class}{mention}"
 
 
 class Near(Record):
@@ -236,9 +233,7 @@ class Met(Record):
 
 
 class Category(Record):
-    """Step 5: the category before the policies, and what else the rules made of the line. `stands_in` is the class or
-    bin that the line was placed in; `rests_on` are the lines that decided.
-    """
+    """Step 5: what policies call the line, the class or bin that it stands in, the lines that decided."""
 
     rule: str
     name: str
@@ -264,7 +259,7 @@ class Label(Record):
 
 
 class Counted(Record):
-    """A row that a line counts in: its scores with their arithmetic, or a `note` on why it is another's."""
+    """Step 7: a row that a line counts in, its scores with their arithmetic, or a `note` on why it is another's."""
 
     rule: str
     table: str
@@ -312,9 +307,7 @@ class Rank(Record):
 
 
 class Ranked(Record):
-    """Step 8. `mapped_class` is None where no class was free, `taken_by` who has those it could have. `value` is V (0
-    or more), `arithmetic` has confidence and V written out.
-    """
+    """Step 8: a node's class (None: none was free, `taken_by` has the nodes that took them) and its `value`, V >= 0."""
 
     rule: str
     node: str
@@ -336,9 +329,7 @@ class Ranked(Record):
 
 
 class LineEffect(Record):
-    """Step 9: the effect of a change by measure; None where it is not known, and `reason` says why. `removed` lines go
-    and `added` ones come.
-    """
+    """Step 9: the effect of lines that go or come by measure; None where it is not known, and `reason` says why."""
 
     change: str
     effects: Mapping[str, float | None]
@@ -356,8 +347,8 @@ class LineEffect(Record):
 
 
 class LineSummary(At):
-    """A line in short: its `status` is `counted` (in a row of the tables), `outside` (of them), `skipped` or `unread`.
-    `category` is that of policies, `labels` those of the debug file, `row` that of the SF table.
+    """A line in short: `status` is `counted` (in a row of the SF table), `outside` (of it), `skipped` or `unread`, the
+    category is that of policies, the labels are those of the debug file.
     """
 
     status: str
@@ -371,7 +362,7 @@ class LineSummary(At):
 
     def tree(self) -> str:
         value = "" if self.value is None else f" {quoted(self.value)}"
-        return f"{self}:{value} is {_with_category(self.side, self.category)}"
+        return f"{self}:{value} is {_judged(self.side, self.category)}"
 
 
 class LineExplanation(Record):
@@ -392,19 +383,19 @@ class LineExplanation(Record):
     stopped_by: str | None = None
 
     def tree(self) -> Iterator[Tree]:
-        yield f"{self.summary}: {_with_category(self.summary.side, self.summary.category)}"
+        yield f"{self.summary}: {_judged(self.summary.side, self.summary.category)}"
         yield from (self.read, self.asked, self.kept, self.met, self.category, self.label)
         yield self.stopped_by and f"No more is known: {self.stopped_by}"
-        yield _rows("Counts in:", self.rows) or (None if self.met is None else "Counts in no row")
+        yield _rows("Counts in:", self.rows) or (self.met and "Counts in no row")
         yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked} (rule nodes)")
         yield self.effect
 
 
+# ---- What else can be asked for
+
+
 class ClassExplanation(Record):
-    """A class: the query or class that it stands below (`row`), and whether it is `found`, `missed`, or `not counted`.
-    `reason` says why it is that; `lines` stand in it, `counted` are those that have found it; `parent` is the class
-    above it where there is one.
-    """
+    """A class that is `found`, `missed` or `not counted`, below a query or class (`row`); which of its lines count."""
 
     name: str
     query: str | None
@@ -443,14 +434,13 @@ class NodeExplanation(Record):
     effect: LineEffect | None
 
     def tree(self) -> Iterator[Tree]:
-        classes = "None of its answers was accepted"
-        if self.classes:
-            classes = f"Its accepted answers are of class {self.classes[0]}"
-        if len(self.classes) > 1:
-            classes = f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
         yield f"Node {self.name}, {len(self.lines)} line{'s' if len(self.lines) != 1 else ''}"
         yield ["Lines:", *self.lines]
-        yield classes
+        if len(self.classes) > 1:
+            yield f"It merges {len(self.classes)} classes: {', '.join(self.classes)}"
+        else:
+            found = "".join(f"Its accepted answers are of class {name}" for name in self.classes)
+            yield found or "None of its answers was accepted"
         yield self.ranked or (self.not_ranked and f"Ranks nowhere: {self.not_ranked}")
         yield self.effect
 
@@ -462,9 +452,6 @@ class EntryPoint(Record):
     docid: str | None
     start: str | None
     end: str | None
-
-    def tree(self) -> Tree:
-        return f"Entry point: {quoted(self.name)} at {self.docid}:{self.start}-{self.end}"
 
 
 class ClassSummary(Record):
@@ -482,8 +469,8 @@ class ClassSummary(Record):
 
 
 class QueryExplanation(Record):
-    """A query: what it asks, its classes, its lines by category, its rows, its average precision by hop. Of a query of
-    a query file `lines` has those of all hops, of a follow-on query its own.
+    """A query: what it asks, its classes, lines, rows, and average precision by hop; of all hops unless it is a
+    follow-on query.
     """
 
     query: str
@@ -501,7 +488,7 @@ class QueryExplanation(Record):
         yield from self.asked.tree("Query ")
         if self.asked.hop == 0:
             yield f"Slots: {', '.join(self.slots)}"
-            yield from self.entry_points
+            yield from (f"Entry point: {quoted(e.name)} at {e.docid}:{e.start}-{e.end}" for e in self.entry_points)
         yield self.stopped_by and f"Not all is known: {self.stopped_by}"
         statuses = _numbers(Counter(each.status for each in self.classes))
         yield [f"Classes ({statuses}):" if self.classes else "No class of it is to be found", *self.classes]
@@ -536,17 +523,9 @@ class Cost(Record):
         return f"{_gain(self.gain)}: {self.kind} {what}, {self.slot} {quoted(self.value)} {place}"
 
 
-_STATUSES: Final = {
-    "counted": "counted in the tables",
-    "outside": "outside of the tables",
-    "skipped": "skipped",
-    "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
-}
-
-
 class Overview(Record):
-    """The run as a whole. `read` counts its lines by what became of them, `met` those with an assessment, `discarded`
-    those beyond a limit; `sides` and `categories` count the lines that stand in rows. `lines` has every line once.
+    """The run as a whole: its lines by status, how many met an assessment and how many a limit discards, those in rows
+    by side and category; `lines` has every line once.
     """
 
     read: Mapping[str, int]
@@ -561,11 +540,111 @@ class Overview(Record):
 
     def tree(self) -> Iterator[Tree]:
         """The texts that stand below the name and the score of the run."""
-        reading = _numbers({_STATUSES[status]: number for status, number in self.read.items()})
-        yield f"{len(self.lines)} lines: {reading}"
+        statuses = {
+            "counted": "counted in the tables",
+            "outside": "outside of the tables",
+            "skipped": "skipped",
+            "unread": "not read (comments, blank lines, repetitions, wrong numbers of columns)",
+        }
+        yield f"{len(self.lines)} lines: {_numbers({statuses[status]: n for status, n in self.read.items()})}"
         yield f"{self.met} met an assessment; {self.discarded} are beyond a limit on justifications"
         yield f"Of those counted: {_numbers(self.sides)}"
         yield f"By category: {_numbers(self.categories)}"
         yield f"Problems reported: {self.errors} errors, {self.warnings} warnings"
         if self.costs:
             yield ["The largest costs, with what correcting each one alone would gain:", *self.costs]
+
+
+class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
+    """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
+
+    `overview` is the run as a whole, where nothing else was asked for; `reference_range` is then what the reference
+    could print of the measure, where the order of its hash tables decides. `fatal` is why the run could not be
+    scored, None where it could; `score` is None then.
+    """
+
+    schema_version: Literal[2] = 2
+    run: str
+    score: float | None
+    scores: Mapping[str, float]
+    fatal: str | None
+    overview: Overview | None
+    reference_range: Range | UnsetType = UNSET
+    lines: tuple[LineExplanation, ...]
+    queries: tuple[QueryExplanation, ...]
+    classes: tuple[ClassExplanation, ...]
+    nodes: tuple[NodeExplanation, ...]
+
+    def text(self, width: int = SCREEN) -> str:
+        """A tree for people, in lines of at most `width` columns; the inputs' texts are made safe."""
+        return "\n\n".join("\n".join(_wrapped(tree, width)) for tree in self.trees())
+
+    def trees(self) -> Iterator[Tree]:
+        """A tree for each subject that was asked for."""
+        run = self.run or "The run"
+        if self.fatal is not None:
+            yield [f"{run} cannot be scored", self.fatal]
+        if self.overview is not None:
+            yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
+        if self.reference_range and self.reference_range.is_seen:
+            yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
+        for of_kind in (self.lines, self.queries, self.classes, self.nodes):
+            yield from of_kind
+
+
+def _steps(found: Explanation) -> Iterator[Mapping[str, object]]:
+    for texts in map(list, map(walk, found.trees())):
+        yield from ({"about": texts[0][1], "level": level, "text": text} for level, text in texts)
+
+
+STEPS: Final = Layout("steps", "Steps:", columns("about", "level", "text"), _steps)
+"""A row for each step of the text: what it is about, how deep it stands there."""
+
+
+# ---- What an analysis keeps
+
+
+class LineSteps(Record):
+    """A line and how it was scored, step by step: the numbers of `texts`."""
+
+    file: str
+    line: int
+    query: str | None
+    node: str | None
+    value: str | None
+    category: str | None
+    side: str
+    steps: list[int]
+
+
+class QuerySteps(Record):
+    """A query with its lines by side, its classes by status, and the precision at each rank of its nodes by level."""
+
+    query: str
+    unit: str | None
+    name: str | None
+    slot: str
+    hop: int
+    lines: Mapping[str, int]
+    classes: Mapping[str, int]
+    precision_at: Mapping[str, list[float]]
+    steps: list[int]
+
+
+class ClassSteps(Record):
+    """A class that was missed."""
+
+    class_name: str = field(name="class")
+    query: str
+    value: str
+    steps: list[int]
+
+
+class Explanations(Record):
+    """How lines, queries and missed classes were scored; `left_out` lines are not explained."""
+
+    left_out: int
+    lines: list[LineSteps]
+    queries: list[QuerySteps]
+    classes: list[ClassSteps]
+    texts: list[str]

@@ -1,19 +1,36 @@
-"""What is said of lines, classes, nodes and queries, on inputs that show one rule each."""
+"""Explanations of Cold Start runs: what is said on inputs that show one rule each; every line is explained once, and
+all explanations add up to the tables of the scorer; many lines take time in proportion to them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Sequence
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from cs_score.analysis.coldstart.explanation import explanation
+from cs_score.analysis.coldstart.explanation.case import is_answer
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import score_for_analysis
+from cs_score.base.records import replace
 from cs_score.coldstart.gold import load_run, open_gold
 from cs_score.coldstart.options import Options, Policy
+from cs_score.coldstart.result import RunResult, ScoringStopped
+from cs_score.coldstart.scorer import OneRun, score_runs
+from tests.analysis.rewriting import Call, Variant, call_of, variants
+from tests.coldstart.command import score_in
+from tests.coldstart.recorded import Case, committed_cases, shared_cases, thinned
+from tests.coldstart.worlds import World, worlds
+from tests.growth import assert_steps_grow_in_proportion, steps
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, Judged, RunLine
 
 FILES = ("q.xml", "qrel", "run.tab")
@@ -30,7 +47,7 @@ def inputs(tmp_path: Path) -> Inputs:
     return made
 
 
-def explained(inputs: Inputs, *switches: str, status: int) -> dict[str, Any]:
+def explained(inputs: Inputs, *switches: str, status: int = 0) -> dict[str, Any]:
     """The explanation as JSON."""
     outcome = inputs.call("explain", *switches, "--format=json", *FILES)
     assert outcome.status == status, outcome.stderr
@@ -43,6 +60,8 @@ def text(inputs: Inputs, *switches: str) -> str:
     assert outcome.status == 0, outcome.stderr
     return outcome.stdout.decode()
 
+
+# ---- What is said
 
 C, SECOND, CHILD = Judged(), Judged(docid="ENG_2", id="a2"), RunLine().child()
 BOB, BOB_LINE = Judged(value="Bob", docid="ENG_2", id="a2"), RunLine("Bob", "ENG_2", confidence="0.5")
@@ -58,7 +77,6 @@ WORLDS: Final[dict[str, tuple[Sequence[str | Judged], Sequence[str | RunLine]]]]
     "second hop": ([C, WRONG_CY], [RunLine(), CY, CY.child()]),
     "two parents": ([C], [OTHER_JUSTIFICATION, RunLine(), CHILD]),
     "near": ([Judged(docid="ENG_7", id="a2"), *ZOES, Judged("W", "0", value="Bob", id="a3"), C], [OTHER_JUSTIFICATION]),
-    "elsewhere": ([SECOND], [RunLine()]),
     "crowded": ([C], [RunLine(span="7-9", confidence="0.5"), RunLine(), RunLine("Al", span="1-2", confidence="0.5")]),
     "node": ([C], [RunLine(docid=f"ENG_{number}", confidence=f"0.{number}") for number in range(1, 6)]),
     "cities": (
@@ -113,9 +131,7 @@ near --line 1
   RELATION_PROVENANCE_TRIPLES is ENG_1:1-20 there
   VALUE is Bob there
   Category UNASSESSED: ...
-elsewhere --line 1
-  Met no assessment: ...
-elsewhere --line 1 -discipline STRING_EXACT
+near --line 1 -discipline STRING_EXACT
   Met qrel line 1: "Bo" is CORRECT, class Q:1, NAM
   the same value, since no assessment has the same justification (STRING_EXACT) (rule matching)
 crowded --line 1 --line 2
@@ -145,16 +161,12 @@ nominal --line 1 -justifications 1:1
   Category CORRECT: ...; line 2 would name it, but is outranked: ... [run.tab lines 1, 2] (rule nominal-mentions)
   stands in Q:1
   Label: ignored, since lines of nodes that are never named are ignored, ... (rule nominal-mentions)
-nominal --line 1
-  Label: right, since -right lists CORRECT (rule policies)
 short --line 1
   Label: neither right nor wrong, since no switch lists INEXACT_SHORT (rule policies)
 rows --line 1 --line 2
-  SF Q, hop 0 (rule counts)
   P = 1 / (1 + 1) = 0.5000
   R = 1 / 2 = 0.5000
-  F1 = 2 * 0.5000 * 0.5000 / (0.5000 + 0.5000) = 0.5000
-  Ranks as node Q:E1
+  ...
   confidence (0.9 + 0.5/2) / (1 + 1/2 + 1/3) = 0.6273 (rule node-confidence)
   mapped to Q:1 (rule node-classes)
   V = 2 / 2 = 1.0000 (2 useful lines, 2 documents of its class) (rule node-values)
@@ -165,7 +177,6 @@ taken --line 2
   mapped to no class (rule node-classes)
   Q:1 is taken by Q:E1
 eight columns --line 1
-  Label: right, ...
   Ranks nowhere: the run has no node ids (eight columns), so that nothing of it is ranked (rule nodes)
 missed --class {QUERY}:2 --class {QUERY}:1
   Class Q:2: missed, no line of the run gives one of its answers
@@ -178,10 +189,8 @@ bin --class {QUERY}:0
   Class Q:0: not counted, it holds what belongs to no class, and is no ground truth (rule ground-truth)
   ...
   run.tab line 1: "Bo" is wrong (INCORRECT)
-merge --node :E1 --node E1 --node {QUERY}:E1
+merge --node :E1 --node {QUERY}:E1
   It merges 2 classes: Q:1, Q:2
-  ...
-  Node Q:E1, 2 lines
   ...
   Node Q:E1, 2 lines
 query --unit {QUERY}
@@ -199,20 +208,15 @@ query --unit {CHILD.query}
   run.tab line 3: "Yale" is ignored (UNASSESSED)
   Rows:
   SF Q:1, hop 1 (rule counts)
-pattern --answer Bo*
-  run.tab line 1: right (CORRECT)
-  ...
-  run.tab line 2: ignored (UNASSESSED)
 pattern --answer [a-z]?*
   run.tab line 3: ignored (UNASSESSED)
 no mentions --line 1
   Category CORRECT: ...(the pool has no mention types) [run.tab line 1] (rule nominal-mentions)
 unread --line 2 --line 3 --line 4 --line 5 --line 6 --line 7
-  run.tab line 2: not read
   Not read: a comment (rule lines)
   run.tab line 3: not read
   Not read: a blank line (rule lines)
-  run.tab line 4: not read
+  ...
   Not read: it has 2 columns, where lines of this layout have 9 (rule lines)
   ...
   Not read: it repeats an earlier line of its file, run.tab line 1 (rule lines)
@@ -318,3 +322,186 @@ def test_hostile_text_is_escaped_and_lines_are_wrapped(
     assert not {"\x1b", "\u202e"} & {*shown}
     assert "\\x1b[31m\\u202eBo" in shown.replace("\n", "").replace(" ", "")
     assert max(len(line) + sum(sign in "日本" for sign in line) for line in shown.splitlines()) <= width
+
+
+# ---- All explanations add up to the tables
+
+SAVED: Final = "explanation.json"
+MOST_LINES: Final = 400
+"""Lines of a recorded run that are explained one by one."""
+
+COUNTED: Final = "correct incorrect inexact incorrect_parent unassessed redundant right wrong ignored".split()
+
+
+def explanation_of(call: Call, *switches: str) -> dict[str, Any]:
+    """An explanation by the command line; empty where there is none."""
+    words = ("explain", *call.switches, *switches, "-o", SAVED, "--force", *call.queries, *call.files)
+    outcome = score_in(call.folder, words)
+    saved = call.folder / SAVED
+    if outcome.status == 2:  # there is no pool, or no run that -runids names
+        assert not saved.exists()
+        return {}
+    found = json.loads(saved.read_text()) if saved.exists() else {}
+    assert outcome.status == (0 if found and found["fatal"] is None else 1), outcome.stderr
+    saved.unlink(missing_ok=True)
+    return found
+
+
+def result(call: Call, run_id: str) -> RunResult:
+    """What the scorer says of a run by itself."""
+    with contextlib.chdir(call.folder):
+        gold = OneRun(call.folder, run_id, is_shared=True).over(open_gold(call.queries, call.options))
+        try:
+            (found,) = score_runs(load_run(gold, call.files), call.options.policy).runs
+        except ScoringStopped as stop:
+            (found,) = stop.partial.runs
+        return found
+
+
+def check(call: Call) -> None:
+    """Hold the explanations of all runs of a call against the scorer."""
+    for run_id in call.run_ids():
+        whole = explanation_of(call, "--run", run_id)
+        if not whole or whole["fatal"] is not None:
+            continue
+        found, summaries = result(call, run_id), whole["overview"]["lines"]
+        assert whole["scores"] == found.scores
+        check_every_line_once(call, run_id, summaries)
+        check_counts(found, summaries)
+        if 0 < sum(summary["status"] != "unread" for summary in summaries) <= MOST_LINES:
+            words = [word for summary in summaries for word in ("--line", f"{summary['file']}:{summary['line']}")]
+            lines = explanation_of(call, "--run", run_id, *words)["lines"]
+            lines = [line for line in lines if line["summary"] in summaries]
+            assert [line["summary"] for line in lines] == summaries
+            check_lines(found, lines)
+            # The costs of the overview are the effects of the lines themselves.
+            effects = {(line["summary"]["file"], line["summary"]["line"]): line["effect"] for line in lines}
+            for cost in whole["overview"]["costs"]:
+                if cost["kind"] == "line":
+                    effect = effects[cost["file"], cost["line"]]["effects"][whole["measure"]]
+                    assert effect == pytest.approx(cost["gain"], abs=1e-12)
+
+
+def check_every_line_once(call: Call, run_id: str, summaries: Sequence[Mapping[str, Any]]) -> None:
+    """Every line of the run's files is listed once; those of other runs may be left out."""
+    places = {(summary["file"], summary["line"]) for summary in summaries}
+    assert len(places) == len(summaries)
+    for name in {file for file, _ in places}:
+        lines = (call.folder / name).read_bytes().decode("utf-8-sig").replace("\r", "").split("\n")
+        for number, line in enumerate(lines, 1):
+            assert (name, number) in places or line == "" or line.split("\t")[2] != run_id, (name, number)
+
+
+def check_counts(found: RunResult, summaries: Sequence[Mapping[str, Any]]) -> None:
+    """The labels of the lines of each row add up to its counts."""
+    of_row: dict[str, Counter[str]] = defaultdict(Counter)
+    for summary in summaries:
+        if summary["status"] == "counted":
+            of_row[summary["row"]].update(["SUBMITTED", *summary["labels"]])
+    for row in found.tables.sf.rows:
+        labels = of_row.pop(row.name, Counter())
+        for name in ("submitted", *COUNTED):
+            label = "IGNORE" if name == "ignored" else name.upper()
+            assert labels[label] == getattr(row.counts, name), (row.name, label)
+    assert not of_row
+
+
+def check_lines(found: RunResult, explained: Sequence[Mapping[str, Any]]) -> None:
+    """Each line in full says the same as the tables, the rankings, and the line in short."""
+    rows = {row.name: row for row in found.tables.sf.rows}
+    rankings = found.average_precision.rankings if found.average_precision is not None else ()
+    nodes = {node.name: node for ranking in rankings for node in ranking.nodes}
+    places = [(line["summary"]["file"], line["summary"]["line"]) for line in explained]
+    for line in explained:
+        summary, category, label, ranked = (line[step] for step in ("summary", "category", "label", "ranked"))
+        if ranked is not None and (node := nodes.get(ranked["node"])) is not None:
+            shown = [ranked[key] for key in ("confidence", "mapped_class", "value")]
+            assert shown == [node.confidence, node.mapped_class, node.value]
+            assert ranked["confidence_arithmetic"].endswith(f" = {node.confidence:.4f}")
+            written = ranked["value_arithmetic"]
+            value = 0 if "V = 0" in written else float(written.split(" = ")[2][:6])
+            assert value == pytest.approx(node.value, abs=1e-4)
+        if summary["status"] != "counted":
+            continue
+        row, own = rows[summary["row"]], line["rows"][0]
+        assert [own[key] for key in ("row", "precision", "recall", "f1")] == [row.name, *row.scores]
+        assert (label["labels"], label["side"]) == (summary["labels"], summary["side"])
+        assert label["reason"]
+        if category["name"] == "DUPLICATE":
+            (kept,) = category["rests_on"]
+            assert "REDUNDANT" in summary["labels"]
+            assert (kept["file"], kept["line"]) in places
+        elif category["rule"] == "nominal-mentions":
+            assert "RIGHT" not in summary["labels"]
+            assert "IGNORE" in summary["labels"] or re.search("same number|without mention type", label["reason"])
+        else:
+            assert category["name"] in summary["labels"]
+            assert "REDUNDANT" not in summary["labels"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *thinned(committed_cases()),
+        *(pytest.param(case, id=case.folder.name, marks=pytest.mark.slow) for case in shared_cases()),
+    ],
+)
+def test_a_recorded_case(case: Case, tmp_path: Path) -> None:
+    if (call := call_of(case, tmp_path)) is not None:
+        check(call)
+
+
+@given(worlds(), variants(), st.data())
+def test_an_invented_world(world: World, variant: Variant, data: st.DataObject) -> None:
+    assume(len(world.run) > 3)
+    with tempfile.TemporaryDirectory() as folder:
+        check(variant.write(world, Path(folder), data))
+
+
+# ---- Many lines, and long patterns
+
+
+@pytest.mark.parametrize("pool", ["none", "one class", "a class for each", "the same value", "the same document"])
+def test_all_lines_of_nodes_and_classes(pool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explanation, "MOST_SCORED_AGAIN", 1)
+
+    def prepared(size: int) -> Callable[[], object]:
+        inputs = Inputs(tmp_path)
+        inputs.queries()
+        run, judged = [], []
+        for at in range(size):
+            value = f"Bo{at + 1}" if pool in ("a class for each", "the same document") else "Bo"
+            run += [RunLine(value, f"ENG_{at}", node=":E1"), RunLine(value, f"SPA_{at}", node=f":N{at}")]
+            one = Judged(id=f"a{at}", value=value, docid=f"ENG_{at}", value_class=f"{QUERY}:{value[2:] or 1}")
+            if pool == "the same document":
+                one = replace(one, value=f"Zo{at}", docid="ENG_1", span=f"{at}-{at + 3}")
+            judged.append(replace(one, docid=f"ENG_{size + at}") if pool == "the same value" else one)
+        inputs.lines(*run)
+        inputs.lines(*judged[: 1 if pool == "none" else size], name="qrel")
+        return lambda: inputs.call("explain", "--answer", "*", *FILES)
+
+    assert_steps_grow_in_proportion(prepared, 40)
+
+
+def test_effects_of_lines_beyond_those_that_are_scored_again_are_not_given(
+    inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs.lines(*(RunLine(docid=f"ENG_{number}", node=f":E{number}") for number in range(4)))
+    monkeypatch.setattr(explanation, "MOST_SCORED_AGAIN", 5)
+    found = explained(inputs, "--answer", "B*", "--line", "4")["lines"]
+    assert [line["summary"]["line"] for line in found] == [4, 1, 2, 3, 4]
+    assert [None in line["effect"]["effects"].values() for line in found] == [False, False, False, True, True]
+    assert found[3]["effect"]["reason"] == "not computed for so many lines; --line 3 asks for it"
+    assert found[3]["effect"]["removed"] == [{"file": "run.tab", "line": 3}]
+
+
+@given(st.text("ab*", max_size=8), st.text("ab", max_size=8))
+def test_stars_of_a_pattern_stand_for_any_text(pattern: str, value: str) -> None:
+    wanted = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    assert is_answer(pattern, value) is (wanted.fullmatch(value) is not None)
+
+
+def test_a_pattern_of_many_stars_takes_one_search_for_each() -> None:
+    pattern, value = "*a" * 40 + "*b", "a" * 20_000
+    assert not is_answer(pattern, value)
+    assert steps(lambda: is_answer(pattern, value + "b")) < 300

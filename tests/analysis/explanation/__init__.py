@@ -1,1 +1,0 @@
-"""Explanations of Cold Start runs."""
