@@ -84,7 +84,7 @@ class Claims(AbstractsMode):
     def predictions(self, source: Source) -> dict[Hashable, Entry]:
         return _claims(source, ("id", "label", "evidence"))
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[list[Pair], Iterable[str]]:
         """By id; predictions for other claims are ignored."""
         pairs = [(claim["id"], claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         unpredicted = sum(predicted is None for _, _, predicted in pairs)

@@ -163,7 +163,7 @@ class Mode(ABC):
 
     # ---- Scoring
 
-    def read_gold(self, gold: Input | object) -> Gold[Any]:
+    def read_gold(self, gold: Input | object) -> Gold:
         """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
         return read(gold, "gold", self.gold, has_lines=self.has_lines)
 
@@ -206,7 +206,7 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[list[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:

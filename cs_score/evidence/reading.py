@@ -9,7 +9,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Final, Generic, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import InputError
@@ -21,26 +21,22 @@ from cs_score.base.sources import Input, InputDigest, Source, open_source, reaso
 Object: TypeAlias = dict[str, object]
 """A JSON object."""
 
-Content = TypeVar("Content")
-
 BYTE_ORDER_MARK: Final = "\ufeff"
 _MARKED: Final = "a byte order mark; save the file as UTF-8 without it"
 
 _DECODER: Final = json.JSONDecoder()
 
 
-class Gold(Record, Generic[Content]):
+class Gold(Record):
     """What a mode has made of a file, gold or predictions; scoring never changes it."""
 
     name: str
-    content: Content
+    content: Any
     digest: InputDigest
 
 
 @paused_collector()
-def read(
-    given: Input | object, role: str, content: Callable[[Source], Content], *, has_lines: bool = False
-) -> Gold[Content]:
+def read(given: Input | object, role: str, content: Callable[[Source], Any], *, has_lines: bool = False) -> Gold:
     """What `content` makes of `gold` or `predictions` (`role`): a path, an open file, or the JSON value itself.
 
     With lines the value is an iterable of what stands in each. Raises InputError for what cannot be read, and gives the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import starmap
+from itertools import starmap, zip_longest
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -169,9 +169,6 @@ def _header(mode: Mode) -> bytes:
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of cells as lines with columns of even width, numbers to the right; cells are made safe to print."""
-    cells = [[one_line(cell) for cell in row] for row in rows]
-    columns = max(map(len, cells), default=0)
-    for row in cells:
-        row.extend([""] * (columns - len(row)))
-    numeric = [all(not cell or _NUMBER.fullmatch(cell) for cell in column[1:]) for column in zip(*cells)]
-    return display.aligned(cells, numeric)
+    columns = list(zip_longest(*(map(one_line, row) for row in rows), fillvalue=""))
+    numeric = [all(not cell or _NUMBER.fullmatch(cell) for cell in column[1:]) for column in columns]
+    return display.aligned(list(zip(*columns)), numeric)

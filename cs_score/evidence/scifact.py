@@ -104,7 +104,7 @@ class SciFact(AbstractsMode):
     def predictions(self, source: Source) -> list[Entry]:
         return _claims(source, _predicted_entry)
 
-    def paired(self, gold: Gold[Any], predictions: Gold[Any], options: Options) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[list[Pair], Iterable[str]]:
         """Line by line, in any order the k-th line with an id and the k-th with it."""
         _check_claims(gold, predictions, options.any_order)
         given: list[Entry] = predictions.content
@@ -261,7 +261,7 @@ def _unknown_label(label: object) -> InputError:
     return InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
 
 
-def _check_claims(gold: Gold[list[Entry]], predicted: Gold[list[Entry]], any_order: bool) -> None:
+def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
     wanted_ids, ids = ([claim["id"] for claim in each.content] for each in (gold, predicted))
     if wanted_ids == ids:
