@@ -45,7 +45,7 @@ ROOMS: Final = {
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6125, 18),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2437, 9),  # plan: 1600, 12
+    "evidence": Budget(2478, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer

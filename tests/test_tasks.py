@@ -35,7 +35,7 @@ class Exact(Mode):
 
     predictions = gold
 
-    def paired(self, gold: Any, predictions: Any, options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Any, predictions: Any, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         return [(item, answer, predictions.content.get(item)) for item, answer in gold.content.items()], ()
 
     def row(self, unit: Unit) -> Row:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from msgspec import UNSET
 
 from cs_score.evidence.mode import NONE, Confusion, Fault, Mode, Unit
 from cs_score.evidence.reading import as_key, text_of
@@ -16,7 +18,16 @@ INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
 
 Entry: TypeAlias = dict[str, Any]
-"""An evidence set of gold, or what is predicted of an abstract: a `label` and a list of `sentences`."""
+"""An evidence set of gold, or what is predicted of an abstract, as files have it: `label` and `sentences`."""
+
+
+class Claim(NamedTuple):
+    """A claim of either file as it is read; UNSET stands for a key that it does not have, which null is not."""
+
+    id: Hashable
+    label: object
+    evidence: Any
+    cited: object
 
 
 class AbstractsMode(Mode):
@@ -34,6 +45,12 @@ class AbstractsMode(Mode):
 
     def is_gold(self, first: object) -> bool | None:
         return "claim" in first if isinstance(first, dict) else None
+
+    def written(self, prediction: Claim | None) -> Any:
+        if prediction is None:
+            return None
+        fields = {"id": prediction.id, "label": prediction.label, "evidence": prediction.evidence}
+        return {name: value for name, value in fields.items() if value is not UNSET}
 
     @abstractmethod
     def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
@@ -85,7 +102,7 @@ class AbstractsMode(Mode):
 
     def _nearest(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> tuple[Entry, Entry | None, list[object]]:
         """The gold set that lacks the fewest sentences, the entry that it is held against, and those sentences."""
-        there = {id(entry): sentence_keys(entry) for entry in entries}
+        there = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         found = []
         for gold, entry in zip(sets, self.compared(sets, entries)):
             keys = there.get(id(entry), frozenset())
@@ -118,13 +135,14 @@ class AbstractsMode(Mode):
         for abstract, gone in extra.items():
             for entry in sound(evidence[abstract]):
                 entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in gone]
-        return {**unit.prediction, "evidence": {abstract: self.value(value) for abstract, value in evidence.items()}}
+        values = {abstract: self.value(value) for abstract, value in evidence.items()}
+        return {**self.written(unit.prediction), "evidence": values}
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         sets = [each for sets in self.gold_sets(unit).values() for each in sets]
         labels = sorted({text_of(each["label"]) for each in sets})
-        sizes = (len(set(map(as_key, each["sentences"]))) for each in sets)
-        cited = unit.gold.get("cited_doc_ids")
+        sizes = (len(sentence_keys(each["sentences"])) for each in sets)
+        cited = unit.gold.cited
         return {
             "gold_label": " and ".join(labels) or "no evidence",
             "gold_sets": str(len(sets)),
@@ -168,9 +186,9 @@ def _by_key(values: Iterable[object]) -> dict[Hashable, Any]:
     return found
 
 
-def sentence_keys(entry: Entry) -> frozenset[Hashable]:
-    """The sentences of an entry as they are compared."""
-    return frozenset(map(as_key, entry["sentences"]))
+def sentence_keys(sentences: Iterable[object]) -> frozenset[Hashable]:
+    """Sentences as they are compared."""
+    return frozenset(map(as_key, sentences))
 
 
 def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[object]:

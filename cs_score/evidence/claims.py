@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Entry
+from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Claim, Entry
 from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -48,8 +48,7 @@ class SetVerdict(NamedTuple):
 class Claims(AbstractsMode):
     """Claims by id; a claim's prediction, where there is one, has a list of entries for each document.
 
-    Of a line of either file the keys that matter are kept, their values as read: which of them are looked at depends
-    on the other file.
+    Of a line of either file the values are kept as read: which of them are looked at depends on the other file.
     """
 
     name = "claims"
@@ -78,22 +77,22 @@ class Claims(AbstractsMode):
             divide(label_correct, labelled),
         )
 
-    def gold(self, source: Source) -> dict[Hashable, Entry]:
-        return _claims(source, ("id", "label", "evidence", "cited_doc_ids"))
+    def gold(self, source: Source) -> dict[Hashable, Claim]:
+        return _claims(source)
 
-    def predictions(self, source: Source) -> dict[Hashable, Entry]:
-        return _claims(source, ("id", "label", "evidence"))
+    def predictions(self, source: Source) -> dict[Hashable, Claim]:
+        return _claims(source)
 
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """By id; predictions for other claims are ignored."""
-        pairs = [(claim["id"], claim, predictions.content.get(key)) for key, claim in gold.content.items()]
-        unpredicted = sum(predicted is None for _, _, predicted in pairs)
-        notice = f"{predictions.name}: no prediction for {unpredicted} of {counted(len(pairs), 'claim')}"
+        pairs = ((claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items())
+        unpredicted = sum(key not in predictions.content for key in gold.content)
+        notice = f"{predictions.name}: no prediction for {unpredicted} of {counted(len(gold.content), 'claim')}"
         return pairs, (notice,) if unpredicted else ()
 
     def row(self, unit: Unit) -> Row:
         gold, predicted = unit.gold, unit.prediction
-        is_labelled = "label" in gold
+        is_labelled = gold.label is not UNSET
         with self.at(unit) as at:
             documents = gold_documents(gold)
             cited = cited_documents(gold)
@@ -107,7 +106,7 @@ class Claims(AbstractsMode):
         tp = fp = fn = 0
         for verdict in self.judged(unit):
             tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
-        is_right = is_labelled and "label" in predicted and gold["label"] == predicted["label"]
+        is_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
         documents_found = len(wanted & found), len(found - wanted), len(wanted - found)
         return *documents_found, tp, fp, fn, int(is_labelled), int(is_right)
 
@@ -153,13 +152,16 @@ class Claims(AbstractsMode):
             yield f"  predicted  {compared}"
             yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
         yield ""
-        if "label" not in gold:
+        if gold.label is UNSET:
             yield "label: not counted, gold has none"
-        elif predicted is None or "label" not in predicted:
-            yield f"label: wrong, gold {plain(gold['label'])} and nothing predicted"
+        elif predicted is None or predicted.label is UNSET:
+            yield f"label: wrong, gold {plain(gold.label)} and nothing predicted"
         else:
-            outcome = "correct" if gold["label"] == predicted["label"] else "wrong"
-            yield f"label: {outcome}, gold {plain(gold['label'])}, predicted {plain(predicted['label'])}"
+            outcome = "correct" if gold.label == predicted.label else "wrong"
+            yield f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+
+    def reread(self, prediction: Any) -> Claim:
+        return claim_of(prediction)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
         return {
@@ -192,23 +194,23 @@ class Claims(AbstractsMode):
         there = {*_numbers(self.evidence(unit)), *_numbers(self.gold_sets(unit))}
         only_cited = [number for number in _numbers(_cited(unit.gold)) if number not in there]
         found += (Fault(MISSED_ABSTRACT, str(number), None, []) for number in only_cited)
-        wanted, label = _label(unit.gold), _label(unit.prediction)
+        wanted, label = unit.gold.label, _label(unit.prediction)
         if wanted not in (UNSET, label):
             found.append(Fault(WRONG_VERDICT, None, None if label is UNSET else label, wanted))
         return found
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        claim, of_evidence = unit.prediction or {"id": unit.id}, []
+        claim, of_evidence = self.written(unit.prediction) or {"id": unit.id}, []
         for fault in faults:
             if fault.kind == WRONG_VERDICT:
                 claim = {**claim, "label": fault.gold}
             else:
                 of_evidence.append(fault)
-        return super().corrected(unit._replace(prediction=claim), of_evidence) if of_evidence else claim
+        return super().corrected(unit._replace(prediction=claim_of(claim)), of_evidence) if of_evidence else claim
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
         yield from super().confusions(unit)
-        wanted, label = _label(unit.gold), _label(unit.prediction)
+        wanted, label = unit.gold.label, _label(unit.prediction)
         if wanted is not UNSET:
             yield "claim", text_of(wanted), NONE if label is UNSET else text_of(label)
 
@@ -228,25 +230,25 @@ class Claims(AbstractsMode):
                 is_there = verdict is not None and verdict.retrieved
                 value = {"abstract": document, "set": number, "sentences": each["sentences"]}
                 yield Part("evidence set", value, is_right, shown if is_there else None)
-        wanted, label = _label(unit.gold), _label(unit.prediction)
+        wanted, label = unit.gold.label, _label(unit.prediction)
         if wanted is not UNSET:
             yield Part("label", wanted, label == wanted, None if label is UNSET else text_of(label))
 
 
-def _claims(source: Source, keys: Iterable[str]) -> dict[Hashable, Entry]:
-    """Claims with these of their keys, by what ids are compared by: of an id the last line, at the place of the first.
+def claim_of(fields: reading.Object) -> Claim:
+    """A line of either file. Raises InputError for one without an id."""
+    label, evidence = fields.get("label", UNSET), fields.get("evidence", UNSET)
+    return Claim(reading.identifier(fields, "id"), label, evidence, fields.get("cited_doc_ids", UNSET))
 
-    It is spelt as in the first (1 or 1.0).
-    """
-    claims: dict[Hashable, Entry] = {}
+
+def _claims(source: Source) -> dict[Hashable, Claim]:
+    """Claims by what ids are compared by: of an id the last line, at the place and with the spelling of the first."""
+    claims: dict[Hashable, Claim] = {}
     with reading.located() as at:
         for value in reading.json_lines(source, at, skipped_marks=SKIPPED_MARKS):
-            fields = reading.as_object(value, "the line")
-            key = as_key(reading.identifier(fields, "id"))
-            claim = {name: fields[name] for name in keys if name in fields}
-            if key in claims:
-                claim["id"] = claims[key]["id"]
-            claims[key] = claim
+            claim = claim_of(reading.as_object(value, "the line"))
+            key = as_key(claim.id)
+            claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
     return claims
 
 
@@ -293,25 +295,26 @@ def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries:
     return SetVerdict(document, label, gold, entries is not None, position, predicted, right, wrong, missed)
 
 
-def cited_documents(gold: Entry) -> list[object]:
+def cited_documents(gold: Claim) -> list[object]:
     """The documents that gold cites, as listed; absent is empty."""
-    return reading.as_list(gold.get("cited_doc_ids", []), "'cited_doc_ids'")
+    return reading.as_list([] if gold.cited is UNSET else gold.cited, "'cited_doc_ids'")
 
 
-def gold_documents(gold: Entry) -> Mapping[str, object]:
+def gold_documents(gold: Claim) -> Mapping[str, object]:
     """Gold evidence by document id as text; absent, null and empty are the same."""
-    return reading.as_object(gold.get("evidence") or {}, "'evidence'")
+    return reading.as_object(gold.evidence or {}, "'evidence'")
 
 
-def predicted_documents(predicted: Entry, gold: Mapping[str, object]) -> Mapping[str, object]:
+def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
     """Predicted evidence by document id as text; null is as good as absent unless a document of gold has sets."""
-    evidence = predicted.get("evidence", {})
-    return {} if evidence is None and not any(gold.values()) else reading.as_object(evidence, "'evidence'")
+    if predicted.evidence is UNSET or (predicted.evidence is None and not any(gold.values())):
+        return {}
+    return reading.as_object(predicted.evidence, "'evidence'")
 
 
-def _label(claim: Entry | None) -> object:
-    """The verdict of a claim, null being one; UNSET where it has none."""
-    return UNSET if claim is None else claim.get("label", UNSET)
+def _label(claim: Claim | None) -> object:
+    """The predicted verdict, null being one; UNSET where there is none."""
+    return UNSET if claim is None else claim.label
 
 
 def document_numbers(ids: Iterable[object]) -> set[str]:
@@ -349,7 +352,7 @@ def _copied(entries: object) -> object:
     return entries
 
 
-def _cited(gold: Entry) -> Iterable[object]:
+def _cited(gold: Claim) -> Iterable[object]:
     try:
         return cited_documents(gold)
     except InputError:  # the scorer does not look at it where nothing is predicted

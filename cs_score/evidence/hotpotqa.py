@@ -98,7 +98,7 @@ class HotpotQA(Mode):
     def is_gold(self, first: object) -> bool:
         return isinstance(first, list)
 
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """By id. What is not predicted counts as 0, which a notice says."""
         pairs, notices = [], []
         for question in gold.content:

@@ -41,8 +41,8 @@ NONE: Final = "none"
 class Unit(NamedTuple):
     """A claim, an instance or a question: its `id` and its `gold` as the mode reads them, and what is predicted for it.
 
-    A prediction is JSON as it can stand in the predictions file, None where there is none. `files` are what messages
-    call gold and predictions.
+    A prediction is as the mode reads it, too, None where there is none. `files` are what messages call gold and
+    predictions.
     """
 
     id: Hashable
@@ -206,7 +206,7 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
@@ -247,7 +247,15 @@ class Mode(ABC):
 
     @abstractmethod
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        """The prediction without these of its faults."""
+        """The prediction without these of its faults, as it can stand in the predictions file."""
+
+    def written(self, prediction: Any) -> Any:
+        """A prediction that was read, as it can stand in the file."""
+        return prediction
+
+    def reread(self, prediction: Any) -> Any:
+        """A prediction of the file, as it is read. Raises InputError."""
+        return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         """The group of the unit in each dimension, for which gold alone decides."""

@@ -174,7 +174,7 @@ class R4C(Mode):
     def is_gold(self, first: object) -> bool | None:
         return "re" not in first if isinstance(first, dict) else None
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
         """Instances with a prediction; those without are an error, or left out."""
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing, number = len(gold.content) - len(ids), counted(len(gold.content), "instance")

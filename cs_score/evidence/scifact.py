@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import AbstractsMode, Entry, extra_sentences, sentence_keys
+from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -44,6 +44,16 @@ class Options(Record):
     any_order: Annotated[
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
     ] = False
+
+
+class Labelled(NamedTuple):
+    """An evidence set of gold, or what is predicted of an abstract: sentence numbers as listed, repeats included."""
+
+    label: Any
+    sentences: tuple[object, ...]
+
+    def written(self) -> Entry:
+        return {"label": self.label, "sentences": list(self.sentences)}
 
 
 class Verdict(NamedTuple):
@@ -98,22 +108,22 @@ class SciFact(AbstractsMode):
             *precision_recall_f1(label, found_sentences, sentences, divide),
         )
 
-    def gold(self, source: Source) -> list[Entry]:
-        return _claims(source, _gold_sets, "cited_doc_ids")
+    def gold(self, source: Source) -> list[Claim]:
+        return _claims(source, _gold_sets)
 
-    def predictions(self, source: Source) -> list[Entry]:
+    def predictions(self, source: Source) -> list[Claim]:
         return _claims(source, _predicted_entry)
 
-    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[list[Pair], Iterable[str]]:
+    def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
         """Line by line, in any order the k-th line with an id and the k-th with it."""
         _check_claims(gold, predictions, options.any_order)
-        given: list[Entry] = predictions.content
+        given: list[Claim] = predictions.content
         if options.any_order:
-            waiting: defaultdict[Hashable, deque[Entry]] = defaultdict(deque)
+            waiting: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
             for claim in given:
-                waiting[as_key(claim["id"])].append(claim)
-            given = [waiting[as_key(claim["id"])].popleft() for claim in gold.content]
-        return [(claim["id"], claim, predicted) for claim, predicted in zip(gold.content, given)], ()
+                waiting[as_key(claim.id)].append(claim)
+            given = [waiting[as_key(claim.id)].popleft() for claim in gold.content]
+        return ((claim.id, claim, predicted) for claim, predicted in zip(gold.content, given)), ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")
@@ -134,25 +144,23 @@ class SciFact(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """The four totals of section 3 and the four correct counts of section 4. An InputError names the abstract."""
         label_only = rationalized = selection = label = sentences = 0
-        gold, given = unit.gold["evidence"], unit.prediction["evidence"]
+        gold, given = unit.gold.evidence, unit.prediction.evidence
         with reading.located() as at:
             for abstract, entry in given.items():
                 at.place["abstract"] = abstract
-                if entry["label"] not in LABELS:  # corrected as gold has it
-                    raise _unknown_label(entry["label"])
                 verdict = judge(gold.get(abstract), entry)
-                sentences += len(entry["sentences"])
+                sentences += len(entry.sentences)
                 selection += len(verdict.correct)
                 if verdict.label_right:
                     label_only += 1
                     rationalized += verdict.rationalized
                     label += len(verdict.correct)
-        wanted = sum(len(each["sentences"]) for sets in gold.values() for each in sets)
+        wanted = sum(len(each.sentences) for sets in gold.values() for each in sets)
         return len(gold), len(given), wanted, sentences, label_only, rationalized, selection, label
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
         """Each predicted abstract with its sentences, then the abstracts not found."""
-        gold, given = unit.gold["evidence"], unit.prediction["evidence"]
+        gold, given = unit.gold.evidence, unit.prediction.evidence
         yield f"claim {plain(unit.id)}"
         for abstract, entry in given.items():
             yield ""
@@ -162,18 +170,25 @@ class SciFact(AbstractsMode):
                 yield ""
                 yield f"abstract {plain(abstract)}: not predicted"
                 yield f"  gold       {_shown(sets)}"
-                missed = sum(len(each["sentences"]) for each in sets)
+                missed = sum(len(each.sentences) for each in sets)
                 yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
         if not gold and not given:
             yield ""
             yield "no abstract is relevant and none is predicted"
 
-    def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
-        sets: Mapping[str, list[Entry]] = unit.gold["evidence"]
-        return sets
+    def written(self, prediction: Claim | None) -> Any:
+        assert prediction is not None
+        evidence = {abstract: entry.written() for abstract, entry in prediction.evidence.items()}
+        return {"id": prediction.id, "evidence": evidence}
+
+    def reread(self, prediction: Any) -> Claim:
+        return claim_of(prediction, _predicted_entry)
+
+    def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
+        return {abstract: [each.written() for each in sets] for abstract, sets in unit.gold.evidence.items()}
 
     def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {abstract: [dict(entry)] for abstract, entry in unit.prediction["evidence"].items()}
+        return {abstract: [entry.written()] for abstract, entry in unit.prediction.evidence.items()}
 
     def value(self, entries: Any) -> Any:
         return entries[0]
@@ -189,49 +204,57 @@ class SciFact(AbstractsMode):
         return dict.fromkeys((*(abstract for abstract in given if abstract in known), *gold))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        gold, predicted = unit.gold["evidence"], unit.prediction["evidence"]
+        gold, predicted = unit.gold.evidence, unit.prediction.evidence
+        wanted, entries = self.gold_sets(unit), self.evidence(unit)
         for abstract, sets in gold.items():
             given = predicted.get(abstract)
             verdict = None if given is None else judge(sets, given)
             if given is None or verdict is None:
                 shown = None
             elif not verdict.label_right:
-                shown = f"{given['label']}, gold {text_of(sets[0]['label'])}"
+                shown = f"{given.label}, gold {text_of(sets[0].label)}"
             elif verdict.rationalized:
-                shown = f"{given['label']}, rationalized"
+                shown = f"{given.label}, rationalized"
             else:
-                shown = f"{given['label']}, no whole gold set among its first {verdict.cap} sentences"
+                shown = f"{given.label}, no whole gold set among its first {verdict.cap} sentences"
             yield Part("abstract", abstract, verdict is not None and verdict.label_right, shown)
-            there = frozenset[Hashable]() if given is None else sentence_keys(given)
+            there = frozenset[Hashable]() if given is None else sentence_keys(given.sentences)
             for number, each in enumerate(sets, start=1):
-                keys = sentence_keys(each)
+                keys = sentence_keys(each.sentences)
                 found = len(keys & there)
                 shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
-                value = {"abstract": abstract, "set": number, "sentences": each["sentences"]}
+                value = {"abstract": abstract, "set": number, "sentences": list(each.sentences)}
                 yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
-            for sentence in extra_sentences([] if given is None else [given], sets):
+            for sentence in extra_sentences(entries.get(abstract, ()), wanted[abstract]):
                 yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
         for abstract, given in predicted.items():
             if abstract not in gold:
-                yield Part("abstract", abstract, False, f"{given['label']}, not relevant")
+                yield Part("abstract", abstract, False, f"{given.label}, not relevant")
 
 
-def _claims(source: Source, entries_of: Callable[[object], Any], *further: str) -> list[Entry]:
-    """The claims of either file, with what `entries_of` makes of the evidence for each abstract, and `further` keys."""
+def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Claim:
+    """A line of either file, with what `entries_of` makes of the evidence for each abstract. Raises InputError."""
+    evidence = {}
+    claim = reading.identifier(fields, "id")
+    given = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
+    with reading.located() as at:
+        for abstract, entries in given.items():
+            at.place["abstract"] = abstract
+            evidence[abstract] = entries_of(entries)
+    return Claim(claim, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
+
+
+def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim]:
     claims = []
     with reading.located() as at:
         for value in reading.json_lines(source, at):
             fields = reading.as_object(value, "the line")
             at.place["claim"] = fields.get("id", [])
-            claim: Entry = {"id": reading.identifier(fields, "id"), "evidence": {}}
-            for abstract, given in reading.as_object(reading.member(fields, "evidence"), "'evidence'").items():
-                at.place["abstract"] = abstract
-                claim["evidence"][abstract] = entries_of(given)
-            claims.append(claim | {key: fields[key] for key in further if key in fields})
+            claims.append(claim_of(fields, entries_of))
     return claims
 
 
-def _gold_sets(value: object) -> list[Entry]:
+def _gold_sets(value: object) -> tuple[Labelled, ...]:
     sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
     if not sets:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
@@ -240,10 +263,10 @@ def _gold_sets(value: object) -> list[Entry]:
         other = reading.member(each, "label")
         if other != label:
             raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return [{"label": label, "sentences": reading.sentences_of(each)} for each in sets]
+    return tuple(Labelled(label, tuple(reading.sentences_of(each))) for each in sets)
 
 
-def _predicted_entry(value: object) -> Entry:
+def _predicted_entry(value: object) -> Labelled:
     if isinstance(value, list):
         raise InputError(
             "a list of entries where one object with label and sentences is expected",
@@ -252,18 +275,14 @@ def _predicted_entry(value: object) -> Entry:
     fields = reading.as_object(value, "the prediction")
     label = reading.member(fields, "label")
     if not isinstance(label, str) or label not in LABELS:
-        raise _unknown_label(label)
-    return {"label": sys.intern(label), "sentences": reading.sentences_of(fields)}
-
-
-def _unknown_label(label: object) -> InputError:
-    remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
-    return InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+        remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
+        raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
+    return Labelled(sys.intern(label), tuple(reading.sentences_of(fields)))
 
 
 def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
     """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    wanted_ids, ids = ([claim["id"] for claim in each.content] for each in (gold, predicted))
+    wanted_ids, ids = ([claim.id for claim in each.content] for each in (gold, predicted))
     if wanted_ids == ids:
         return
     wanted, found = Counter(map(as_key, wanted_ids)), Counter(map(as_key, ids))
@@ -294,15 +313,15 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
     raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
 
 
-def judge(gold: Sequence[Entry] | None, predicted: Entry) -> Verdict:
+def judge(gold: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
     """What is correct in a predicted abstract, given its gold sets (None where it is not relevant).
 
     Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
     """
     if gold is None:
         return Verdict(False, SENTENCE_CAP, None, frozenset())
-    sets = list(map(sentence_keys, gold))
-    sentences = list(map(as_key, predicted["sentences"]))
+    sets = [sentence_keys(each.sentences) for each in gold]
+    sentences = list(map(as_key, predicted.sentences))
     cap = max(SENTENCE_CAP, min(map(len, sets)))
     leading, every = frozenset(sentences[:cap]), frozenset(sentences)
     claimed: set[Hashable] = set()
@@ -316,35 +335,35 @@ def judge(gold: Sequence[Entry] | None, predicted: Entry) -> Verdict:
         if len(found) == len(gold_set):
             correct |= found
     contained = next((gold_set for gold_set in sets if gold_set <= leading), None)
-    return Verdict(predicted["label"] == gold[0]["label"], cap, contained, frozenset(correct))
+    return Verdict(predicted.label == gold[0].label, cap, contained, frozenset(correct))
 
 
-def _shown(gold: Sequence[Entry]) -> str:
-    return f"{plain(gold[0]['label'])}  {' '.join(map(key_set, map(sentence_keys, gold)))}"
+def _shown(gold: Sequence[Labelled]) -> str:
+    return f"{plain(gold[0].label)}  {' '.join(key_set(sentence_keys(each.sentences)) for each in gold)}"
 
 
-def _explained_abstract(abstract: str, gold: Sequence[Entry] | None, given: Entry) -> Iterator[str]:
+def _explained_abstract(abstract: str, gold: Sequence[Labelled] | None, given: Labelled) -> Iterator[str]:
     verdict = judge(gold, given)
     yield f"abstract {plain(abstract)}: {'not relevant' if gold is None else 'relevant'}"
     yield f"  gold       {'-' if gold is None else _shown(gold)}"
-    yield f"  predicted  {given['label']}  [{', '.join(map(quoted, given['sentences']))}]"
+    yield f"  predicted  {given.label}  [{', '.join(map(quoted, given.sentences))}]"
     if gold is None:
-        yield f"  wrong      1 abstract, {counted(len(given['sentences']), 'sentence')}"
+        yield f"  wrong      1 abstract, {counted(len(given.sentences), 'sentence')}"
         return
     label_only, labels = ("correct", "labels agree") if verdict.label_right else ("wrong", "labels differ")
     rationalized = "correct" if verdict.rationalized else "wrong"
     contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
     yield f"  label only       {label_only}: {labels}"
     yield f"  rationalized     {rationalized}: {labels}, the first {verdict.cap} sentences contain {contained}"
-    every = sentence_keys(given)
+    every = sentence_keys(given.sentences)
     lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
     for each in gold:
-        gold_set = dict.fromkeys(map(as_key, each["sentences"]))
+        gold_set = dict.fromkeys(map(as_key, each.sentences))
         needed = key_set(key for key in gold_set if key not in every)
         for key in gold_set:
             lacking.setdefault(key, needed)
     seen: set[Hashable] = set()
-    for sentence in given["sentences"]:
+    for sentence in given.sentences:
         key = as_key(sentence)
         if key in seen:
             reason = "wrong: listed before"

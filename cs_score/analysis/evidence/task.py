@@ -76,7 +76,7 @@ class Entry:
 
     def without(self, faults: Sequence[Fault]) -> Entry:
         """The entry without these faults. Raises InputError where the scorer would refuse that prediction."""
-        prediction, units = self.corrected(faults), self._at.result.units
+        prediction, units = self._at.mode.reread(self.corrected(faults)), self._at.result.units
         rows = [self._at.mode.row(units[each]._replace(prediction=prediction)) for each in self.positions]
         return Entry(self._at, self.positions, self.unit._replace(prediction=prediction), rows)
 
@@ -271,7 +271,7 @@ class Examination:
                 lines=tuple(result.explained(position)),
                 statistics=dict(zip(result.table.columns, result.table.rows[position])),
                 scores=self.mode.scores(result.table.rows[position]),
-                prediction=result.units[position].prediction,
+                prediction=self.mode.written(result.units[position].prediction),
                 mistakes=self.mistakes(costs[position]),
             )
             for position in positions
