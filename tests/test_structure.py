@@ -53,7 +53,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2272, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(7331, 25),  # plan: 5000, 22
+    "analysis": Budget(7335, 25),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2067, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document
@@ -63,7 +63,7 @@ ROOMS: Final = {
     # results as people use them
     "api": Budget(2135, 9),  # plan: 900, 6
     # the contracts, a module for each group of commands
-    "cli": Budget(4225, 13),  # plan: 1900, 11
+    "cli": Budget(4223, 13),  # plan: 1900, 11
 }
 """The rooms in order: each imports those before it and itself. Whoever makes a room smaller lowers its budget in the
 same change; the plan's figure stands behind it. What has to grow is argued in the message of the commit.

@@ -29,7 +29,7 @@ from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
-from cs_score.tables.statistics import POWER
+from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
@@ -124,8 +124,6 @@ def _choices_of(line: Line) -> dict[str, Any]:
 
 def _print_comparison(line: Line, found: Comparison) -> int:
     """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
-    from cs_score.tables.statistics import WRITERS, comparison_screen
-
     if line.format == "html":
         STDOUT.write([pages.page_of(found).encode()])
         return Status.DONE

@@ -51,11 +51,6 @@ class Printout(Record):
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
 
-def rankings_agree(tau_b: float | None) -> str:
-    """How far two rankings of the same runs agree, in words."""
-    return f"tau-b of the two rankings: {'undefined, since all runs are tied' if tau_b is None else f'{tau_b:.4f}'}."
-
-
 def _designs(power: Power) -> Iterator[Row]:
     """A row for each pair, or one for all where a standard deviation was given."""
     keys = ("a", "b", "standard_deviation", "detectable", "needed")

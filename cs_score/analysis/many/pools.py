@@ -43,7 +43,7 @@ from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.units import aligned
 from cs_score.tables.layout import Column, Layout, Row, headed
-from cs_score.tables.statistics import Printout, rankings_agree
+from cs_score.tables.statistics import Printout
 from cs_score.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -208,6 +208,10 @@ def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InM
             yield InMemory(plain_name(name), b"\n".join(kept))
 
 
+def _tau_in_words(tau_b: float | None) -> str:
+    return f"tau-b of the two rankings: {'undefined, since all runs are tied' if tau_b is None else f'{tau_b:.4f}'}."
+
+
 BIAS: Final = Printout(
     Layout(
         "pool-bias",
@@ -228,7 +232,7 @@ BIAS: Final = Printout(
         most="whole",
     ),
     lambda bias: (
-        rankings_agree(bias.tau_b),
+        _tau_in_words(bias.tau_b),
         "Left out: score against the pool without what only the team's runs have.",
         "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
     ),
@@ -570,7 +574,7 @@ def _assessed(found: Assessors) -> Iterable[Row]:
 
 
 def _notes(found: Assessors) -> Iterator[str]:
-    yield rankings_agree(found.tau_b)
+    yield _tau_in_words(found.tau_b)
     if found.only_first or found.only_second:
         yield f"Judged by one alone: {found.only_first} by the first, {found.only_second} by the second."
     yield f"Low, High: {found.resampling.confidence:g} % bootstrap interval over units ({found.resampling.unit}),"
