@@ -149,12 +149,12 @@ class Editor:
         pool: list[Assessment | SkippedLine] = [*of_pool.assessments]
         pool = sorted([*pool, *self._skipped(of_pool.skipped, FileKind.ASSESSMENTS)], key=self._position)
         # By short id the lines that answer each follow-on query, and those that give the answer which it asks about.
-        self._asking: dict[str, list[ReadLine]] = defaultdict(list)
+        self.asking: dict[str, list[ReadLine]] = defaultdict(list)
         self._giving: dict[str, list[ReadLine]] = defaultdict(list)
         for line in lines:
             if line.query.level:
-                self._asking[line.query.short_id].append(line)
-        asked = {*self._asking, *(line.query.short_id for line in pool if line.query.level)}
+                self.asking[line.query.short_id].append(line)
+        asked = {*self.asking, *(line.query.short_id for line in pool if line.query.level)}
         for line in lines:
             if line.target in asked:
                 self._giving[line.target].append(line)
@@ -211,9 +211,9 @@ class Editor:
             if isinstance(line, Response):
                 responses.update(each.index for each in file.twins.get(line.number, (line,)))
             gone.update((line.file, number) for number in file.copies.get(line.text, ()))
-            if line.target in self._asking:
+            if line.target in self.asking:
                 first = self._first_given(line.target, gone)
-                waiting += (each for each in self._asking[line.target] if self._position(each) <= first)
+                waiting += (each for each in self.asking[line.target] if self._position(each) <= first)
         return Change(frozenset(responses), frozenset(gone))
 
     def removed(self, change: Change) -> list[At]:

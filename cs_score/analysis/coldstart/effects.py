@@ -81,7 +81,7 @@ class Rescoring:
         elif change.places:
             reached = dict.fromkeys((*reached, *self._of_several_files))
         is_plain = self._has_plain_units and change.policy is None  # other queries of a unit are as they were
-        whole = self._edited(responses, change, change.added) if self._is_entangled else None
+        whole = self._edited(responses, change, change.added, is_ranked) if self._is_entangled else None
         added_to = by_unit(run.gold, change.added).get(self._scored.run_id, {})
         for unit_id in reached:
             if unit_id not in units:  # only other runs have lines of it
@@ -93,14 +93,14 @@ class Rescoring:
                 if not is_plain:
                     lines.sort(key=operator.attrgetter("index"))
                 added = [*chain.from_iterable(added_to.get(unit_id, {}).values())]
-                edited = self._edited(lines, change, added)
+                edited = self._edited(lines, change, added, is_ranked)
             known = units[unit_id].queries
             chosen = [each.query for each in known if not is_plain or each.query.base_id in base_ids]
             found = self._scored_again(unit_id, chosen, edited, change, is_ranked)
             again = {each.query.short_id: each for each in found.queries}
             yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known))
 
-    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response]) -> Run:
+    def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
         """Lines of some units after a change, of which `added` come to them, as a run.
 
         Raises InputError where the limits cannot be applied.
@@ -109,14 +109,18 @@ class Rescoring:
         lines = [line for line in before if line.index not in change.responses]
         removed = [line for line in before if line.index in change.responses]
         links = Links(gold.table, run.links)
-        links.given.update((line.target, None) for line in removed)
+        leads = any(line.target in self.editor.asking for line in removed)  # what stays may be linked otherwise
         if any(run.links.was_skipped(line.target) for line in removed):
-            gold = replace(gold, _queries={}, _values={})
+            leads, gold = True, replace(gold, _queries={}, _values={})
         if added or self._has_several_files:
             lines = self._renumbered(lines, change, added)
-        lines = _with_nodes(lines, links)
+        if added or self._has_several_files or leads:
+            links.given.update((line.target, None) for line in removed)
+            lines = _with_nodes(lines, links.given)
         if run.limits.most is None:
             self._check_limits(lines, change)
+        if is_ranked:
+            links.nodes.update(_nodes_of(lines))
         return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
 
     def _renumbered(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
@@ -161,11 +165,7 @@ class Rescoring:
             so_far = [line for line in lines if line.index < limit]
             levels = {line.query.level for line in so_far}
             elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
-            nodes: dict[str, list[Response]] = defaultdict(list)
-            for line in so_far:
-                if line.node is not None:
-                    nodes[line.node].append(line)
-            rules.apply([*so_far, *elsewhere], nodes, are_in_order=False)
+            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
 
     def _scored_again(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
@@ -198,9 +198,9 @@ def _node_id_of(line: Response) -> str | None:
     return columns[8] if len(columns) > 8 and columns[8] != NO_NODE else None
 
 
-def _with_nodes(lines: Iterable[Response], links: Links) -> list[Response]:
-    """Lines in load order with their nodes; these, and what queries ask about, stand in `links` then."""
-    linked, given = [], links.given
+def _with_nodes(lines: Iterable[Response], given: dict[str, str | None]) -> list[Response]:
+    """Lines in load order with their nodes; those of the answers that queries ask about stand in `given` then."""
+    linked = []
     for line in lines:
         query, node = line.query, line.node
         if (query.level == 1 or node is None) and (node_id := _node_id_of(line)) is not None:
@@ -208,11 +208,16 @@ def _with_nodes(lines: Iterable[Response], links: Links) -> list[Response]:
             node = (query.full_id if query.level != 1 else given.get(query.short_id) or "") + node_id
         if len(query.slots) > 1 and given.get(line.target) is None:
             given[line.target] = node or ""
-        line = line if node == line.node else replace(line, node=node)
-        if node is not None:
-            links.nodes[node].append(line)
-        linked.append(line)
+        linked.append(line if node == line.node else replace(line, node=node))
     return linked
+
+
+def _nodes_of(lines: Iterable[Response]) -> dict[str, list[Response]]:
+    nodes: dict[str, list[Response]] = {}
+    for line in lines:
+        if line.node is not None:
+            nodes.setdefault(line.node, []).append(line)
+    return nodes
 
 
 # ---- Sums over units
