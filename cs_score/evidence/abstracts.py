@@ -173,7 +173,7 @@ def sound(entries: object) -> list[Entry]:
 
 
 def _is_entry(value: object) -> bool:
-    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), list):
+    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), (list, tuple)):
         return False
     return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
 

@@ -52,8 +52,8 @@ class Labelled(NamedTuple):
     label: Any
     sentences: tuple[object, ...]
 
-    def written(self) -> Entry:
-        return {"label": self.label, "sentences": list(self.sentences)}
+    def entry(self) -> Entry:
+        return {"label": self.label, "sentences": self.sentences}
 
 
 class Verdict(NamedTuple):
@@ -178,20 +178,20 @@ class SciFact(AbstractsMode):
 
     def written(self, prediction: Claim | None) -> Any:
         assert prediction is not None
-        evidence = {abstract: entry.written() for abstract, entry in prediction.evidence.items()}
+        evidence = {abstract: self.value([given.entry()]) for abstract, given in prediction.evidence.items()}
         return {"id": prediction.id, "evidence": evidence}
 
     def reread(self, prediction: Any) -> Claim:
         return claim_of(prediction, _predicted_entry)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {abstract: [each.written() for each in sets] for abstract, sets in unit.gold.evidence.items()}
+        return {abstract: [each.entry() for each in sets] for abstract, sets in unit.gold.evidence.items()}
 
     def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {abstract: [entry.written()] for abstract, entry in unit.prediction.evidence.items()}
+        return {abstract: [given.entry()] for abstract, given in unit.prediction.evidence.items()}
 
     def value(self, entries: Any) -> Any:
-        return entries[0]
+        return {**entries[0], "sentences": list(entries[0]["sentences"])}
 
     def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
         return [entries[0]] * len(sets)
