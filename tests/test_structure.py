@@ -45,7 +45,7 @@ ROOMS: Final = {
     # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "coldstart": Budget(6125, 18),  # plan: 5200, 28
     # reading, one result, four modes (scoring, explanation)
-    "evidence": Budget(2478, 9),  # plan: 1600, 12
+    "evidence": Budget(2472, 9),  # plan: 1600, 12
     # the interface and the table of five
     "tasks": Budget(300, 3),  # plan: 300, 3
     # the programs before the scorer
@@ -53,7 +53,7 @@ ROOMS: Final = {
     # from a knowledge base to a run
     "knowledge_base": Budget(2272, 9),  # plan: 2200, 12
     # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
-    "analysis": Budget(7340, 25),  # plan: 5000, 22
+    "analysis": Budget(7336, 25),  # plan: 5000, 22
     # plan, execution (processes, Dask), store, tables
     "batch": Budget(2067, 6),  # plan: 1500, 9
     # verify and check: score again, hold document against document

@@ -16,6 +16,7 @@ WRONG_LABEL = "wrong_label"
 EXTRA_SENTENCE = "extra_sentence"
 INCOMPLETE_RATIONALE = "incomplete_rationale"
 MISSED_ABSTRACT = "missed_abstract"
+KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
 Entry: TypeAlias = dict[str, Any]
 """An evidence set of gold, or what is predicted of an abstract, as files have it: `label` and `sentences`."""
@@ -35,13 +36,7 @@ class AbstractsMode(Mode):
 
     unit = "claim"
     has_lines = True
-    kinds: ClassVar[tuple[str, ...]] = (
-        EXTRA_ABSTRACT,
-        WRONG_LABEL,
-        EXTRA_SENTENCE,
-        INCOMPLETE_RATIONALE,
-        MISSED_ABSTRACT,
-    )
+    kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
         return "claim" in first if isinstance(first, dict) else None
@@ -141,8 +136,7 @@ class AbstractsMode(Mode):
     def groups(self, unit: Unit) -> Mapping[str, str]:
         sets = [each for sets in self.gold_sets(unit).values() for each in sets]
         labels = sorted({text_of(each["label"]) for each in sets})
-        sizes = (len(sentence_keys(each["sentences"])) for each in sets)
-        cited = unit.gold.cited
+        sizes, cited = (len(sentence_keys(each["sentences"])) for each in sets), unit.gold.cited
         return {
             "gold_label": " and ".join(labels) or "no evidence",
             "gold_sets": str(len(sets)),

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.abstracts import MISSED_ABSTRACT, AbstractsMode, Claim, Entry
+from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry
 from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -61,7 +61,7 @@ class Claims(AbstractsMode):
         *report_rows(("abstract", "sentence"), names("claims")[:6], (columns[:3], columns[3:6])),
         ReportRow("label_accuracy", names("claims")[6:]),
     )
-    kinds: ClassVar[tuple[str, ...]] = (*AbstractsMode.kinds, WRONG_VERDICT)
+    kinds = (*KINDS, WRONG_VERDICT)
     summary = "Score claim verification: documents, evidence with its label, verdict"
     files = (
         "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document, "
