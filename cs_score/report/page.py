@@ -22,7 +22,7 @@ from cs_score.base.display import cell, terminal_safe
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
-from cs_score.coldstart.options import PRESETS
+from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Drawing, Target, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
@@ -343,8 +343,10 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
 
 _INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
 
-_SWITCHES: Final = "right wrong ignore justifications discipline expand queries samples runids".split()
-"""Options of Cold Start that an origin has, each a switch of the scorer."""
+_SWITCHES: Final = (
+    "-right -wrong -ignore -justifications -discipline -expand -queries -samples -runids --follow --mention-types"
+).split()
+"""Options of Cold Start that an origin has."""
 
 
 def _section(*blocks: Block) -> Section:
@@ -427,7 +429,10 @@ def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """The words behind the name of a command: options in force and files, `runs` among them, last for evidence."""
     if origin.task == COLD_START_MODE:
-        options = [word for name in _SWITCHES for word in _switch(f"-{name}", origin.options.get(name))]
+        given = {name: origin.options.get(name.lstrip("-").replace("-", "_")) for name in _SWITCHES}
+        if not EDITIONS[given["--follow"] or LATEST.name].has_limits:
+            del given["-justifications"]
+        options = [word for name, value in given.items() for word in _switch(name, value)]
         return [*options, *_named(origin, QUERIES), *runs, *_named(origin, POOL)]
     names = mode_named(origin.task).options.__struct_fields__
     given = {name: origin.options.get(name) or None for name in names}

@@ -107,9 +107,11 @@ def test_nothing_is_loaded_from_anywhere_and_only_its_own_script_and_style_run(t
     assert all(target.startswith("#") for target in page.xpath("//@href"))
 
 
-@pytest.mark.parametrize("more", [[], ["--top", "3"]])
+@pytest.mark.parametrize("more", [[], ["--top", "3"], ["--follow", "3.0"]])
 def test_a_run_gives_the_page_of_its_analysis_and_the_page_tells_how(more: list[str], tmp_path: Path) -> None:
-    copy_samples(tmp_path)
+    run = copy_samples(tmp_path) / "submissions" / "tide-kb.tab.txt"
+    if "3.0" in more:  # runs of 2016 have no nodes
+        run.write_text(re.sub(r"(?m)\t[^\t]*$", "", run.read_text("utf-8")), "utf-8")
     given = [*more, "-expand", "ISLE26", "-queries", "queries/queryids.txt", "queries/ldc-queries.xml"]
     given += ["submissions/tide-kb.tab.txt", "assessments/pool-2016.tab"]
     assert score_in(tmp_path, ["analyze", *given, "-o", "a.json"]).status == 0
