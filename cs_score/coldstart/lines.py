@@ -406,10 +406,8 @@ class DiscardRules:
                     self._keep_best(of_document, self._limits.per_document, "document")
                 self._keep_best(self._left(lines), self._limits.most, "node")
             unanswered = {query.short_id for query in queries if query.level == level + 1}
-            if not unanswered:
-                continue
-            # Only lines of this level lead to queries of the next.
-            unanswered.difference_update(map(attrgetter("follow_on.id"), self._left(responses)))
+            if unanswered:  # only lines of this level lead to queries of the next
+                unanswered.difference_update(map(attrgetter("follow_on.id"), self._left(responses)))
             for line in responses if unanswered else ():
                 if line.query.level == level + 1 and line.query.short_id in unanswered:
                     self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))

@@ -87,13 +87,10 @@ DEFAULT_CODE: Final = "ENG"
 def language_code(docid: str, edition: Edition = LATEST) -> str | None:
     """`CMN`, `SPA` or `ENG`, or None where the id gives none (English is then assumed)."""
     text = docid.upper()
-    if text.startswith("CMN"):
-        return "CMN"
-    if text.startswith("SPA"):
-        return "SPA"
-    if text.startswith("ENG_") or "_ENG_" in text or (edition.finds_english_anywhere and "ENG" in text):
-        return "ENG"
-    return None
+    if text.startswith(("CMN", "SPA")):
+        return text[:3]
+    is_english = text.startswith("ENG_") or "_ENG_" in text or (edition.finds_english_anywhere and "ENG" in text)
+    return "ENG" if is_english else None
 
 
 ENTITY_TYPES: Final = frozenset(("per", "gpe", "org", "fac", "loc"))
