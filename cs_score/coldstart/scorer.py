@@ -366,17 +366,12 @@ def run_files(files: Iterable[Input], known: Collection[Input] = ()) -> tuple[li
     """The runs and the assessments among files; `known` are runs whatever they look like. Raises InputError for a file
     that is neither, and for an empty one.
     """
-    runs: list[Input] = []
-    assessments: list[Input] = []
-    for given in files:
-        for member in members(given):
-            if member in known:
-                runs.append(member)
-                continue
-            kind = kind_of(member)
-            if kind is None:
-                raise InputError("empty: neither a run nor assessments", file=name_of(member))
-            (runs if kind is FileKind.RUN else assessments).append(member)
+    runs, assessments = list[Input](), list[Input]()
+    for member in (member for given in files for member in members(given)):
+        kind = FileKind.RUN if member in known else kind_of(member)
+        if kind is None:
+            raise InputError("empty: neither a run nor assessments", file=name_of(member))
+        (runs if kind is FileKind.RUN else assessments).append(member)
     return runs, assessments
 
 
@@ -437,10 +432,8 @@ def score_apart(
     if len(results) == 1:
         return results[0]
     first, options = results[0], results[0].options
-    inputs = [
-        *first.origin.inputs,
-        *(each for other in results[1:] for each in other.origin.inputs if each.role == RUN),
-    ]
+    further = (each for other in results[1:] for each in other.origin.inputs if each.role == RUN)
+    inputs = [*first.origin.inputs, *further]
     if any(run.is_shared for run in runs):
         inputs = list(dict.fromkeys(inputs))
         options = replace(options, runids=tuple(run.run_id for run in runs))

@@ -146,11 +146,7 @@ class TabFile(Record):
 
 
 def read_tab_file(
-    source: Source,
-    problems: ProblemLog,
-    edition: Edition = LATEST,
-    allow_comments: bool = False,
-    alone: str | None = None,
+    source: Source, log: ProblemLog, edition: Edition = LATEST, allow_comments: bool = False, alone: str | None = None
 ) -> TabFile | None:
     """Open the lines of a tab file; None for a file of size zero. `allow_comments`: a comment at the end of a line is
     cut off; `alone`: the run whose lines are read. Raises InputError where the layout is unknown, no line counts, or
@@ -168,7 +164,7 @@ def read_tab_file(
         if unread:
             remedy = "it has blank and comment lines only"
             raise InputError(f"Empty file: {source.name}", remedy=remedy, code="NO_LINES")
-        problems.add("EMPTY_FILE", source.name)
+        log.add("EMPTY_FILE", source.name)
         return None
     columns = split_columns(text)
     schema = detect_schema(columns, edition)
@@ -183,7 +179,7 @@ def read_tab_file(
     every: Iterator[tuple[int, str]] = itertools.chain([(number, text)], counted)
     if alone is not None and schema.kind is FileKind.RUN:
         every = (line for line in every if split_columns(line[1])[2:3] in ([], [alone]))
-    lines = accepted_lines(every, source.name, len(schema.columns), problems, unread, edition)
+    lines = accepted_lines(every, source.name, len(schema.columns), log, unread, edition)
     return TabFile(source.name, schema, lines, unread)
 
 
