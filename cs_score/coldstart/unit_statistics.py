@@ -11,7 +11,6 @@ entry points, so that reducing first and resampling afterwards is exact. Source:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import add
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.records import replace
@@ -51,17 +50,13 @@ class RowSums:
     def add(self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, with_total: bool) -> None:
         """Add rows of a table to `sums`, `with_total` also to those of all levels."""
         of_level = self._wanted.get((table, is_counted), {})
-        totals: dict[str, tuple[float, ...]] = {}
         for row in rows if of_level else ():
             values: tuple[float, ...] = (*row.scores, row.ground_truth > 0, 1)
             if row.counts is not None:
                 values += (row.counts.right, row.counts.answered, row.counts.ground_truth)
             for level in (row.level, ALL_LEVELS) if with_total else (row.level,):
-                if level in of_level:
-                    totals[level] = tuple(map(add, totals[level], values)) if level in totals else values
-        for level, values in totals.items():
-            for place, at in of_level[level]:
-                sums[place] += values[at]
+                for place, at in of_level.get(level, ()):
+                    sums[place] += values[at]
 
 
 def unit_name(result: Result) -> str:

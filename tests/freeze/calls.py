@@ -110,6 +110,7 @@ analyze, measure: analyze --measure SF-AP $COLD $KB
 analyze, measures of maxima: analyze --measure LDC-MAX-ALL-Micro-F1 $COLD $KB
 analyze, intervals: analyze --bootstrap 99 $COLD $KB
 analyze, groups: analyze --by slot,language --top 3 $COLD $KB
+analyze, earlier edition: analyze --follow 2017.1.5 --bootstrap 99 --measure SF-AP --format json $COLD $KB
 analyze, one run of two: analyze --run GULL_SF $COLD $KB $SF
 analyze, json: analyze -o o.json $COLD $KB
 analyze, json printed: analyze --bootstrap 99 $COLD $KB --format json
