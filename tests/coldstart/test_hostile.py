@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import FILES, copy_of
@@ -122,7 +124,6 @@ MUTATIONS: Final[dict[str, Callable[[bytes, float], bytes]]] = {
     "no last newline": lambda data, place: data.rstrip(b"\n"),
     "file twice": lambda data, place: data + data,
     "UTF-16": lambda data, place: data.decode("utf-8", "replace").encode("utf-16"),
-    "noise": lambda data, place: random.Random(place).randbytes(200),
     **{f"inserting {text!r}": _inserting(text) for text in INSERTED},
     **{f"holding {text[:12]!r}": _on_one_line(_holding(text)) for text in FIELDS},
 }
@@ -133,6 +134,25 @@ SOMEWHERE: Final = [
     for at, mutation in enumerate(MUTATIONS)
     for nth, place in enumerate((0.0, 0.37, 0.93))
 ]
+
+_DISTORTIONS: Final = st.lists(
+    st.tuples(st.sampled_from(FILES), st.sampled_from(sorted(MUTATIONS)), st.floats(0, 1, exclude_max=True)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(_DISTORTIONS, st.none() | st.tuples(st.sampled_from(FILES), st.binary(max_size=200)))
+def test_distorted_files_and_files_of_noise(
+    distortions: list[tuple[str, str, float]], noise: tuple[str, bytes] | None
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = copy_of("multi_ep_011", Path(name))
+        for file, mutation, place in distortions:
+            (folder / file).write_bytes(MUTATIONS[mutation]((folder / file).read_bytes(), place))
+        if noise is not None:
+            (folder / noise[0]).write_bytes(noise[1])
+        score_files(folder)
 
 
 @pytest.mark.parametrize(("mutation", "place"), SOMEWHERE)

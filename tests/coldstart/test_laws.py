@@ -115,6 +115,19 @@ def test_a_wrong_answer_never_raises_precision(world: World, data: st.DataObject
 
 
 @given(worlds(), st.data())
+def test_a_duplicate_never_raises_recall(world: World, data: st.DataObject) -> None:
+    assume(world.run)
+    again = replace(data.draw(st.sampled_from(world.run)), confidence="0.005", node=":Again")
+    before, after = scored(world), scored(world.adding(again))
+    assert {key: row.counts["GT"] for key, row in by_name(after.rows()).items()} == {
+        key: row.counts["GT"] for key, row in by_name(before.rows()).items()
+    }
+    rows = by_name(after.sf)
+    for row in before.sf:
+        assert rows[row.name, row.level].scores[1] <= row.scores[1]
+
+
+@given(worlds(), st.data())
 def test_a_right_answer_to_a_missed_class_raises_recall(world: World, data: st.DataObject) -> None:
     classes = {a.ec for a in world.pool if a.ec != "0"}
     submitted = {response.answer for response in world.run}
@@ -193,3 +206,15 @@ def test_the_same_files_said_otherwise_score_the_same(world: World) -> None:
 def halves(queries: Iterable[str]) -> tuple[list[str], list[str]]:
     ordered = sorted(set(queries))
     return ordered[::2], ordered[1::2]
+
+
+@given(worlds(), st.data())
+def test_an_unassessed_answer_changes_no_score_but_the_ranking(world: World, data: st.DataObject) -> None:
+    """Unassessed answers are ignored by default: P, R and F1 stay, and average precision can only fall."""
+    unknown = Response(new_answer(data, world, "ENG_unknown"), "0.5", ":Own")
+    before, after = scored(world), scored(world.adding(unknown))
+    rows = by_name(after.sf)
+    for row in before.sf:
+        assert rows[row.name, row.level].scores == row.scores
+    for key, figure in before.average_precision.items():
+        assert after.average_precision[key] <= figure

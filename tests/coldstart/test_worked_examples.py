@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cs_score.base.records import replace
 from cs_score.coldstart.queries import EntryPoint, follow_on_id
 from cs_score.coldstart.tab_files import read_confidence, read_provenance
 from tests.coldstart.handmade import Inputs, average_precision, labels, ranking, row
@@ -81,6 +82,37 @@ def test_canonical_provenance(text: str, canonical: str, codes: list[str]) -> No
     assert provenance.docid == ("D;x" if ";x" in text else "D" if canonical else "NO DOCUMENT")
 
 
+def test_b1_correct_and_incorrect_parent(inputs: Inputs) -> None:
+    bo, cy = Line(), Line("Cy", "N_ENG_2", "0.6", ":E2")
+    below_bo = replace(bo.child(node=":E9"), span="8-10", confidence="0.7")
+    below_cy = replace(cy.child(node=":E9"), span="8-10", confidence="0.5")
+    assert (bo.follow_on, cy.follow_on) == (f"{Q}_ab6cc6881ef7", f"{Q}_2706f59418fc")
+    inputs.pool(bo.judged("1"), cy.judged(), below_bo.judged("1:1"))
+    inputs.run(bo, below_bo, cy, below_cy)
+    scored = inputs.score()
+    header = ("GT", "Submitted", "Correct", "Incorrect", "PIncorrect", "Right", "Wrong", "Ignored")
+    assert [
+        (found.name, found.level, *(found.counts.get(name) for name in header), *found.scores) for found in scored.sf
+    ] == [
+        (Q, "0", 1, 2, 1, 1, 0, 1, 1, 0, 0.5, 1, 0.6667),
+        (f"{Q}:0", "1", 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0),
+        (f"{Q}:1", "1", 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1),
+        ("ALL-Micro", "0", 1, 2, 1, 1, 0, 1, 1, 0, 0.5, 1, 0.6667),
+        ("ALL-Micro", "1", 1, 2, 1, 0, 1, 1, 1, 0, 0.5, 1, 0.6667),
+        ("ALL-Micro", "ALL", 2, 4, 2, 1, 1, 2, 2, 0, 0.5, 1, 0.6667),
+        ("ALL-Macro", "0", *[None] * 8, 0.5, 1, 0.6667),
+        ("ALL-Macro", "1", *[None] * 8, 1, 1, 1),
+        ("ALL-Macro", "ALL", *[None] * 8, 0.75, 1, 0.8333),
+    ]
+    assert [average_precision(scored, level) for level in ("0", "1", "ALL")] == [1, 1, 0.8333]
+    assert [(node.node.removeprefix(Q), node.confidence) for node in ranking(scored, "ALL")] == [
+        (":E1", "0.4909"),
+        (":E2", "0.3273"),
+        (":E1:E9", "0.1874"),
+        (":E2:E9", "0.0893"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("limits", "first", "second", "expected"),
     [
@@ -106,6 +138,65 @@ def test_b2_limits_and_the_value_of_nodes(
         (second, f"{Q}:2", "1.0000"),
     ]
     assert average_precision(scored) == expected
+
+
+def test_b3_of_classes_with_equal_value_the_later_one_wins(inputs: Inputs) -> None:
+    first, second = Line(), Line("Cy", "N_ENG_2", "0.8", ":E1")
+    inputs.pool(first.judged("1"), second.judged("2"))
+    inputs.run(first, second)
+    assert [(node.mapped, node.value) for node in ranking(inputs.score())] == [(f"{Q}:2", "1.0000")]
+    inputs.run(second, first)
+    assert [node.mapped for node in ranking(inputs.score())] == [f"{Q}:1"]
+
+
+def test_b4_a_single_valued_second_slot_has_one_answer_per_class(inputs: Inputs) -> None:
+    query = sf_query((CHILDREN, AGE))
+    assert query == "CSX_ENG_0897791932"
+    inputs.queries(query_xml(slots=(CHILDREN, AGE)))
+    children = [Line(f"V{n}", f"N_ENG_{n}", f"0.{10 - n}", f":E{n}", query=query) for n in range(1, 4)]
+    ages = [children[0].child(value, ":A1", AGE) for value in ("41", "42")]
+    pool = [*(child.judged(str(n)) for n, child in enumerate(children, 1))]
+    inputs.pool(*pool, ages[0].judged("1:1"), ages[1].judged("1:2"))
+    inputs.run(children[0], children[1], ages[0])
+    scored = inputs.score()
+    assert row(scored, f"{query}:1").counts["GT"] == 1
+    assert average_precision(scored, "1", query) == 0.3333
+    assert average_precision(scored, "ALL", query) == 0.5
+    debug = scored.outcome.files["out.debug"].decode()
+    assert [line.split()[1] for line in debug.split("\n") if line.startswith("NUM_GROUND_TRUTH")] == ["3", "3", "6"]
+
+
+@pytest.mark.parametrize(("ec_mention", "right", "mapped"), [("NAM", 0, "-"), ("NOM", 1, f"{Q}:1")])
+def test_b5_a_nominal_answer_is_ignored_unless_its_class_is_nominal(
+    ec_mention: str, right: int, mapped: str, inputs: Inputs
+) -> None:
+    inputs.pool(Line().judged("1", mention="NOM", ec_mention=ec_mention))
+    inputs.run(Line())
+    scored = inputs.score()
+    counts = row(scored, Q).counts
+    assert (counts["Right"], counts["Ignored"]) == (right, 1 - right)
+    assert [node.mapped for node in ranking(scored)] == [mapped]
+
+
+@pytest.mark.parametrize(
+    ("limits", "node", "named", "after", "duplicates", "values"),
+    [
+        ("1:3", ":E1", "C", ["IGNORE,REDUNDANT", "RIGHT"], 1, ["1.0000"]),
+        ("1:1", ":E1", "C", ["IGNORE", "IGNORE"], 0, ["0.0000"]),
+        ("1:3", ":E2", "C", ["IGNORE", "RIGHT"], 0, ["0.0000", "0.5000"]),
+        ("1:3", ":E1", "W", ["IGNORE", "WRONG"], 0, ["0.0000"]),
+    ],
+)
+def test_b5_a_name_saves_its_node(
+    limits: str, node: str, named: str, after: list[str], duplicates: int, values: list[str], inputs: Inputs
+) -> None:
+    first, second = Line(), Line("Cy", "N_ENG_2", "0.8", node)
+    inputs.pool(first.judged("1", mention="NOM"), second.judged("1" if named == "C" else "0", named))
+    inputs.run(first, second)
+    scored = inputs.score("-justifications", limits)
+    assert labels(scored) == after
+    assert row(scored, Q).counts["Dup"] == duplicates
+    assert [found.value for found in ranking(scored)] == values
 
 
 @pytest.mark.parametrize(
