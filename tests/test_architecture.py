@@ -18,7 +18,7 @@ SOURCE = "\n".join(
     path.read_text(encoding="utf-8")
     for path in (*sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "tests").rglob("*.py")), ROOT / "docs" / "generate.py")
 )
-SPANS = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))
+SPANS = sorted({re.sub(r"\(.*\)$", "", span) for span in re.findall(r"`([^`\n]+)`", TEXT)})
 
 
 @pytest.mark.parametrize("path", [span for span in SPANS if re.fullmatch(r"[a-z_]+(/[a-z_]+)*(/|\.py)", span)])
