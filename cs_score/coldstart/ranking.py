@@ -148,8 +148,8 @@ class Ranker:
         classes, ranked = self._classes, self._ranked_nodes(of_query)
         single = [None if predicate is None else predicate.single for predicate in map(find_predicate, query.slots)]
         truth = classes.ground_truth(single)
-        of_level = {level: tuple([node for node in ranked if str(node.level) == level]) for level in classes.by_level}
-        of_level[ALL_HOPS] = ranked
+        of_hop = [tuple([node for node in ranked if node.level == hop]) for hop in (0, 1)]
+        of_level = {**dict.fromkeys(classes.by_level, ()), **dict(zip("01", of_hop)), ALL_HOPS: ranked}
         if classes.edition.ranks_all_levels:
             found = {level for level, nodes in of_level.items() if nodes or classes.by_level[level]}
             takes_one = {level for level, is_single in zip("01", single) if is_single}
