@@ -41,7 +41,7 @@ def test_the_whole_benchmark_of_batches(tmp_path: Path) -> None:
 
 def test_commands_of_analysis_are_measured_beside_scoring(tmp_path: Path) -> None:
     figures = insight.small(str(tmp_path), 200, rounds=1)
-    assert [figure.limit for figure in figures] == [10, 1.5, 2.5]
+    assert [figure.limit for figure in figures] == [15, 1.5, 2.5]
     assert all(figure.value > 0 for figure in figures)
 
 
