@@ -18,6 +18,7 @@ from cs_score.cli.core import COMMANDS, Command, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.coldstart.tab_files import SCHEMAS
+from cs_score.measures import meanings
 from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
@@ -232,6 +233,22 @@ def measures() -> str:
     return "".join(parts)
 
 
+def meanings_of_names() -> str:
+    """Return what the parts of the names of measures mean, as `cs-score help measures` says it."""
+    parts = []
+    for title, meaning_by_name in (
+        ("table", meanings.TABLES),
+        ("average", meanings.AVERAGES),
+        ("statistic", meanings.STATISTICS),
+    ):
+        rows = [(code(name), text(meaning)) for name, meaning in meaning_by_name.items()]
+        parts.append(table((title, "meaning"), rows))
+    for task, meaning_by_name in meanings.OF_EVIDENCE.items():
+        rows = [(code(name), text(meaning)) for name, meaning in meaning_by_name.items()]
+        parts.append(table((f"{task}: names that begin with", "meaning"), rows))
+    return "".join(parts)
+
+
 def sums() -> str:
     """What Cold Start measures are made of, unit by unit."""
     rows = [(code(each.name), each.average or "ranking", ", ".join(each.tables), ", ".join(map(code, each.sums)))
@@ -363,6 +380,7 @@ PARTS: Final[Mapping[str, Callable[..., str]]] = {
     "output-files": output_files,
     "fields": fields,
     "measures": measures,
+    "meanings": meanings_of_names,
     "sums": sums,
     "problems": problems,
     "document": document,

@@ -13,6 +13,7 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.version import VERSION
 from cs_score.cli.core import COMMANDS, FORCE, Command, Line, Parameter, command, load, version_text
 from cs_score.cli.main import COMPLETION_VARIABLE, find, first_page, root
+from cs_score.cli.topics import EXIT_STATUSES, TOPICS
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, problem_codes
 from cs_score.tables.layout import Layout, columns, tsv
@@ -21,17 +22,6 @@ from cs_score.tasks import COLD_START, TASKS
 _WIDTH: Final = 100
 _SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
 SHELLS: Final = ("bash", "zsh", "fish")
-_STATUSES: Final = (
-    ("0", "Done; in the call without a command and the programs before it, at most warnings."),
-    ("1", "A command: an input that cannot be read or scored, or errors in the report."),
-    ("2", "A command: wrong usage."),
-    ("3", "check: a limit is not kept. verify: the result is not reproduced."),
-    (
-        "255",
-        "The call without a command and the programs before it: errors in the report, wrong usage, or nothing scored.",
-    ),
-    ("130, 143, 129", "Ctrl-C, a termination signal, a terminal that was closed."),
-)
 _SEE_ALSO: Final = (
     "cs-score help COMMAND [TASK] has the options of a command and an example, cs-score man COMMAND [TASK] its page, "
     "cs-score problems CODE what a problem code means, cs-score schema NAME the JSON Schema of a document."
@@ -94,16 +84,28 @@ def _named(words: Sequence[str]) -> Command:
     """The command that these words name. Raises UsageError."""
     found, rest = find(words)
     if rest:
-        raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS))}")
+        raise UsageError(f"no command {' '.join(words)}{nearest(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
     return found
 
 
 _COMMAND: Final = Parameter("[command...]", "A command, perhaps with a task", [*filter(None, COMMANDS)])
 
 
-@command("help", (), _COMMAND, example="analyze scifact")
+@command(
+    "help",
+    (),
+    Parameter("[command...]", "A command, perhaps with a task, or a topic", [*filter(None, COMMANDS), *TOPICS]),
+    example="analyze scifact",
+    sections=[("Topics", [(name, topic.summary) for name, topic in TOPICS.items()])],
+)
 def help(line: Line) -> str:
-    return _named(line.words).help_text() if line.words else first_page()
+    """Return the first page, the help of a command, or a topic. Raises UsageError for any other word."""
+    if not line.words:
+        return first_page()
+    name, *further_words = line.words
+    if name in TOPICS:
+        return TOPICS[name].text(further_words)
+    return _named(line.words).help_text()
 
 
 @command("version", ())
@@ -141,7 +143,7 @@ def man(line: Line) -> str:
         tasks = [(task, f"Short for score {task}") for task in TASKS if task != COLD_START]
         about_tasks = f"One of {', '.join(TASKS)}; the first one may be left out."
         sections = [("Commands", commands + tasks), ("Tasks", about_tasks), *sections]
-        sections += [("Exit status", _STATUSES), ("See also", _SEE_ALSO)]
+        sections += [("Exit status", EXIT_STATUSES), ("See also", _SEE_ALSO)]
     lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME", rf"{_safe(name)} \- {_safe(does)}"]
     lines += [".SH SYNOPSIS", synopsis.replace("-", r"\-")]
     for title, content in sections:

@@ -1,0 +1,148 @@
+"""The topics of `cs-score help`: what is asked of every command, each on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import click
+
+from cs_score.base.errors import UsageError, nearest
+from cs_score.cli.core import COMMANDS, help_width, load
+from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
+from cs_score.measures import meanings
+from cs_score.measures.registry import WHY, names, usual
+from cs_score.tasks import COLD_START, TASKS, task_named
+
+Section = tuple[str, Iterable[tuple[str, str]]]
+"""A heading, and terms with their meanings."""
+
+EXIT_STATUSES: Final = (
+    ("0", "Done; in the call without a command and the programs before it, at most warnings."),
+    ("1", "A command: an input that cannot be read or scored, or errors in the report."),
+    ("2", "A command: wrong usage."),
+    ("3", "check: a limit is not kept. verify: the result is not reproduced."),
+    (
+        "255",
+        "The call without a command and the programs before it: errors in the report, wrong usage, or nothing scored.",
+    ),
+    ("130, 143, 129", "Ctrl-C, a termination signal, a terminal that was closed."),
+)
+
+FORMATS: Final = (
+    ("text", "For people: tables as wide as the terminal."),
+    ("json", "Everything, for programs. cs-score schema KIND prints the JSON Schema, cs-score verify scores it again."),
+    ("tsv", "Tables with a header line and tabs; a folder where there are several."),
+    ("markdown", "Tables for a page or an issue."),
+    ("latex", "Tables for a paper (booktabs)."),
+    ("html", "A page in one file that needs no network."),
+    ("pdf, png", "A chart; needs the extra `plots`."),
+    ("svg", "A chart; browsers and Inkscape make PDF and PNG of it."),
+    ("junit, github, sarif", "For continuous integration: check, and the programs before the scorer (--problems)."),
+)
+
+
+class Topic(NamedTuple):
+    """A topic: what help says of it in one line, and the function from the words behind its name to its text."""
+
+    summary: str
+    text: Callable[[Sequence[str]], str]
+
+
+def measures_text(words: Sequence[str]) -> str:
+    """Return what each measure of a task means; without a task, of every task.
+
+    Raises UsageError where the words name no task.
+    """
+    if len(words) > 1:
+        raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
+    word = "".join(words)
+    if word and word not in TASKS:
+        raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{nearest(word, TASKS)}")
+    tasks = words or list(TASKS)
+    sections: list[Section] = []
+    for task in tasks:
+        sections.extend(_sections_of_task(task))
+    return _page("The measures, by their names in tables, options, JSON and Python.", sections)
+
+
+def _sections_of_task(task: str) -> list[Section]:
+    """Return the headline measure of a task and why it is that, and the meanings of all of its measures."""
+    task_named(task)  # a task enters its measures when it is loaded
+    headline = [(str(usual(task)), WHY.get(str(usual(task)), "The first measure of its package."))]
+    if task == COLD_START:
+        without_ldc = str(usual(task, with_ldc=False))
+        headline.append((without_ldc, WHY[without_ldc]))
+        return [
+            (f"{task}: the headline measure", headline),
+            (f"{task}: first part of a name, the table", meanings.TABLES.items()),
+            (f"{task}: second part, the average", meanings.AVERAGES.items()),
+            (f"{task}: third part, the statistic", meanings.STATISTICS.items()),
+            (f"{task}: last part, the hop", [("@N", meanings.HOP)]),
+        ]
+    rows = list(meanings.OF_EVIDENCE.get(task, {}).items())
+    ending = meanings.ENDINGS.get(task)
+    if ending is not None:
+        rows.append(("endings", ending))
+    rows.append(("all names", ", ".join(names(task))))
+    return [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
+
+
+def policies_text(words: Sequence[str]) -> str:
+    """Return the published policies, and the sides on which each category of responses may stand."""
+    _refuse(words, "policies")
+    presets = [(name, f"{preset.meaning}: {preset}.") for name, preset in PRESETS.items()]
+    categories = []
+    for name, item in POLICY_ITEMS.items():
+        sides = [side.lower() for side in SIDES if side in item.sides]
+        categories.append((name, f"{item.meaning}. May be {' or '.join(sides)}."))
+    form = [("--policy", "A name, or right=A:B,wrong=C,ignore=D,justifications=1:3; parts left out are the defaults.")]
+    sections: list[Section] = [("Published policies", presets), ("Categories", categories), ("Form", form)]
+    return _page("A policy says which categories of responses count as right, as wrong, and not at all.", sections)
+
+
+def formats_text(words: Sequence[str]) -> str:
+    """Return the formats of results, and the commands that have each."""
+    _refuse(words, "formats")
+    commands_by_format: dict[str, list[str]] = {}
+    for name in COMMANDS:
+        for format_ in load(name).formats:
+            commands_by_format.setdefault(format_, []).append(name)
+    rows = []
+    for format_, commands in commands_by_format.items():
+        rows.append((format_, ", ".join(commands)))
+    sections: list[Section] = [("Formats", FORMATS), ("Commands by format", rows)]
+    return _page(
+        "--format NAME chooses the format of a result; without it the ending of -o PATH does, else text.", sections
+    )
+
+
+def statuses_text(words: Sequence[str]) -> str:
+    """Return what each exit status means."""
+    _refuse(words, "exit-statuses")
+    return _page("How a command ends. 0 means that what was asked for was done.", [("Exit statuses", EXIT_STATUSES)])
+
+
+def _refuse(words: Sequence[str], topic: str) -> None:
+    """Raise UsageError for words behind a topic that takes none."""
+    if words:
+        raise UsageError(f"unexpected word {words[0]}; write cs-score help {topic}")
+
+
+def _page(summary: str, sections: Iterable[Section]) -> str:
+    """Return a page of help: a sentence, then a list of terms under each heading."""
+    formatter = click.HelpFormatter(width=help_width())
+    formatter.write_text(summary)
+    for heading, rows in sections:
+        with formatter.section(heading):
+            formatter.write_dl(list(rows), col_max=min(26, formatter.width // 3))
+    return formatter.getvalue()
+
+
+TOPICS: Final[Mapping[str, Topic]] = {
+    "measures": Topic("What each measure means, and which one ranks: help measures [TASK]", measures_text),
+    "policies": Topic("The published policies, and what a policy may say", policies_text),
+    "formats": Topic("The formats of results, and which commands have them", formats_text),
+    "exit-statuses": Topic("What the exit status of a command means", statuses_text),
+}
+"""The topics of `cs-score help` by name."""

@@ -1,0 +1,90 @@
+"""What each measure means, in two lines for a person who meets its name for the first time.
+
+`cs-score help measures` and the reference documentation print these texts. Sources: the task description of TAC KBP
+2017 Cold Start, and the official evaluators of SciFact, R4C and HotpotQA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+TABLES: Final[Mapping[str, str]] = {
+    "SF": "Slot filling: each entry point of a query is scored as a query of its own. An entry point is one mention of "
+    "the query's entity in a document.",
+    "LDC-MAX": "Each LDC query counts once, with the entry point on which the run scores its best F1.",
+    "LDC-MEAN": "Each LDC query counts once, with the mean of the scores of its entry points.",
+}
+"""The three tables of Cold Start: which queries a row stands for."""
+
+AVERAGES: Final[Mapping[str, str]] = {
+    "Micro": "The answers of all queries are counted together, then P, R and F1 are computed once: every answer "
+    "counts alike.",
+    "Macro": "P, R and F1 are computed for each query, then averaged: every query counts alike.",
+}
+"""The two ways in which Cold Start puts queries together."""
+
+STATISTICS: Final[Mapping[str, str]] = {
+    "P": "Precision: right answers / answers that count as right or wrong. Each equivalence class of the ground truth "
+    "counts once; the policy says what further answers in it are.",
+    "R": "Recall: right answers / equivalence classes in the ground truth.",
+    "F1": "The harmonic mean of precision and recall: 2 P R / (P + R).",
+    "AP": "Graded average precision: nodes are ranked by confidence, and a right node counts by the share of the "
+    "documents of its class that its justifications cover. A run without node ids has no ranking and no AP.",
+}
+"""What is computed of a query, or of all."""
+
+HOP: Final = (
+    "@0, @1 behind a name is one hop: @0 the answers about the query's own entity, @1 the answers about those answers. "
+    "Without it all hops count."
+)
+"""How the name of a Cold Start measure ends."""
+
+_SCIFACT: Final = {
+    "abstract_label_only": "An abstract is right if gold has it as evidence for the claim, with the predicted label. "
+    "Sentences do not matter.",
+    "abstract_rationalized": "As abstract_label_only, and the predicted sentences must hold a whole gold evidence set. "
+    "Of these sentences the first three count, more where each gold set is longer.",
+    "sentence_selection": "A sentence is right if it belongs to a gold evidence set all of whose sentences are "
+    "predicted. Labels do not matter.",
+    "sentence_label": "As sentence_selection, and the label of the abstract must be gold's.",
+}
+_CLAIMS: Final = {
+    "abstract": "A document is right if the claim cites it. Labels and sentences do not matter, so that a system that "
+    "is given the documents reaches 1.",
+    "sentence": "Sentences of a gold evidence set are found if they are predicted for its document with its label: "
+    "document, sentence and verdict have to be right.",
+    "label_accuracy": "Share of the claims with a gold label whose predicted label is the same.",
+}
+_R4C: Final = {
+    "e": "Entities: how similar the two entities of each predicted fact are to those of the gold fact it is aligned "
+    "with.",
+    "r": "Relations: how similar the relation of each predicted fact is to that of its gold fact.",
+    "er": "Whole facts: how similar entities and relation are together.",
+}
+_HOTPOTQA: Final = {
+    "em": "Exact match: 1 for an answer that equals gold's once case, punctuation and articles are left out.",
+    "f1": "F1, precision and recall (f1, prec, recall) of the words that the answer shares with gold's.",
+    "sp_": "Supporting facts: sp_em, sp_f1, sp_prec and sp_recall compare the predicted sentences with gold's.",
+    "joint_": "Answer and supporting facts together: precisions and recalls are multiplied for each question, joint_f1 "
+    "is made of the products, joint_em needs both to match.",
+}
+
+OF_EVIDENCE: Final[Mapping[str, Mapping[str, str]]] = {
+    "scifact": _SCIFACT,
+    "claims": _CLAIMS,
+    "r4c": _R4C,
+    "hotpotqa": _HOTPOTQA,
+}
+"""What the measures of evidence tasks mean, by the beginnings of their names."""
+
+ENDINGS: Final[Mapping[str, str]] = {
+    "scifact": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "
+    "claims.",
+    "claims": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "
+    "claims.",
+    "r4c": "..._prec: similarity / predicted facts; ..._recall: similarity / gold facts; ..._f1: their harmonic mean; "
+    "each the mean over all instances.",
+    "hotpotqa": "Each is the mean over all questions of gold.",
+}
+"""What the endings of the names mean, and over what is averaged."""
