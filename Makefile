@@ -19,6 +19,11 @@ $(VENV)/run.stamp: setup.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[report]'
 	touch $@
 
+$(VENV)/docs.stamp: setup.cfg
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 $(VENV)/dev.stamp: setup.cfg
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
@@ -86,7 +91,7 @@ test-newest:
 	build/newest/bin/python -m pytest $(WITH)
 
 # The site, from docs/ and the tables of the package: build/site/index.html. No network; every warning is an error.
-docs: $(VENV)/dev.stamp
+docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs $(JOBS) docs build/site
 	@echo "To look at in a browser: build/site/index.html"
 

@@ -60,6 +60,17 @@ def _as_rst(app: Sphinx, what: str, name: str, given: Any, options: Any, lines: 
     lines[:] = "``".join(texts).split("\n")
 
 
+def _with_plain_aliases(
+    app: Sphinx, what: str, name: str, given: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Return a signature in which aliases of types stand by their names, not by the way Sphinx keeps them."""
+    pattern = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+    plain_signature = None if signature is None else pattern.sub(r"\1", signature)
+    plain_return = None if returned is None else pattern.sub(r"\1", returned)
+    return plain_signature, plain_return
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("generated", Generated)
     app.connect("autodoc-process-docstring", _as_rst)
+    app.connect("autodoc-process-signature", _with_plain_aliases)
