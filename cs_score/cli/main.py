@@ -50,9 +50,9 @@ def first_page() -> str:
     formatter.write_paragraph()
     below = (
         f"Verbs take a task as their next word: {COLD_START} (may be left out), {', '.join((first, *others))}. "
-        "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what these "
-        "are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is called "
-        "like a command is written ./NAME."
+        "cs-score help COMMAND shows options and an example, help measures (policies, formats, exit-statuses) what "
+        "these are, cs-score -help the switches of the Perl scorer and of a call without a command. A file that is "
+        "called like a command is written ./NAME."
     )
     formatter.write(f"{textwrap.fill(below, formatter.width, break_on_hyphens=False)}\n")
     return formatter.getvalue()
