@@ -22,7 +22,7 @@ from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.assessments import Items, estimated, interval_of
 from cs_score.statistics.comparison import FamilyTests, equivalence_p, family_tests, holm
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.planning import Checks, needed_units
+from cs_score.statistics.planning import needed_units
 from cs_score.statistics.resampling import Systems, bootstrap_intervals
 from cs_score.statistics.units import Clusters
 
@@ -123,25 +123,6 @@ def coverage_in_two_stages(sets: int = 2000) -> float:
         found = interval_of([(1.0, estimated(items))], 95.0)
         held += found.low <= right.mean() <= found.high
     return held / sets
-
-
-# ---- Repeated checks
-
-
-def ever_rejected(sequences: int = 1000, seed: int = 26) -> float:
-    """The share of sequences of 100 checks of runs as good as the baseline in which any is significant.
-
-    Runs on one test set of 60 units are alike: their differences from the baseline share half of their variance.
-    """
-    rng, rejected = np.random.default_rng(seed), 0
-    for _ in range(sequences):
-        shared = rng.normal(size=60)
-        p_values = stats.ttest_1samp(shared + rng.normal(size=(100, 60)), 0, axis=1).pvalue
-        checks = Checks(task="", gold="", alpha=0.05)
-        for number, p in enumerate(p_values):
-            checks = checks.after(str(number), "b", "F1", float(p))
-        rejected += any(each.significant for each in checks.asked)
-    return rejected / sequences
 
 
 # ---- Families, intervals, clusters
@@ -286,7 +267,6 @@ SIMULATIONS: Final = (
         for how in ("without", "with")
     ),
     Simulation("sampled-pools", "coverage of the pool in two stages", 0.93, 0.97, coverage_in_two_stages),
-    Simulation("repeated-checks", "sequences of 100 null checks with any rejected", 0.0, 0.05, ever_rejected),
 )  # fmt: skip
 
 

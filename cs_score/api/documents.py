@@ -210,8 +210,8 @@ class AnyResult(Document, Generic[Source]):
     ) -> list[dict[str, Any]]:
         """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
-        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits and
-        `standard_error` are None where too many resamples are undefined; `note` is what a reader must know of it.
+        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits
+        are None where too many resamples are undefined; `note` is what a reader must know of it.
         Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
         where there is no unit.
         """

@@ -66,7 +66,6 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
-    "checks": ("statistics.planning:Checks",),
     "check": ("verification.checking:Checked",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),

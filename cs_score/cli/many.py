@@ -11,8 +11,7 @@ from cs_score.analysis import comparison
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import ending_of, write_packed, write_whole
-from cs_score.base.records import replace
+from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
@@ -271,7 +270,7 @@ def pool_bias(line: Line) -> int:
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --sequential --any-baseline --force {_OF_TEST}"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -279,7 +278,7 @@ def _gate_of(line: Line) -> checking.Gate:
     if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
         raise UsageError(f"{name} is about a baseline: give --baseline FILE, too")
     resampling = read_resampling(line, always=True)
-    if "--significant" not in line and (name := line.first(f"{_OF_TEST} --sequential")):
+    if "--significant" not in line and (name := line.first(_OF_TEST)):
         raise UsageError(f"{name} is about the test: give --significant, too")
     if line.first("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
@@ -298,11 +297,6 @@ def _gate_of(line: Line) -> checking.Gate:
     own=(
         Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
-        Option(
-            "--sequential [FILE.json]",
-            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
-            "as one would. FILE records them [default: BASELINE.checks.json]",
-        ),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
     ),
     sections=[
@@ -318,16 +312,12 @@ def _gate_of(line: Line) -> checking.Gate:
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
-    gate, path, checks = _gate_of(line), line.get("--baseline"), line.get("--sequential")
+    gate = _gate_of(line)
+    path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.of_record(path, run.name)
-    if checks is not None and gate.significance is not None:
-        checks = f"{path}.checks.json" if checks == "-" else checks
-        gate = replace(gate, earlier=checking.checks_in(checks, run, gate.significance.level))
     judgement = gate.judge(run, baseline)
-    if checks is not None and baseline is not None:
-        write_whole(checks, [json_text(gate.after(judgement, run, baseline)).encode()])
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 

@@ -419,13 +419,13 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     """A line per number, with four decimals or a hyphen, then notes, and last how the limits were found. With `tabs`
     the columns are not aligned, and numbers have all their digits, or nothing.
     """
-    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
+    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "Note")]
     absent, shown = ("", repr) if tabs else ("-", "{:6.4f}".format)
     for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        numbers = (interval.point, interval.low, interval.high)
         cells = (absent if number is None else shown(number) for number in numbers)
         rows.append((measure, run.run_id, *cells, interval.note))
-    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "))
+    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, True, True, True, False], gap=" "))
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     notes = [

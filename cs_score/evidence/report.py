@@ -91,10 +91,10 @@ def table_text(result: Result) -> str:
 
 def intervals_text(intervals: ScoreIntervals) -> str:
     """The measures with their intervals, and how these were found."""
-    rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error")]
+    rows: list[tuple[str, ...]] = [("", "score", "low", "high")]
     notes: dict[str, list[str]] = {}
     for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
         if interval.note:
@@ -117,7 +117,7 @@ def scores_table(scores: Scores) -> Table:
         found = {} if intervals is None else asdict(intervals.scores[measure])
         return {**found, "measure": measure, "score": score}
 
-    keys = ("measure", "score", *(() if intervals is None else ("low", "high", "standard_error")))
+    keys = ("measure", "score", *(() if intervals is None else ("low", "high")))
     return Layout("scores", "", columns(*keys), lambda of: starmap(row, of.scores.items())).table(scores)
 
 

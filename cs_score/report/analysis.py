@@ -232,8 +232,9 @@ class AnalysisPage(PageMaker):
         if (best := document.best) is not None:
             about = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
             facts.append(("best threshold", f"{best.threshold:g}", about))
-        for over, found in document.reliability.over.items():
-            facts += [(name, f"{number:.4f}", f"over {over}") for name, number in found.numbers.items()]
+        assessed = f"{document.reliability.lines} assessed lines"
+        for name, number in document.reliability.numbers.items():
+            facts.append((name, f"{number:.4f}", assessed))
         drawn = pages.charts(self.sweep_charts(), self.reliability_charts())
         sweep = tables(self.layouts["sweep"], document, is_small=False)
         bins = tables(self.layouts["reliability"], document, is_small=True)

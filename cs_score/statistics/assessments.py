@@ -59,20 +59,6 @@ def kappa(pairs: Iterable[tuple[Hashable, Hashable]]) -> float | None:
     return (alike * size - by_chance) / (size * size - by_chance)
 
 
-def alpha(items: Iterable[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha from the judgments of each item, None for those not given; None where it is undefined."""
-    observed, shares = 0.0, Counter[Hashable]()
-    for item in items:
-        given = Counter(judgment for judgment in item if judgment is not None)
-        size = given.total()
-        if size > 1:
-            shares += given
-            observed += (size * size - sum(number * number for number in given.values())) / (size - 1)
-    total = shares.total()
-    expected = total * total - sum(number * number for number in shares.values())
-    return 1 - observed * (total - 1) / expected if expected else None
-
-
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
 ) -> list[tuple[float, float]]:

@@ -154,7 +154,7 @@ class Note(Record):
 
 
 ONE_UNIT: Final = Note("ONE_UNIT", "one unit only: nothing to resample")
-ONE_RESAMPLE: Final = Note("ONE_RESAMPLE", "one resample only: no standard error")
+ONE_RESAMPLE: Final = Note("ONE_RESAMPLE", "one resample only: the limits are its score")
 ALL_EQUAL: Final = Note("ALL_EQUAL", "every resample gives the same score")
 OUTSIDE: Final = Note(
     "BCA_UNDEFINED", "BCa is undefined where all resamples lie on one side of the score: percentile limits"

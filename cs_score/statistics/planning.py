@@ -1,17 +1,11 @@
-"""What a test set can show of a difference, and repeated checks against one test set.
+"""What a test set can show of a difference.
 
 Power rests on what each unit adds to a difference, times the number of units (`arithmetic.contributions`), whose mean
 is the difference of the scores. A paired t test of those n numbers, with n - 1 degrees of freedom, has the power
 
     P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
 
-Repeated checks against one test set share a level: check number k = 1, 2, ... is made at
-
-    alpha(k) = alpha / (2.11 (k + 1) ln(k + 1)^2),     whose sum over all k is at most alpha
-
-(the sum of 1 / (n ln(n)^2) from n = 2 on is 2.1097...). By Bonferroni's inequality the probability that any check calls
-a difference significant where there is none is at most alpha. A check that is repeated with the same run, baseline and
-measure is the same check. Sources: docs/statistics/power.md and repeated-checks.md.
+Sources: docs/statistics/power.md.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record
 from cs_score.measures.registry import chosen
 from cs_score.statistics.results import Comparison
 
@@ -227,46 +221,3 @@ def of_comparison(comparison: Comparison, measure: str | None = None, *asked: An
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
     return planned(deviations, units, *asked, task=comparison.task, measure=wanted)
-
-
-# ---- Repeated checks
-
-
-class Asked(Record):
-    """One check: the contents of run and baseline (digests), the measure, the level, and what came of it."""
-
-    number: int
-    run: str
-    baseline: str
-    measure: str
-    level: float
-    p: float
-    significant: bool
-
-
-class Checks(Document, frozen=True, kw_only=True, tag="checks"):
-    """All checks against one test set so far; `gold` is the digest of that, `alpha` the level of all together."""
-
-    schema_version: Literal[1] = 1
-    gold: str
-    alpha: float
-    asked: tuple[Asked, ...] = ()
-
-    def next(self, run: str, baseline: str, measure: str) -> tuple[int, float]:
-        """The number and level of a check, which are those of the same check where it was made before."""
-        for each in self.asked:
-            if (each.run, each.baseline, each.measure) == (run, baseline, measure):
-                return each.number, each.level
-        return len(self.asked) + 1, level_of(len(self.asked) + 1, self.alpha)
-
-    def after(self, run: str, baseline: str, measure: str, p: float) -> Checks:
-        """With this check made."""
-        number, level = self.next(run, baseline, measure)
-        if number <= len(self.asked):
-            return self
-        return replace(self, asked=(*self.asked, Asked(number, run, baseline, measure, level, p, p <= level)))
-
-
-def level_of(number: int, alpha: float) -> float:
-    """The level of a check by its number, from 1."""
-    return alpha / (2.11 * (number + 1) * math.log(number + 1) ** 2)

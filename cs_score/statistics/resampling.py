@@ -309,13 +309,12 @@ class Systems:
         undefined = int(np.count_nonzero(np.isnan(resampled)))
         low: float | None
         high: float | None
-        error: float | None
         if found is None:
             text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
-            (low, high, error), notes = (None, None, None), [Note("WITHHELD", text)]
+            low, high, notes = None, None, [Note("WITHHELD", text)]
         else:
             slack = float(noise(point if scale is None else scale))
-            (low, high, error), notes = self._limits(point, found, jackknife[~np.isnan(jackknife)], slack)
+            low, high, notes = self._limits(point, found, jackknife[~np.isnan(jackknife)], slack)
             if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
                 notes.append(faultless(point, counted, self.settings))
             elif counted < FEW <= self.units:
@@ -323,19 +322,19 @@ class Systems:
                 notes.append(Note("FEW_UNITS", text))
             if undefined:
                 notes.append(Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
-        return Interval(point, low, high, error, undefined, "; ".join(note.text for note in notes), tuple(notes))
+        return Interval(point, low, high, undefined, "; ".join(note.text for note in notes), tuple(notes))
 
     def _limits(
         self, point: float, resampled: Floats, jackknife: Floats, slack: float
-    ) -> tuple[tuple[float, float, float], list[Note]]:
-        """Low, high and standard error, and notes on how they came about."""
+    ) -> tuple[float, float, list[Note]]:
+        """Return the limits and notes on how they came about."""
         if self.units == 1:
-            return (point, point, 0.0), [ONE_UNIT]
+            return point, point, [ONE_UNIT]
         lowest, highest = float(resampled.min()), float(resampled.max())
         if len(resampled) > 1 and highest - lowest <= slack:
             # Rounding is no spread; the limits are the score itself where the resamples agree with it.
             limit = point if abs(lowest - point) <= slack else lowest
-            return (limit, limit, 0.0), [ALL_EQUAL]
+            return limit, limit, [ALL_EQUAL]
         level = self.settings.level
         tails, notes = (level / 2, 1 - level / 2), list[Note]()
         if self.settings.method == "bca":
@@ -343,8 +342,8 @@ class Systems:
             tails, notes = adjusted or tails, [] if adjusted else [OUTSIDE]
         low, high = np.quantile(resampled, np.asarray(tails), method="linear").tolist()
         if len(resampled) == 1:
-            return (low, high, 0.0), [ONE_RESAMPLE]
-        return (low, high, float(resampled.std(ddof=1))), notes
+            return low, high, [ONE_RESAMPLE]
+        return low, high, notes
 
 
 def _bca_cuts(

@@ -16,15 +16,14 @@ from cs_score.statistics.options import Family, Note, Resampling
 class Interval(Record, omit_defaults=True):
     """A score with its bootstrap interval.
 
-    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples: None
-    where too many resamples are undefined for an interval. `undefined_resamples` were left out; `notes` say what a
-    reader must know of this score, `note` in one line.
+    `point` is the score on all units, `low` and `high` are the limits: None where too many resamples are undefined for
+    an interval. `undefined_resamples` were left out; `notes` say what a reader must know of this score, `note` in one
+    line.
     """
 
     point: float
     low: float | None
     high: float | None
-    standard_error: float | None
     undefined_resamples: int = 0
     note: str = ""
     notes: tuple[Note, ...] = ()
@@ -54,7 +53,6 @@ class RankedSystem(Record, kw_only=True, omit_defaults=True):
     score: float
     low: float | None
     high: float | None
-    standard_error: float | None
     rank: int
     rank_low: int
     rank_high: int
@@ -92,7 +90,6 @@ class PairedSystems(Record, kw_only=True):
     difference: float
     low: float | None
     high: float | None
-    standard_error: float | None
     p: float
     p_adjusted: float
     p_bootstrap: float
@@ -110,8 +107,7 @@ class PairedSystems(Record, kw_only=True):
     @property
     def interval(self) -> Interval:
         """The difference as a score with its interval."""
-        limits = (self.low, self.high, self.standard_error)
-        return Interval(self.difference, *limits, self.undefined_resamples, self.note, self.notes)
+        return Interval(self.difference, self.low, self.high, self.undefined_resamples, self.note, self.notes)
 
     def disagrees(self, level: float) -> bool:
         """Whether the interval says otherwise than the corrected test."""

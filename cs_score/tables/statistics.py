@@ -121,7 +121,7 @@ SYSTEMS: Final = Layout(
         Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
         Column("rank", "Rank"),
         Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
-        *headed(name="System", score="Score", low="Low", high="High", standard_error="Std. error", note="Note"),
+        *headed(name="System", score="Score", low="Low", high="High", note="Note"),
     ),
     _systems,
     by="measure",
@@ -172,7 +172,7 @@ WHOLE: Final = Layout(
     "comparison",
     "",
     columns(
-        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high", "standard_error"),
+        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high"),
         *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
         *("effect_size", "superiority", "p_equivalence", "p_equivalence_adjusted", "wins", "ties", "losses"),
         *("correction", "pairs", "permutations", "clusters", "note"),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
-from msgspec import UNSET, UnsetType
-
 from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
-from cs_score.base.documents import Document, json_text, read_document, record_in
+from cs_score.base.documents import Document, json_text, read_document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
@@ -24,10 +20,9 @@ from cs_score.evidence.mode import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.planning import Checks, t_limit
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.verification.recorded import MOST_RESAMPLES, scores_in
+from cs_score.verification.recorded import scores_in
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
 
@@ -92,21 +87,11 @@ def of_record(path: str, run_id: str) -> Measured:
     return Measured(path, scores.origin, found[0].scores, found[0].units or None)
 
 
-def checks_in(path: str, run: Measured, alpha: float) -> Checks:
-    """The earlier checks that a file holds; none of the run's test set where there is no such file. Raises InputError
-    for a file that holds something else.
-    """
-    if os.path.lexists(path):
-        return record_in(read_document(path, stdin_as_dash=False), Checks, path)
-    return Checks(task=run.origin.task, gold=run.origin.signature.gold, alpha=alpha)
-
-
 class Check(Record):
     """One limit and what became of it.
 
     `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of repeated
-    checks `number` is which one this is, `level` its own, `low` and `high` are limits of the difference at that level.
+    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested.
     """
 
     name: str
@@ -120,10 +105,6 @@ class Check(Record):
     p: float | None
     passed: bool
     message: str
-    number: int | UnsetType = UNSET
-    level: float | UnsetType = UNSET
-    low: float | UnsetType = UNSET
-    high: float | UnsetType = UNSET
 
 
 class Baseline(Record):
@@ -152,15 +133,13 @@ class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
     Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the
-    paired test calls it significant at the level of these settings, or, where `earlier` checks are known, at the level
-    that is left after these.
+    paired test calls it significant at the level of these settings.
     """
 
     minima: Sequence[Limit] = ()
     drops: Sequence[Limit] = ()
     significance: Resampling | None = None
     any_baseline: bool = False
-    earlier: Checks | None = None
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
         """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
@@ -205,97 +184,44 @@ class Gate(Record):
     def _tested(
         self, measures: Sequence[str], run: Measured, baseline: Measured
     ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
-        """The test of each measure's difference, and notes on all of them; none where nothing is tested.
+        """Test the difference of each measure, and return the tests by measure and the notes on all of them.
 
-        There are as many resamples as the strictest level of repeated checks needs, up to a million. Raises InputError
-        where the baseline has no statistics of its units, or others, and for earlier checks of another kind.
+        Both are empty where nothing is tested. Raises InputError where the baseline has no statistics of its units, or
+        was scored on other units.
         """
         settings = self.significance
         if settings is None or not measures:
             return {}, ()
-        asked = self._asked(measures, run.origin, baseline.origin, settings.level)
         if baseline.units is None or run.units is None:
             raise InputError(
                 "it has no statistics of its units, by which a drop could be tested",
                 file=baseline.name,
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
-        measure = measured(run.origin.task, measures)
+        formula = measured(run.origin.task, measures)
         tables = {
-            name: UnitTable(of.ids, measure.columns, measure.rows(of, units_of(of.ids)))
-            for name, of in {"the run": run.units, "the baseline": baseline.units}.items()
+            "the run": UnitTable(run.units.ids, formula.columns, formula.rows(run.units, units_of(run.units.ids))),
+            "the baseline": UnitTable(
+                baseline.units.ids, formula.columns, formula.rows(baseline.units, units_of(baseline.units.ids))
+            ),
         }
-        strictest = min((level for number, level in asked.values() if number), default=1.0)
-        resamples = max(settings.resamples, min(math.ceil(1 / strictest), MOST_RESAMPLES))
-        drawn = replace(settings, unit=run.units.unit, resamples=resamples)
         try:
-            compared = compare_tables(tables, measures, measure.formula, drawn)
+            comparison = compare_tables(tables, measures, formula.formula, replace(settings, unit=run.units.unit))
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        notes = compared.notes
-        if (smallest := compared.measures[0].family.smallest_p(compared.units)) > strictest:
-            text = (
-                f"check {max(number for number, _ in asked.values())} against this test set has a level of "
-                f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
-            )
-            notes = (*notes, Note("LEVEL_USED_UP", text))
         tests = {}
-        for each in compared.measures:
-            (number, level), (pair,), units = asked[each.measure], each.pairs, len(run.units.ids)
-            among, reach = f", one of {len(asked)} tests" if len(asked) > 1 else "", math.nan
-            if number:
-                among = f", check {number} at level {level:.2g}"
-            if number and pair.standard_deviation is not None:
-                reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
-            tests[each.measure] = _Test(pair.p, level, among, number, reach)
-        return tests, notes
-
-    def _asked(
-        self, measures: Sequence[str], run: Origin, baseline: Origin, level: float
-    ) -> dict[str, tuple[int, float]]:
-        """The number of each check and its level: 0 and the level given unless earlier checks are known. Raises
-        InputError where these do not go with them.
-        """
-        earlier, gold = self.earlier, run.signature.gold
-        if earlier is None:
-            return dict.fromkeys(measures, (0, level))
-        if (earlier.task, earlier.gold) != (run.task, gold):
-            raise InputError(
-                f"the earlier checks are of another test set ({earlier.task}, gold:{earlier.gold}; now "
-                f"{run.task}, gold:{gold})",
-                remedy="name another file of checks",
-            )
-        if earlier.alpha != level:
-            raise InputError(
-                f"the earlier checks share a level of {earlier.alpha:g}, not {level:g}",
-                remedy="give their --confidence, or name another file of checks",
-            )
-        found = {}
-        for measure in measures:  # those before it, of this call too, have used up theirs
-            check = (str(run.signature.run), str(baseline.signature.run), measure)
-            found[measure] = earlier.next(*check)
-            earlier = earlier.after(*check, 1.0)
-        return found
-
-    def after(self, checked: Checked, run: Measured, baseline: Measured) -> Checks | None:
-        """The checks so far and those just made; None where no file of them is kept."""
-        earlier, names = self.earlier, (str(run.origin.signature.run), str(baseline.origin.signature.run))
-        for check in checked.checks:
-            if check.p is not None and earlier is not None:
-                earlier = earlier.after(*names, check.measure, check.p)
-        return earlier
+        for compared in comparison.measures:
+            (pair,) = compared.pairs
+            tests[compared.measure] = _Test(p=pair.p, level=settings.level, tests=len(measures))
+        return tests, comparison.notes
 
 
 class _Test(NamedTuple):
-    """The p-value of a difference, the level it is held to, and among which tests. Of repeated checks `number` is which
-    one this is, else 0; `reach` is how far the limits of the difference lie from it, nan where there are none.
-    """
+    """The two-sided p-value of a difference, the level that it is held to, and how many tests were made together."""
 
     p: float
     level: float
-    among: str
-    number: int
-    reach: float
+    tests: int
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -320,24 +246,32 @@ def _minimum(measure: str, score: float, limit: Decimal) -> Check:
     return Check(name, "min", measure, float(limit), score, None, None, None, None, passed, message)
 
 
-def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test | None) -> Check:
-    drop = _exact(before) - _exact(score)
+def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, test: _Test | None) -> Check:
+    """Return the check of a drop below the baseline; one that the test does not call significant is kept."""
+    drop = _exact(baseline_score) - _exact(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
-    distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
-    message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
+    distance = "equal to"
+    if drop:
+        distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}"
+    message = f"{measure} is {score:.4f}, {distance} the baseline's {baseline_score:.4f}"
     if test is not None:
-        message += f" (p = {test.p:.4f}{test.among}{', not significant' if is_excused else ''})"
-    p, passed, difference = None if test is None else test.p, not is_beyond or is_excused, float(-drop)
-    check = Check(
-        f"{measure} at most {limit} below the baseline", "max-drop", measure, float(limit), score, before, difference,
-        float(drop), p, passed, f"{message}; at most {limit} below is allowed",
-    )  # fmt: skip
-    if test is not None and test.number:
-        check = replace(check, number=test.number, level=test.level)
-        if not math.isnan(test.reach):
-            check = replace(check, low=difference - test.reach, high=difference + test.reach)
-    return check
+        among = f", one of {test.tests} tests" if test.tests > 1 else ""
+        verdict = ", not significant" if is_excused else ""
+        message += f" (p = {test.p:.4f}{among}{verdict})"
+    return Check(
+        name=f"{measure} at most {limit} below the baseline",
+        kind="max-drop",
+        measure=measure,
+        limit=float(limit),
+        score=score,
+        baseline=baseline_score,
+        difference=float(-drop),
+        drop=float(drop),
+        p=None if test is None else test.p,
+        passed=not is_beyond or is_excused,
+        message=f"{message}; at most {limit} below is allowed",
+    )
 
 
 def _exact(score: float) -> Decimal:

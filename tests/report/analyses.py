@@ -79,7 +79,6 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
                 for at in range(10)
             ],
             "brier": 0.25, "ece": 0.025, "auc": None,
-            "labels": {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None},
         },
         "sweep": [
             {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-import krippendorff
 import numpy as np
 import numpy.typing
 import pytest
@@ -15,16 +14,7 @@ from scipy.stats import norm
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from cs_score.statistics.arithmetic import Floats, scores_of
-from cs_score.statistics.assessments import (
-    Estimate,
-    Items,
-    Numbers,
-    alpha,
-    assessor_intervals,
-    estimated,
-    interval_of,
-    kappa,
-)
+from cs_score.statistics.assessments import Estimate, Items, Numbers, assessor_intervals, estimated, interval_of, kappa
 from cs_score.statistics.options import Resampling
 from tests.statistics.cases import FORMULA, system
 
@@ -129,22 +119,9 @@ def test_kappa_is_that_of_statsmodels() -> None:
         assert kappa(zip(first.tolist(), second.tolist())) == pytest.approx(float(wanted), abs=1e-12)
 
 
-def test_alpha_is_that_of_krippendorff() -> None:
-    rng = np.random.default_rng(2)
-    for coders, missing in ((2, 0.0), (2, 0.3), (3, 0.2), (5, 0.5)):
-        truth = rng.integers(0, 4, 80)
-        judged = np.where(rng.random((coders, 80)) < 0.7, truth, rng.integers(0, 4, (coders, 80))).astype(np.float64)
-        judged[rng.random((coders, 80)) < missing] = np.nan
-        wanted = krippendorff.alpha(reliability_data=judged, level_of_measurement="nominal")
-        found = alpha([[None if np.isnan(each) else each for each in item] for item in judged.T.tolist()])
-        assert found == pytest.approx(wanted, abs=1e-12)
-
-
 def test_where_there_is_no_agreement_to_measure() -> None:
     assert kappa([]) is None
     assert kappa([("C", "C"), ("C", "C")]) is None
-    assert alpha([("C", "C"), ("C", "C")]) is None
-    assert alpha([("C", None), (None, "W")]) is None
     assert (kappa([("C", "W"), ("W", "C")]), kappa([("C", "C"), ("W", "W")])) == (-1.0, 1.0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.simulations import SIMULATIONS, Simulation, ever_rejected
+from benchmarks.simulations import SIMULATIONS, Simulation
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.options import Resampling
@@ -76,8 +76,3 @@ def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -
     assert simulation.low <= found <= simulation.high
     page = (ROOT / "docs" / "statistics" / f"{simulation.page}.md").read_text("utf-8")
     assert simulation.shown(found) in " ".join(page.split())
-
-
-def test_nulls_are_seldom_ever_rejected() -> None:
-    """Of 100 checks at a level of 0.05 each, nearly every sequence would have some."""
-    assert ever_rejected(40, 2) <= 0.05

@@ -117,13 +117,13 @@ def comparison(score: Interval, difference: Interval, names: tuple[str, str], **
 
 def small(first: str) -> Comparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
-    score = Interval(0.25, 0.0, 0.375, 0.0625, note="a note", notes=(Note("A_NOTE", "a note"),))
-    return comparison(score, Interval(-0.00001, -0.5, 0.25, 0.2), (first, "run_2"))
+    score = Interval(0.25, 0.0, 0.375, note="a note", notes=(Note("A_NOTE", "a note"),))
+    return comparison(score, Interval(-0.00001, -0.5, 0.25), (first, "run_2"))
 
 
 def noted(name: str) -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
-    undefined = Interval(0.0, None, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
+    undefined = Interval(0.0, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     dropped = {name: ("u1", "u2"), "B": ()}
     notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
     return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})

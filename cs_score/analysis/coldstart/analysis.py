@@ -129,7 +129,7 @@ def analyze(
             table=table.name,
             groups=grouping.groups_of(table, crossings, units, resampling),
             confusions=grouping.confusions_of(scored, table),
-            reliability=reliability_of(scored, table),
+            reliability=reliability_of(scored),
             scenarios=unassessed,
             policies=under,
             sweep=swept,

@@ -33,7 +33,6 @@ from cs_score.statistics.assessments import (
     Estimate,
     Estimated,
     Items,
-    alpha,
     assessor_intervals,
     estimated,
     interval_of,
@@ -461,14 +460,13 @@ _SIDES: Final = ("first", "second")
 class Agreement(Record):
     """How far the assessors agree about the answers of a slot that both have judged; `all` for all slots.
 
-    Cohen's kappa and Krippendorff's alpha are None where all judgments are the same.
+    Cohen's kappa is None where all judgments are the same.
     """
 
     slot: str
     both: int
     agreed: int
     kappa: float | None
-    alpha: float | None
 
 
 class UnderAssessor(Record):
@@ -564,7 +562,7 @@ def _agreement(first: _Judged, second: _Judged) -> Iterator[Agreement]:
         for name in (EVERYTHING, slot):
             pairs.setdefault(name, []).append((judgment, second[answer][1]))
     for name, each in sorted(pairs.items(), key=lambda pair: (pair[0] != EVERYTHING, pair[0])):
-        yield Agreement(name, len(each), sum(one == other for one, other in each), kappa(each), alpha(each))
+        yield Agreement(name, len(each), sum(one == other for one, other in each), kappa(each))
 
 
 def _assessed(found: Assessors) -> Iterable[Row]:
@@ -589,7 +587,6 @@ AGREEMENT: Final = Layout(
         Column("both", "Both", meaning="answers that both have judged"),
         Column("agreed", "Agreed", meaning="answers that both have judged alike"),
         Column("kappa", "Kappa", meaning="Cohen's kappa"),
-        Column("alpha", "Alpha", meaning="Krippendorff's alpha, nominal"),
     ),
     lambda found: found.agreement,
     most="whole",
