@@ -326,12 +326,13 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    assessments = [
-        each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else ()
-        for each in (next(iter(side.values())) for side in sides)
-    ]
+    golds = []
+    for side in sides:
+        result = next(iter(side.values()))
+        if isinstance(result, RunResult):
+            golds.append(result._scored("assessors").run.gold)
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters)
-    return Assessors(pools.assessors(task, first, second, measure, assessments, settings))
+    return Assessors(pools.assessors(task, first, second, measure, golds, settings))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

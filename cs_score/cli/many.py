@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -34,7 +34,7 @@ from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import pools
-    from cs_score.coldstart.lines import Assessment
+    from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
@@ -138,7 +138,7 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    assessments: list[Sequence[Assessment]] = []
+    golds: list[Gold] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -148,14 +148,13 @@ def _compare_assessors(name: str, line: Line) -> int:
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
-                assessments.append(gold.links.assessments)
+                golds.append(gold)
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
-        assessments = [(), ()]
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, assessments, resampling)
+    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
     return print_found(line, pools.ASSESSED, found)
 
 

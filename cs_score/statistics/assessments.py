@@ -1,4 +1,4 @@
-"""What assessments show: how far assessors agree, and what a sample says of a pool of which not all was assessed.
+"""Show what assessments say: how far assessors agree, and what a sample says of a pool of which not all was assessed.
 
 Items are the answers of a run. Each adds x to what is divided and y to what divides (right; right or wrong), known
 where it was assessed, and has a prediction f of x in [0, 1], 0 where nobody predicts; y is predicted as 1. Within
@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import SumsFormula
-from cs_score.statistics.arithmetic import Floats, scores_of
+from cs_score.statistics.arithmetic import Floats, parts_of, scores_of
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import generator_of
+from cs_score.statistics.resampling import bootstrap_counts, defined, generator_of
 
 if TYPE_CHECKING:
     import statistics
@@ -39,6 +39,9 @@ else:
 
 Numbers: TypeAlias = "NDArray[np.intp]"
 
+Judgments: TypeAlias = tuple[Hashable, Hashable]
+"""What the first and the second assessor said of an answer."""
+
 _ASSESSORS: Final = 2
 """Keeps the draws apart from those of the bootstrap and of swaps; those of permutations have a further key."""
 
@@ -47,7 +50,7 @@ _CELLS: Final = 1 << 20
 # ---- Agreement
 
 
-def kappa(pairs: Iterable[tuple[Hashable, Hashable]]) -> float | None:
+def kappa(pairs: Iterable[Judgments]) -> float | None:
     """Cohen's kappa of two assessors, -1 to 1, from their judgments of the same items; None where it is undefined."""
     judged = list(pairs)
     first, second = (Counter(side) for side in zip(*judged)) if judged else (Counter[Hashable](), Counter[Hashable]())
@@ -59,30 +62,97 @@ def kappa(pairs: Iterable[tuple[Hashable, Hashable]]) -> float | None:
     return (alike * size - by_chance) / (size * size - by_chance)
 
 
+class Limits(NamedTuple):
+    """The limits of an interval; None where too many resamples are undefined."""
+
+    low: float | None
+    high: float | None
+
+
+def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> Limits:
+    """Return percentile limits of Cohen's kappa from resampled units, each with all of its judged answers.
+
+    There are none with a single unit. A resample in which all judgments are the same has no kappa and is left out.
+    """
+    if len(pairs_by_unit) < 2:
+        return Limits(None, None)
+    place_by_judgment: dict[Hashable, int] = {}
+    for pairs in pairs_by_unit.values():
+        for pair in pairs:
+            for judgment in pair:
+                place_by_judgment.setdefault(judgment, len(place_by_judgment))
+    units, judgments = len(pairs_by_unit), len(place_by_judgment)
+    tables = np.zeros((units, judgments, judgments))
+    for unit, pairs in enumerate(pairs_by_unit.values()):
+        for first, second in pairs:
+            tables[unit, place_by_judgment[first], place_by_judgment[second]] += 1
+    flat = tables.reshape(units, -1)
+    kappas = [
+        _kappas_of_tables((counts @ flat).reshape(-1, judgments, judgments))
+        for counts in bootstrap_counts(resampling.seed, units, resampling.resamples)
+    ]
+    return _percentile_limits(np.concatenate(kappas), resampling.level)
+
+
+def _kappas_of_tables(tables: Floats) -> Floats:
+    """Return kappa of each table (N, judgments, judgments) of two assessors; not a number where it is undefined."""
+    sizes = tables.sum(axis=(1, 2))
+    agreed = np.trace(tables, axis1=1, axis2=2) * sizes
+    by_chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    possible = sizes * sizes - by_chance
+    is_defined = possible > 0
+    return np.where(is_defined, (agreed - by_chance) / np.where(is_defined, possible, 1.0), np.nan)
+
+
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
-) -> list[tuple[float, float]]:
-    """Percentile limits of the score of each system, given its statistics (units, k) under either assessor.
+) -> list[Limits]:
+    """Return percentile limits of the score of each system, given its statistics (units, k) under either assessor.
 
-    A resample draws as many units as there are, and for each draw one of the two assessors, alike for all systems. Who
-    is called the first changes nothing.
+    A resample draws one of the two assessors, for all units and systems, and as many units as there are. The
+    difference between the assessors therefore stays in the limits: drawn unit by unit it would average out. Who is
+    called the first changes nothing.
     """
-    sides = [np.stack([np.asarray(each, dtype=np.float64) for each in side], axis=1) for side in (first, second)]
+    sides = [np.stack([np.asarray(matrix, dtype=np.float64) for matrix in side], axis=1) for side in (first, second)]
     sides.sort(key=lambda side: side.tolist())
-    rows = np.concatenate(sides)
-    both, systems, columns = rows.shape
+    scores = _scores_by_assessor(sides, formula, resampling)
+    return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
+
+
+def _scores_by_assessor(sides: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
+    """Return the score of each system in each resample, (N, systems); not a number where it is 0/0."""
+    units, systems, columns = sides[0].shape
     generator = generator_of(resampling.seed, _ASSESSORS)
-    chunk, found = max(1, _CELLS // both), list[Floats]()
+    assessors = generator.integers(0, len(sides), size=resampling.resamples)
+    rows = np.stack(sides).reshape(len(sides), units, systems * columns)
+    scores: Floats = np.empty((resampling.resamples, systems))
+    chunk = max(1, _CELLS // units)
     for start in range(0, resampling.resamples, chunk):
-        size = min(chunk, resampling.resamples - start)
-        drawn = generator.integers(0, both, size=(size, both // 2))
-        drawn += np.arange(0, size * both, both)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=size * both).reshape(size, both).astype(np.float64)
-        sums = (counts @ rows.reshape(both, -1)).reshape(size, systems, columns)
-        found.append(scores_of(formula, sums)[..., 0])
-    tail = resampling.level / 2
-    limits = np.quantile(np.concatenate(found), [tail, 1 - tail], axis=0)
-    return [(float(low), float(high)) for low, high in limits.T]
+        end = min(start + chunk, resampling.resamples)
+        counts = _unit_counts(generator, end - start, units)
+        for assessor in range(len(sides)):
+            chosen = np.flatnonzero(assessors[start:end] == assessor)
+            sums = (counts[chosen] @ rows[assessor]).reshape(len(chosen), systems, columns)
+            is_undefined = parts_of(formula, sums).denominator[..., 0] == 0
+            scores[start + chosen] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
+    return scores
+
+
+def _unit_counts(generator: np.random.Generator, resamples: int, units: int) -> Floats:
+    """Draw units with replacement, and return how often each was drawn in each resample: (resamples, units)."""
+    drawn = generator.integers(0, units, size=(resamples, units))
+    drawn += np.arange(0, resamples * units, units)[:, np.newaxis]  # one counter for all resamples
+    counts = np.bincount(drawn.ravel(), minlength=resamples * units)
+    return counts.reshape(resamples, units).astype(np.float64)
+
+
+def _percentile_limits(scores: Floats, level: float) -> Limits:
+    """Return the limits that leave out `level` of the resampled scores, half of it on either side."""
+    known = defined(scores)
+    if known is None:
+        return Limits(None, None)
+    low, high = np.quantile(known, [level / 2, 1 - level / 2]).tolist()
+    return Limits(low, high)
 
 
 # ---- Samples

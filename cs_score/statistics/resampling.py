@@ -249,6 +249,12 @@ class Systems:
         scores = scores_of(self.formula, values)
         return np.where(parts_of(self.formula, values).denominator == 0, np.nan, scores)
 
+    @property
+    def rows(self) -> list[Floats]:
+        """The statistics of each system, (units, k), clusters added up."""
+        values = self.statistics.values(self.statistics.digits)
+        return [values[:, system] for system in range(values.shape[1])]
+
     @cached_property
     def points(self) -> Floats:
         """The scores on all units: (systems, measures)."""

@@ -38,7 +38,8 @@ class Printout(Record):
         """For people, in lines of at most so many columns."""
         shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
         lines = [line for table in shown for line in text(table, None, width)]
-        return "\n".join(map(one_line, (*lines[1:], "", *self.notes(found))))
+        notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
+        return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
     def written(self, found: Any, format_: str, width: int) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""

@@ -172,11 +172,31 @@ def test_agreement_by_slot(tmp_path: Path) -> None:
     everything, *slots = found["agreement"]
     assert everything["slot"] == "all"
     assert sum(each["both"] for each in slots) == everything["both"] == 28
+    assert (everything["units"], everything["kappa_low"] <= everything["kappa"] <= everything["kappa_high"]) == (
+        3,
+        True,
+    )
+    assert {each["kappa_low"] for each in slots if each["units"] == 1} == {None}
     assert (found["only_first"], found["only_second"]) == (0, 0)
     partly = (folder / SECOND).read_text("utf-8").splitlines(keepends=True)
     (folder / "partly.tab").write_text("".join(partly[:13]), "utf-8")
     part = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", "partly.tab")
     assert (part["agreement"][0]["both"], part["only_first"], part["only_second"]) == (13, 15, 0)
+
+
+def test_a_reader_sees_how_little_few_answers_and_runs_say(tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    text = score_in(folder, ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND]).stdout.decode()
+    for said in (
+        "tau-b of the two rankings: 1.0000; of two runs it says only whether they change places.",
+        "Kappa: of the answers that both have judged; Low, High: 95 % percentile bootstrap limits over the units (LDC "
+        "query) that these belong to, 10,000 resamples, seed 0.",
+        "Note: 3 units with answers that both have judged: below 20 the limits of kappa are too narrow.",
+        "Low, High of a run: 95 % percentile bootstrap limits over 4 units (LDC query) and over assessors, 10,000 "
+        "resamples, seed 0: a resample draws units, and one assessor for all of them.",
+        "Note: 4 units only: below 20",
+    ):
+        assert said in " ".join(text.split())
 
 
 def test_annotators_of_r4c_as_assessors(tmp_path: Path) -> None:
