@@ -321,16 +321,33 @@ def read_inclusion(given: Input) -> Inclusion:
     return Inclusion(table.file, tuple(strata))
 
 
+class SampledStratum(Record):
+    """The answers of a run that a stratum has, and how many of them were assessed.
+
+    `line` is that of the stratum in the table, `probability` the one with which its answers were assessed.
+    """
+
+    line: int
+    probability: float
+    answers: int
+    assessed: int
+
+
 class SampledRun(Record):
-    """A run: its answers and how many of them were assessed, the share of right ones among those that count, and the
-    number of right ones, which recall divides.
+    """A run: its answers and how many of them were assessed, in all and by stratum, with the estimates.
+
+    `precision` estimates the share of right answers among those that count, `right` the number of right ones, which
+    recall divides. `score` and `score_right` are the same as the scorer has them, from what was assessed alone.
     """
 
     run: str
     answers: int
     assessed: int
+    score: float
+    score_right: int
     precision: Estimate
     right: Estimate
+    strata: tuple[SampledStratum, ...]
 
 
 class SampledDifference(Record):
@@ -368,13 +385,22 @@ def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: f
     numbers: dict[object, int] = {}
     found, parts = list[SampledRun](), dict[str, tuple[Estimated, Estimated]]()
     for name, scored in runs.items():
-        items = _items(scored, inclusion, numbers)
-        share, total = parts[name] = estimated(items), estimated(items, is_total=True)
-        limits = (
-            interval_of([(1.0, share)], confidence, 1.0),
-            interval_of([(1.0, total)], confidence, len(items.answer)),
+        items, strata = _items(scored, inclusion, numbers)
+        share = estimated(items)
+        total = estimated(items, is_total=True)
+        parts[name] = share, total
+        found.append(
+            SampledRun(
+                run=name,
+                answers=len(items.answer),
+                assessed=int(np.count_nonzero(items.assessed)),
+                score=scored.result.scores[MEASURE],
+                score_right=int(items.right.sum()),
+                precision=interval_of([(1.0, share)], confidence, 1.0),
+                right=interval_of([(1.0, total)], confidence, len(items.answer)),
+                strata=strata,
+            )
         )
-        found.append(SampledRun(name, len(items.answer), int(np.count_nonzero(items.assessed)), *limits))
     return SampledPool(
         task=COLD_START_MODE,
         measure=MEASURE,
@@ -390,8 +416,10 @@ def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: f
     )
 
 
-def _items(scored: Scored, inclusion: Inclusion, numbers: dict[object, int]) -> Items:
-    """The answers of a run; `numbers` numbers what they say, alike for all runs."""
+def _items(
+    scored: Scored, inclusion: Inclusion, numbers: dict[object, int]
+) -> tuple[Items, tuple[SampledStratum, ...]]:
+    """Return the answers of a run, and how many each stratum has; `numbers` numbers what they say, for all runs."""
     links = scored.run.links
     units = [(unit, [*counted_lines(unit)]) for unit in scored.result.units]
     parents = {line.target: line for _, lines in units for line in lines}
@@ -419,23 +447,74 @@ def _items(scored: Scored, inclusion: Inclusion, numbers: dict[object, int]) -> 
     if not rows:
         raise InputError(f"run {scored.run_id} has no answer that counts: there is nothing to estimate")
     right, counted, known, chance, answer, above, chance_above, of_stratum, predicted = np.array(rows, np.float64).T
-    for place in set(of_stratum.tolist()) - set(of_stratum[known == 1].tolist()):
-        at = f"line {inclusion.strata[int(place)].number}"
-        problem = f"none of the {np.count_nonzero(of_stratum == place)} answers of run {scored.run_id} was assessed"
-        raise InputError(problem, file=inclusion.file, place=at, remedy="put it together with another stratum")
-    strata = np.unique(of_stratum, return_inverse=True)[1]
-    numbered = answer.astype(np.intp), above.astype(np.intp)
-    return Items(right, counted, known == 1, chance, *numbered, chance_above, strata, predicted)
+    counts = []
+    for place in np.unique(of_stratum).tolist():
+        own = inclusion.strata[int(place)]
+        is_own = of_stratum == place
+        answers = int(np.count_nonzero(is_own))
+        assessed = int(np.count_nonzero(known[is_own]))
+        if not assessed:
+            problem = f"none of the {answers} answers of run {scored.run_id} was assessed"
+            remedy = "put it together with another stratum"
+            raise InputError(problem, file=inclusion.file, place=f"line {own.number}", remedy=remedy)
+        counts.append(SampledStratum(own.number, own.probability, answers, assessed))
+    items = Items(
+        right=right,
+        counted=counted,
+        assessed=known == 1,
+        chance=chance,
+        answer=answer.astype(np.intp),
+        above=above.astype(np.intp),
+        chance_above=chance_above,
+        stratum=np.unique(of_stratum, return_inverse=True)[1],
+        predicted=predicted,
+    )
+    return items, tuple(counts)
 
 
 def _estimates(pool: SampledPool) -> Iterator[Row]:
     """A row for each run and for each difference, of either estimate."""
     for part, name in (("precision", pool.measure), ("right", RIGHT_ANSWERS)):
         for run in pool.runs:
-            yield {**asdict(run), **asdict(getattr(run, part)), "measure": name}
+            score = run.score if part == "precision" else run.score_right
+            yield {**asdict(run), **asdict(getattr(run, part)), "measure": name, "score": score}
         for pair in pool.differences:
             yield {"run": f"{pair.b} - {pair.a}", **asdict(getattr(pair, part)), "measure": name}
 
+
+def _strata(pool: SampledPool) -> Iterator[Row]:
+    """Return a row for each stratum of each run."""
+    for run in pool.runs:
+        for stratum in run.strata:
+            yield {"run": run.run, **asdict(stratum)}
+
+
+def _sample_notes(pool: SampledPool) -> Iterator[str]:
+    yield (
+        f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
+        "for answers like these. Known: answers that were assessed. Score: as the scorer has it, from what was assessed."
+    )
+    few = sorted({stratum.line for run in pool.runs for stratum in run.strata if stratum.assessed < FEW})
+    if few:
+        lines = ", ".join(map(str, few))
+        yield (
+            f"Note: fewer than {FEW} answers of a run were assessed in strata of the table (line {lines}): the limits "
+            "are too narrow there."
+        )
+
+
+_STRATA: Final = Layout(
+    "strata",
+    "Answers by stratum of the table",
+    (
+        Column("run", "Run"),
+        Column("line", "Line", meaning="line of the stratum in the table"),
+        Column("probability", "Probability", meaning="with which its answers were assessed"),
+        *headed(answers="Answers", assessed="Known"),
+    ),
+    _strata,
+    most="whole",
+)
 
 _LIMITS: Final = {
     "low": ("Low", "for this pool, were all of it assessed"),
@@ -450,18 +529,17 @@ SAMPLED: Final = Printout(
         "%, estimated from a sample of the pool",
         (
             Column("measure"),
-            *headed(run="Run", answers="Answers", assessed="Known", estimate="Estimate", standard_error="Std. error"),
+            *headed(run="Run", answers="Answers", assessed="Known", score="Score", estimate="Estimate"),
+            Column("standard_error", "Std. error"),
             *(Column(key, heading, meaning=meaning) for key, (heading, meaning) in _LIMITS.items()),
         ),
         _estimates,
-        shown=("run", "answers", "assessed", "estimate", *_LIMITS),
+        shown=("run", "answers", "assessed", "score", "estimate", *_LIMITS),
         by="measure",
         most="whole",
     ),
-    lambda pool: (
-        f"Low, High: {pool.confidence:g} % limits for this pool were all of it assessed; *: for answers",
-        "like these. Known: answers that were assessed.",
-    ),
+    _sample_notes,
+    (_STRATA,),
 )
 
 # ---- Two assessors

@@ -52,6 +52,19 @@ def test_estimates_of_a_run(inputs: Inputs) -> None:
     assert 0 <= run["precision"]["low"] < run["precision"]["estimate"] < run["precision"]["high"] <= 1
 
 
+def test_the_ordinary_score_and_the_strata_stand_beside_the_estimate(inputs: Inputs) -> None:
+    (run,) = json_in(inputs.folder, *CALL)["runs"]
+    ordinary = json_in(inputs.folder, "score", *CALL[1:4], "--measure", "SF-ALL-Micro-P")["runs"][0]["scores"]
+    assert (run["score"], run["score_right"]) == (ordinary["SF-ALL-Micro-P"], 2)
+    assert run["strata"] == [
+        {"line": 2, "probability": 0.6, "answers": 3, "assessed": 2},
+        {"line": 3, "probability": 1.0, "answers": 1, "assessed": 1},
+    ]
+    text = " ".join(inputs.call(*CALL).stdout.decode().split())
+    assert "r1 2 0.6000 3 2 r1 3 1.0000 1 1" in text
+    assert "fewer than 20 answers of a run were assessed in strata of the table (line 2, 3)" in text
+
+
 def test_the_signature_says_whether_the_run_was_validated(tmp_path: Path) -> None:
     words = ("score", *SAMPLES, TIDE, "--inclusion", "assessments/inclusion-2016.tsv")
     folder = copy_samples(tmp_path)
