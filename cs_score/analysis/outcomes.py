@@ -177,7 +177,8 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
         low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in limits)
         tests = ", ".join(f"{p:.4f} ({test})" for test, p in asdict(difference.p).items())
         settings = difference.resampling
-        kind = f"{settings.confidence:g} % {settings.method} bootstrap interval"
+        method = "paired t" if settings.differences else f"{settings.method} bootstrap"
+        kind = f"{settings.confidence:g} % {method} interval"
         lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
 

@@ -34,6 +34,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import Floats, contributions, noise
+from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.options import (
     Family,
     PairedTest,
@@ -44,7 +45,6 @@ from cs_score.statistics.options import (
     is_enumerated,
     never_significant,
 )
-from cs_score.statistics.planning import t_tail
 from cs_score.statistics.resampling import Systems, all_swaps, defined, digit_sums, permuted_sums, swap_flags
 from cs_score.statistics.results import (
     Comparison,

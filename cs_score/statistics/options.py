@@ -36,15 +36,16 @@ MOST_NAMED: Final = 5
 """Pairs that a note names before it only counts."""
 
 FEW: Final = 20
-"""Units below which the bootstrap's intervals are too narrow, and its p-values too small, to be taken at their word."""
+"""Units below which the bootstrap's limits are too narrow to be taken at their word."""
 
 
 class Resampling(Record):
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
     `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage from 50
-    to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones, below 20
-    units BCa. With `can_grow` nobody has asked for just that number, and a comparison of many systems draws as many as
+    to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones; below 20
+    units those of scores are BCa, those of `differences` paired t intervals. With `can_grow` nobody has asked for just
+    that number, and a comparison of many systems draws as many as
     significance needs. `correction` is that of families of tests (`correction_of`), `baseline` the system whose pairs
     alone are the family, `clusters` the units that are drawn together. Raises UsageError for anything else.
     """
@@ -58,6 +59,7 @@ class Resampling(Record):
     correction: Correction | UnsetType = UNSET
     baseline: str | UnsetType = UNSET
     clusters: Clusters | UnsetType = UNSET
+    differences: Literal["t"] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         # The checked value replaces a numpy number, which JSON cannot print.
@@ -78,14 +80,20 @@ class Resampling(Record):
         """The correction in force: HSD from six systems on, Holm's below, unless one was named."""
         return self.correction or ("hsd" if systems >= FEWEST_FOR_HSD else "holm")
 
-    def for_units(self, units: Sequence[str]) -> tuple[Resampling, Drawn | None]:
-        """The settings that hold for these units, BCa ones below 20 units or clusters, and how units are drawn (None:
-        each by itself). Raises InputError for units without a cluster.
+    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> tuple[Resampling, Drawn | None]:
+        """Return the settings that hold for these units, and how units are drawn (None: each by itself).
+
+        They name the methods of intervals, for several systems (`has_differences`) also that of differences where it
+        is another one. Raises InputError for units without a cluster.
         """
         drawn = self.clusters.drawn(units) if self.clusters else None
+        settled = replace(self, clusters=self.clusters if drawn else UNSET)
+        if self.method:
+            return settled, drawn
         size = len(units) if drawn is None else sum(drawn.strata)
-        method = self.method or ("percentile" if size >= FEW else "bca")
-        return replace(self, method=method, clusters=self.clusters if drawn else UNSET), drawn
+        if size >= FEW:
+            return replace(settled, method="percentile"), drawn
+        return replace(settled, method="bca", differences="t" if has_differences else UNSET), drawn
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
         """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to, since
@@ -174,6 +182,24 @@ def faultless(score: float, units: int, resampling: Resampling) -> Note:
     )
 
 
+def limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how limits of scores came about: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
+    method = "BCa" if settings.method == "bca" else settings.method
+    resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
+    clusters = ", drawn by cluster" if settings.clusters else ""
+    return (
+        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {counted(units, settings.unit)}"
+        f"{clusters}, seed {settings.seed}"
+    )
+
+
+def difference_limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how the limits of differences came about, of several pairs each by itself."""
+    if not settings.differences:
+        return limits_in_words(settings, units)
+    return f"{settings.confidence:g} % paired t limits from what each of {counted(units, settings.unit)} contributes"
+
+
 def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> tuple[Note, ...]:
     """What holds for all intervals that so many units and such settings give."""
     found = {}
@@ -182,8 +208,10 @@ def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> 
         within = f", within {len(drawn.strata)} strata" if len(drawn.strata) > 1 else ""
         found["CLUSTERS"] = f"{counted(units)} in {size} clusters, which are drawn as a whole{within}"
     if size < FEW:
-        few = f"{counted(size, noun)} only: below {FEW} the bootstrap's intervals are too narrow"
-        found["FEW_UNITS"] = f"{few} and its p-values too small, a hint at most"
+        of_scores = " of scores" if resampling.differences else ""
+        found["FEW_UNITS"] = (
+            f"{counted(size, noun)} only: below {FEW} the bootstrap's limits{of_scores} are too narrow, a hint at most"
+        )
     least = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < least:
         found["FEW_RESAMPLES"] = (

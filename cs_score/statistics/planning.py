@@ -11,9 +11,7 @@ Sources: docs/statistics/power.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -22,6 +20,7 @@ from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record
 from cs_score.measures.registry import chosen
+from cs_score.statistics.distributions import root_of, t_limit, t_tail
 from cs_score.statistics.results import Comparison
 
 MOST_UNITS: Final = 1_000_000_000
@@ -35,41 +34,6 @@ NO_NAMES: Final = ("", "")
 STEPS: Final = 24
 """Steps of a curve."""
 
-_STEPS: Final = 16
-
-
-def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
-    """P(T > value) for the noncentral t distribution, within 1e-12 of the exact one; central where nothing shifts it.
-
-    T is (Z + shift) / S, where Z is normal and S^2 is chi-squared over its degrees of freedom. So the tail is the
-    expectation of P(Z > value S - shift): tanh-sinh quadrature over S in panels within which nothing changes quickly,
-    normalised by the same sum over its density. Not by numpy: its last digits differ by version.
-    """
-    reach = 9 / math.sqrt(freedom)
-    turn = [(shift + step) / value for step in (-9, 0, 9)] if value else []
-    ends = sorted({max(0.0, 1 - reach), 1.0, 1 + reach, *(x for x in turn if max(0.0, 1 - reach) < x < 1 + reach)})
-    density, above = list[float](), list[float]()
-    for low, high in pairwise(ends):
-        for node, weight in _nodes():
-            at = low + (high - low) * (node + 1) / 2
-            density.append(weight * (high - low) * math.exp((freedom - 1) * math.log(at) - freedom * (at**2 - 1) / 2))
-            above.append(density[-1] * math.erfc((value * at - shift) / math.sqrt(2)) / 2)
-    return math.fsum(above) / math.fsum(density)
-
-
-@cache
-def _nodes() -> Sequence[tuple[float, float]]:
-    """Where tanh-sinh quadrature looks between -1 and 1, and with which weights."""
-    steps = [step / _STEPS for step in range(-3 * _STEPS, 3 * _STEPS + 1)]
-    turns = [(math.pi / 2 * math.sinh(step), math.cosh(step)) for step in steps]
-    return [(math.tanh(turn), slope / math.cosh(turn) ** 2) for turn, slope in turns]
-
-
-@cache
-def t_limit(tail: float, freedom: float) -> float:
-    """The value that is exceeded with this probability, at most one half."""
-    return _root(lambda value: tail - t_tail(value, freedom), 1.0)
-
 
 def power_of(effect: float, units: float, level: float) -> float:
     """The probability that a paired t test of two sides calls an effect, in standard deviations, significant."""
@@ -81,7 +45,7 @@ def power_of(effect: float, units: float, level: float) -> float:
 def detectable_effect(units: float, level: float, power: float) -> float:
     """The smallest effect, in standard deviations, that the test calls significant with this probability."""
     limit = t_limit(level / 2, units - 1)
-    shift = _root(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
+    shift = root_of(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
     return shift / math.sqrt(units)
 
 
@@ -96,19 +60,6 @@ def needed_units(effect: float, level: float, power: float) -> int | None:
         middle = (few + many) // 2
         few, many = (few, middle) if power_of(effect, middle, level) >= power else (middle, many)
     return many
-
-
-def _root(rising: Callable[[float], float], start: float) -> float:
-    """Where a rising function of what is at least 0 is 0, to the last digits."""
-    low, high = 0.0, start
-    while rising(high) < 0:
-        low, high = high, 2 * high
-    for _ in range(100):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return high
 
 
 # ---- A design

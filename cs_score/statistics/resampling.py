@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import ExactStatistics, Floats, exact_statistics, noise, parts_of, scores_of
+from cs_score.statistics.arithmetic import (
+    ExactStatistics,
+    Floats,
+    contributions,
+    exact_statistics,
+    noise,
+    parts_of,
+    scores_of,
+)
+from cs_score.statistics.distributions import t_limit
 from cs_score.statistics.options import (
     ALL_EQUAL,
     FEW,
@@ -234,7 +243,8 @@ class Systems:
         ids: Sequence[str] = (),
     ) -> None:
         ids = ids or [""] * len(np.asarray(matrices[0]))
-        self.settings, drawn = (resampling or Resampling()).for_units(ids)
+        given = resampling or Resampling()
+        self.settings, drawn = given.for_units(ids, has_differences=len(matrices) > 1)
         self.notes = notes_of(len(ids), self.settings, drawn)
         self.formula, self.statistics = formula, exact_statistics(matrices, drawn)
         self.units = self.statistics.units
@@ -296,12 +306,46 @@ class Systems:
         return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
 
     def difference(self, first: int, second: int, measure: int) -> Interval:
-        """The score of the second minus that of the first, with its interval."""
+        """Return the score of the second minus that of the first, with its interval."""
         one, other = self.points[[first, second], measure].tolist()
+        if self.settings.differences == "t":
+            return self._paired_t_interval(other - one, first, second, measure)
         counted = np.count_nonzero(self.ratios.denominator[:, [first, second], measure].any(axis=1))
         jackknife = self._jackknife[:, second, measure] - self._jackknife[:, first, measure]
         resampled = self.resampled_difference(first, second, measure)
         return self._interval(other - one, resampled, jackknife, int(counted), max(abs(one), abs(other)))
+
+    def _paired_t_interval(self, point: float, first: int, second: int, measure: int) -> Interval:
+        """Return the difference of two scores with its paired t interval, from what each unit contributes to it.
+
+        The variance of the sum of contributions is that of sampling within each stratum; a stratum of one unit adds
+        nothing to it. Degrees of freedom are the units less the strata.
+        """
+        shares = self._contributions(first, second, measure)
+        if shares is None:
+            return _withheld(point, Note("WITHHELD", "no interval: a score is 0/0"))
+        sizes = self.statistics.strata or (self.units,)
+        freedom = self.units - len(sizes)
+        if freedom == 0:
+            return _noted(point, point, point, ONE_UNIT)
+        variance, start = 0.0, 0
+        for size in sizes:
+            stratum = shares[start : start + size]
+            start += size
+            if size > 1:
+                variance += size * float(stratum.var(ddof=1))
+        reach = t_limit(self.settings.level / 2, freedom) * math.sqrt(variance)
+        if reach <= float(noise(*self.points[[first, second], measure])):  # rounding is no spread
+            return _noted(point, point, point, ALL_EQUAL)
+        return Interval(point, point - reach, point + reach)
+
+    def _contributions(self, first: int, second: int, measure: int) -> Floats | None:
+        """Return what each unit adds to the score of the second minus that of the first; None where one is 0/0."""
+        numerator = self.ratios.numerator[..., measure]
+        denominator = self.ratios.denominator[..., measure]
+        return contributions(
+            Ratio(numerator[:, first], denominator[:, first]), Ratio(numerator[:, second], denominator[:, second])
+        )
 
     def _interval(
         self, point: float, resampled: Floats, jackknife: Floats, counted: int, scale: float | None = None
@@ -350,6 +394,16 @@ class Systems:
         if len(resampled) == 1:
             return low, high, [ONE_RESAMPLE]
         return low, high, notes
+
+
+def _noted(point: float, low: float | None, high: float | None, note: Note) -> Interval:
+    """Return an interval with one note."""
+    return Interval(point, low, high, note=note.text, notes=(note,))
+
+
+def _withheld(point: float, note: Note) -> Interval:
+    """Return a number without an interval, and why it has none."""
+    return _noted(point, None, None, note)
 
 
 def _bca_cuts(

@@ -193,11 +193,12 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
     if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
         tier = "one for all, since no difference could have been significant; it says nothing about the systems."
     method = "BCa" if resampling.method == "bca" else "percentile"
+    of_differences = "; of B - A the paired t interval of what units contribute" if resampling.differences else ""
     test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
     return (
         f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
         f"Low and High: {confidence} {method} bootstrap interval, "
-        f"{resampling.resamples} resamples, seed {resampling.seed}.",
+        f"{resampling.resamples} resamples, seed {resampling.seed}{of_differences}.",
         f"Ranks: central {confidence} of the ranks over the resamples.",
         *([] if resampling.baseline else [f"Tier: {tier}"]),
         f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {primary.tests}. Wins, Ties, Losses: units "

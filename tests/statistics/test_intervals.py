@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from cs_score.base.errors import InputError
@@ -26,8 +28,9 @@ from cs_score.statistics.resampling import (
     score_intervals,
     swap_flags,
 )
-from cs_score.statistics.units import UnitTable
-from tests.statistics.cases import FORMULA, MEAN, ROUNDING, present, system, tiled
+from cs_score.statistics.results import PairedSystems
+from cs_score.statistics.units import Clusters, UnitTable
+from tests.statistics.cases import FORMULA, MEAN, ROUNDING, compared, present, system, tiled
 
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "bca")
 
@@ -158,6 +161,86 @@ def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalM
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high
     assert interval.note == options.ALL_EQUAL.text
+
+
+# ---- Differences on few units
+
+
+def pair_of(
+    rows: Mapping[str, ArrayLike], settings: Resampling | None = None, ids: Sequence[str] = ()
+) -> PairedSystems:
+    """Return the pair of two systems, compared by the mean."""
+    return compared(rows, settings, ids, measures=["mean"], formula=MEAN).measures[0].pairs[0]
+
+
+@pytest.mark.parametrize("units", [2, 5, 8, 19])
+@pytest.mark.parametrize("confidence", [90, 99])
+def test_few_units_give_differences_of_means_the_paired_t_interval(units: int, confidence: float) -> None:
+    rng = np.random.default_rng(units)
+    first, second = rng.random((2, units))
+    rows = {"a": np.column_stack([first, np.ones(units)]), "b": np.column_stack([second, np.ones(units)])}
+    pair = pair_of(rows, Resampling(99, confidence=confidence))
+    wanted = stats.ttest_rel(second, first).confidence_interval(confidence / 100)
+    assert (pair.low, pair.high) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+    assert (pair.undefined_resamples, pair.notes) == (0, ())
+
+
+def test_a_ratio_goes_by_what_units_contribute() -> None:
+    """Two systems that are right in 1/2 and 2/3 of their answers, 5 and 6: the mean score is 7/12.
+
+    The first unit contributes ((1 - 1) - 7/12 (1 - 2)) / 5.5.
+    """
+    first = np.array([[1.0, 2.0], [1.0, 1.0], [0.0, 1.0], [0.5, 1.0]])
+    second = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0], [1.0, 2.0]])
+    mean_score = (2.5 / 5 + 4 / 6) / 2
+    change = second - first
+    shares = (change[:, 0] - mean_score * change[:, 1]) / (11 / 2)
+    assert shares.sum() == pytest.approx(4 / 6 - 2.5 / 5)
+    reach = stats.t.ppf(0.975, 3) * (4 * shares).std(ddof=1) / 2
+    pair = pair_of({"a": first, "b": second}, Resampling(99))
+    assert (pair.low, pair.high) == pytest.approx((shares.sum() - reach, shares.sum() + reach), abs=1e-12)
+
+
+def test_clusters_are_the_units_of_the_paired_t_interval() -> None:
+    """Thirty units in six clusters: five degrees of freedom, four where there are two strata, each with its mean."""
+    rng = np.random.default_rng(5)
+    ids = [str(unit) for unit in range(30)]
+    rows = {name: np.column_stack([rng.random(30), np.ones(30)]) for name in "ab"}
+    shares = (rows["b"][:, 0] - rows["a"][:, 0]).reshape(6, 5).sum(axis=1) / 30
+    of_unit = {unit: "uvwxyz"[int(unit) // 5] for unit in ids}
+    pair = pair_of(rows, Resampling(99, clusters=Clusters("", of_unit)), ids)
+    reach = stats.t.ppf(0.975, 5) * math.sqrt(6 * shares.var(ddof=1))
+    assert (pair.low, pair.high) == pytest.approx((pair.difference - reach, pair.difference + reach), abs=1e-12)
+    strata = {cluster: "left" if cluster in "uvw" else "right" for cluster in "uvwxyz"}
+    pair = pair_of(rows, Resampling(99, clusters=Clusters("", of_unit, strata)), ids)
+    variance = 3 * shares[:3].var(ddof=1) + 3 * shares[3:].var(ddof=1)
+    reach = stats.t.ppf(0.975, 4) * math.sqrt(variance)
+    assert (pair.low, pair.high) == pytest.approx((pair.difference - reach, pair.difference + reach), abs=1e-12)
+
+
+def test_a_method_that_was_named_serves_differences_too() -> None:
+    rows = {name: system(quality, units=12)[:, [0, 2]] for name, quality in (("a", 0.4), ("b", 0.8))}
+    by_default = compared(rows, Resampling(300), measures=["mean"], formula=MEAN)
+    assert (by_default.resampling.method, by_default.resampling.differences) == ("bca", "t")
+    again = compared(rows, by_default.resampling, measures=["mean"], formula=MEAN)  # as a record is verified
+    assert again == by_default
+    for method in METHODS:
+        named = compared(rows, Resampling(300, method=method), measures=["mean"], formula=MEAN)
+        assert named.resampling.differences is UNSET
+        assert named.measures[0].pairs[0].low != by_default.measures[0].pairs[0].low
+    bca = compared(rows, Resampling(300, method="bca"), measures=["mean"], formula=MEAN)
+    assert by_default.measures[0].systems == bca.measures[0].systems
+
+
+def test_where_the_paired_t_interval_is_no_interval() -> None:
+    """One unit; no unit that differs; a score that is 0/0."""
+    half = np.tile([0.5, 1.0], (9, 1))
+    one = pair_of({"a": half[:1], "b": half[:1] * [0, 1]})
+    assert (one.low, one.high, one.note) == (-0.5, -0.5, options.ONE_UNIT.text)
+    same = pair_of({"a": half, "b": half})
+    assert (same.low, same.high, same.note) == (0.0, 0.0, options.ALL_EQUAL.text)
+    undefined = pair_of({"a": half, "b": half * 0})
+    assert (undefined.low, undefined.high, undefined.notes[0].code) == (None, None, "WITHHELD")
 
 
 @given(

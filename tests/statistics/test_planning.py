@@ -19,8 +19,9 @@ from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import effect_of
+from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import detectable_effect, needed_units, power_of, t_tail
+from cs_score.statistics.planning import detectable_effect, needed_units, power_of
 from cs_score.statistics.results import PairedSystems
 from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples

@@ -492,7 +492,7 @@ def _strata(pool: SampledPool) -> Iterator[Row]:
 def _sample_notes(pool: SampledPool) -> Iterator[str]:
     yield (
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
-        "for answers like these. Known: answers that were assessed. Score: as the scorer has it, from what was assessed."
+        "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."
     )
     few = sorted({stratum.line for run in pool.runs for stratum in run.strata if stratum.assessed < FEW})
     if few:
