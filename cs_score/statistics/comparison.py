@@ -34,7 +34,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import Floats, contributions, noise
-from cs_score.statistics.distributions import t_tail
+from cs_score.statistics.equivalence import EquivalenceTest, are_right_or_wrong, equivalence_test
 from cs_score.statistics.options import (
     Family,
     PairedTest,
@@ -227,16 +227,6 @@ def effect_of(first: Ratio, second: Ratio) -> dict[str, Any]:
     return {**found, "standard_deviation": deviation, "effect_size": float(differences.mean()) / deviation}
 
 
-def equivalence_p(difference: float, deviation: float | None, units: int, margin: float) -> float | None:
-    """The p-value of two one-sided t tests: the larger of both, t = (mean +- margin) / (deviation / sqrt(units)). None
-    where the units' differences are unknown or do not vary.
-    """
-    if not deviation:
-        return None
-    error = deviation / math.sqrt(units)
-    return max(t_tail((margin + side * difference) / error, units - 1) for side in (1, -1))
-
-
 def ranks(scores: Floats) -> NDArray[np.int64]:
     """The ranks of scores (systems, ...) along the first axis, one more than the number of systems with a higher score;
     scores that are equal within rounding share the better rank.
@@ -343,32 +333,46 @@ def compare_tables(
 def _paired(
     systems: Systems, names: Sequence[str], tested: FamilyTests, column: int, margin: float | None
 ) -> tuple[PairedSystems, ...]:
-    """The pairs of the family under one measure; their tests of equivalence are corrected together."""
-    units, compared = systems.units, []
-    x, y = (part[..., column] for part in (systems.ratios.numerator, systems.ratios.denominator))
+    """Return the pairs of the family under one measure; their tests of equivalence are corrected together."""
+    numerator = systems.ratios.numerator[..., column]
+    denominator = systems.ratios.denominator[..., column]
+    ratio_of = [Ratio(numerator[:, place], denominator[:, place]) for place in range(len(names))]
+    can_be_binary = not systems.settings.clusters
+    pairs, tests = [], []
     for (first, second), p, p_adjusted in zip(tested.pairs, tested.p[column], tested.p_adjusted[column]):
         one, other = systems.points[[first, second], column].tolist()
         differences = systems.resampled_difference(first, second, column)
-        compared.append(
+        is_binary = are_right_or_wrong(ratio_of[first]) and are_right_or_wrong(ratio_of[second])
+        pairs.append(
             PairedSystems(
                 a=names[first],
                 b=names[second],
                 **_named("difference", systems.difference(first, second, column)),
                 p=p,
                 p_adjusted=p_adjusted,
-                p_bootstrap=paired_bootstrap_p(other, one, differences, units),
-                **effect_of(Ratio(x[:, first], y[:, first]), Ratio(x[:, second], y[:, second])),
+                p_bootstrap=paired_bootstrap_p(other, one, differences, systems.units),
+                are_right_or_wrong=can_be_binary and is_binary,
+                **effect_of(ratio_of[first], ratio_of[second]),
             )
         )
+        if margin is not None:
+            test = equivalence_test(ratio_of[first], ratio_of[second], margin, can_be_binary=can_be_binary)
+            tests.append(test)
     if margin is None:
-        return tuple(compared)
-    found = [equivalence_p(pair.difference, pair.standard_deviation, units, margin) for pair in compared]
-    corrected = iter(holm([p for p in found if p is not None]))
-    after = [None if p is None else next(corrected) for p in found]
-    return tuple(
-        replace(pair, equivalence=Equivalence(margin, p, own, own is not None and own <= systems.settings.level))
-        for pair, p, own in zip(compared, found, after)
-    )
+        return tuple(pairs)
+    equivalences = _corrected_equivalences(tests, margin, systems.settings.level)
+    return tuple(replace(pair, equivalence=own) for pair, own in zip(pairs, equivalences))
+
+
+def _corrected_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
+    """Return the outcome of each test of equivalence, p-values corrected by Holm for all that have one."""
+    corrected = iter(holm([test.p for test in tests if test.p is not None]))
+    found = []
+    for test in tests:
+        p_adjusted = None if test.p is None else next(corrected)
+        is_equivalent = test.is_certain if p_adjusted is None else p_adjusted <= level
+        found.append(Equivalence(margin, test.p, p_adjusted, is_equivalent, test.test, test.reason))
+    return found
 
 
 def _ranked(systems: Systems, names: Sequence[str], tested: FamilyTests, column: int) -> tuple[RankedSystem, ...]:

@@ -19,6 +19,7 @@ from cs_score.statistics.units import Clusters, Drawn, counted, named_units
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
 Correction: TypeAlias = Literal["hsd", "holm", "none"]
 PairedTest: TypeAlias = Literal["randomisation", "sign"]
+TestOfEquivalence: TypeAlias = Literal["score", "t"]
 
 INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
 CORRECTIONS: Final[tuple[str, ...]] = get_args(Correction)

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.statistics.options import Family, Note, Resampling
+from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence
 
 
 class Interval(Record, omit_defaults=True):
@@ -66,13 +66,16 @@ class Equivalence(Record):
     """Two one-sided tests of the hypothesis that two systems differ by `margin` or more, in either direction.
 
     `p` is the larger of the two p-values, `p_adjusted` that after Holm's correction over the pairs; `equivalent` where
-    this is at most the level. Where the differences of all units are the same there is no test: None, and false.
+    this is at most the level. `test` is Nam's score test for units that are right or wrong, otherwise the t test. Where
+    units that are graded do not differ, or all by the same, no test is needed: p is None, and `reason` says why.
     """
 
     margin: float
     p: float | None
     p_adjusted: float | None
     equivalent: bool
+    test: TestOfEquivalence
+    reason: str = ""
 
 
 class PairedSystems(Record, kw_only=True):
@@ -83,6 +86,7 @@ class PairedSystems(Record, kw_only=True):
     neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation` is that of
     the units' differences, `effect_size` the difference over it (0/0 is none), `superiority` the share of units that
     speak for `b`, those that speak for neither counting half. `equivalence` is None unless it was asked for.
+    `are_right_or_wrong`: each unit is 0 or 1 under either system, and drawn by itself.
     """
 
     a: str
@@ -100,6 +104,7 @@ class PairedSystems(Record, kw_only=True):
     effect_size: float | None = None
     superiority: float | None = None
     equivalence: Equivalence | None = None
+    are_right_or_wrong: bool = False
     undefined_resamples: int = 0
     note: str = ""
     notes: tuple[Note, ...] = ()

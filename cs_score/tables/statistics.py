@@ -12,7 +12,7 @@ from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature
 from cs_score.statistics.options import sentences
 from cs_score.statistics.planning import Power
-from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
 from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
@@ -100,13 +100,23 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
 
 
+def _equivalence(equivalence: Equivalence | None) -> dict[str, Any]:
+    """Return the cells of a test of equivalence; where none was needed the reason stands in the place of a p-value."""
+    if equivalence is None:
+        return {}
+    p: float | str | None = equivalence.p
+    return {
+        "p_equivalence": equivalence.reason if p is None else p,
+        "p_equivalence_adjusted": equivalence.p_adjusted,
+        "equivalent": "yes" if equivalence.equivalent else "no",
+    }
+
+
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for pair in measure.pairs:
-            equal = {}
-            if pair.equivalence:
-                equal = {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
-            yield {**asdict(pair), **equal, "measure": measure.measure, "note": pair.note or None}
+            about = {"measure": measure.measure, "note": pair.note or None}
+            yield {**asdict(pair), **_equivalence(pair.equivalence), **about}
 
 
 def _titled(layout: Layout, measure: MeasureComparison) -> Table:
@@ -144,6 +154,7 @@ PAIRS: Final = Layout(
         Column("p_bootstrap", "p (boot.)", Format.P, "of the difference, by the paired bootstrap"),
         Column("p_equivalence", "p (equiv.)", Format.P),
         Column("p_equivalence_adjusted", "Holm", Format.P),
+        Column("equivalent", "Equivalent"),
         Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
         Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
         Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
@@ -175,7 +186,16 @@ WHOLE: Final = Layout(
     columns(
         *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high"),
         *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
-        *("effect_size", "superiority", "p_equivalence", "p_equivalence_adjusted", "wins", "ties", "losses"),
+        *(
+            "effect_size",
+            "superiority",
+            "p_equivalence",
+            "p_equivalence_adjusted",
+            "equivalent",
+            "wins",
+            "ties",
+            "losses",
+        ),
         *("correction", "pairs", "permutations", "clusters", "note"),
     ),
     _whole,
@@ -210,12 +230,25 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _of_equivalence(comparison: Comparison) -> list[str]:
-    margins = {pair.equivalence.margin for each in comparison.measures for pair in each.pairs if pair.equivalence}
+    """Return a sentence on the tests of equivalence, which names them; none where there are none."""
+    found = [pair.equivalence for each in comparison.measures for pair in each.pairs if pair.equivalence]
+    if not found:
+        return []
+    margin = found[0].margin
+    tests = {equivalence.test for equivalence in found if equivalence.p is not None}
+    names = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
+    by = f" by {' and '.join(names)}" if names else ""
     return [
-        f"p (equiv.): the larger p of two one-sided t tests that the systems differ by {margin:g} or more, also with "
-        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}."
-        for margin in margins
+        f"p (equiv.): the larger p of two one-sided tests{by} that the systems differ by {margin:g} or more, also with "
+        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where no "
+        "unit differs, or all by the same, no test is needed."
     ]
+
+
+_EQUIVALENCE_TESTS: Final = {
+    "score": "Nam's score test (right or wrong units)",
+    "t": "t tests of what units contribute (graded units)",
+}
 
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
@@ -231,7 +264,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     equal = replace(
         PAIRS,
         title="%, tests of equivalence:",
-        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted"),
+        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
         most="top",
     )
     asked = _of_equivalence(comparison)

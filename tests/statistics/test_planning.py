@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
@@ -20,9 +20,11 @@ from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import effect_of
 from cs_score.statistics.distributions import t_tail
+from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import detectable_effect, needed_units, power_of
 from cs_score.statistics.results import PairedSystems
+from cs_score.tables.statistics import WRITERS, comparison_screen
 from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
 from tests.statistics.cases import MEAN, compared, system, tiled
@@ -110,10 +112,92 @@ def test_where_there_is_no_number() -> None:
     assert (same.standard_deviation, same.effect_size) == (0.0, None)
     assert same.equivalence is not None
     assert (same.equivalence.p, same.equivalence.equivalent) == (None, False)
+    assert same.equivalence.reason == "all units differ alike"
     one = paired(np.array([0.1]), np.array([0.3]))
     assert (one.standard_deviation, one.effect_size, one.superiority) == (None, None, 1.0)
     nothing = compared({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)})
     assert nothing.measures[0].pairs[0].superiority is None
+
+
+# ---- Equivalence of right and wrong units
+
+
+def exact_error(units: int, wins: float, losses: float, margin: float) -> float:
+    """Return how often systems with these shares of wins and losses are called equivalent, by enumeration."""
+    found = 0.0
+    for won in range(units + 1):
+        if won and not wins:
+            break
+        chance_won = stats.binom.pmf(won, units, wins)
+        chances = chance_won * stats.binom.pmf(np.arange(units - won + 1), units - won, losses / (1 - wins))
+        for lost in np.flatnonzero(chances > 1e-12).tolist():
+            if binary_equivalence_p(won, lost, units, margin) <= 0.05:
+                found += chances[lost]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("units", "wins", "losses", "margin", "error"),
+    [
+        (60, 0.0, 0.05, 0.05, 0.046),
+        (31, 0.0, 0.1, 0.1, 0.038),
+        (200, 0.01, 0.06, 0.05, 0.042),
+        (60, 0.02, 0.12, 0.10, 0.044),
+    ],
+)
+def test_systems_that_differ_by_the_margin_are_seldom_equivalent(
+    units: int, wins: float, losses: float, margin: float, error: float
+) -> None:
+    assert exact_error(units, wins, losses, margin) == pytest.approx(error, abs=0.0005)
+
+
+def score_of_nam(units: int, wins: int, losses: int, margin: float) -> float:
+    """Return the score at the share of wins that makes the counts most likely, losses exceeding it by the margin."""
+
+    def improbability(share: float) -> float:
+        shares = (share, share + margin, 1 - 2 * share - margin)
+        return -float(stats.multinomial.logpmf((wins, losses, units - wins - losses), units, shares))
+
+    bounds = (1e-9, (1 - margin) / 2 - 1e-9)
+    share = float(optimize.minimize_scalar(improbability, bounds=bounds, options={"xatol": 1e-12}).x)
+    return (wins - losses + units * margin) / math.sqrt(units * (2 * share + margin - margin**2))
+
+
+@pytest.mark.parametrize(("units", "wins", "losses"), [(50, 4, 3), (31, 1, 6), (120, 20, 18)])
+def test_nam_maximises_the_likelihood_under_the_margin(units: int, wins: int, losses: int) -> None:
+    either_side = (score_of_nam(units, wins, losses, 0.1), score_of_nam(units, losses, wins, 0.1))
+    assert binary_equivalence_p(wins, losses, units, 0.1) == pytest.approx(stats.norm.sf(min(either_side)), abs=1e-6)
+    assert binary_equivalence_p(losses, wins, units, 0.1) == binary_equivalence_p(wins, losses, units, 0.1)
+
+
+def binary(units: int, right: int) -> Floats:
+    return (np.arange(units) < right).astype(np.float64)
+
+
+@pytest.mark.parametrize(("units", "equivalent"), [(51, False), (52, True)])
+def test_identical_right_and_wrong_units_are_equivalent_from_some_number_on(units: int, equivalent: bool) -> None:
+    found = paired(binary(units, 30), binary(units, 30), 0.05).equivalence
+    assert found is not None
+    assert (found.test, found.equivalent, found.reason) == ("score", equivalent, "")
+    assert found.p == pytest.approx(stats.norm.sf(math.sqrt(units * 0.05 / 0.95)))
+
+
+def test_graded_units_without_any_difference_are_equivalent_for_every_margin() -> None:
+    first, _ = numbers(1, 12)
+    for margin in (1e-9, 0.05, 2.0):
+        found = paired(first, first, margin).equivalence
+        assert found is not None
+        assert (found.p, found.equivalent, found.reason) == (None, True, "no unit differs")
+    alike = paired(np.full(9, 0.25), np.full(9, 0.5), 0.3).equivalence
+    assert alike is not None
+    assert (alike.p, alike.equivalent, alike.reason) == (None, True, "all units differ alike")
+
+
+def test_the_reason_stands_in_the_place_of_a_p() -> None:
+    rows = {name: np.column_stack([np.full(30, 0.5), np.ones(30)]) for name in "ab"}
+    found = compared(rows, Resampling(99), measures=["mean"], formula=MEAN, equivalence=0.1)
+    assert "a b +0.0000 no unit differs yes" in " ".join(comparison_screen(found).split())
+    assert "no unit differs\t\tyes" in WRITERS["tsv"](found)
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, math.inf, math.nan])
