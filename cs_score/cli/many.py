@@ -25,7 +25,7 @@ from cs_score.coldstart.scorer import score_each
 from cs_score.measures.registry import headline
 from cs_score.report.charts import Drawing, chart_bytes, lines
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
+from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
@@ -184,6 +184,7 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
             "Result",
             "The smallest difference that these units detect, for each pair of systems, and with --difference the "
             "units that it needs: from the differences unit by unit, for ratios of sums from what units contribute. "
+            "For units that are right or wrong the test is the exact sign test, otherwise a paired t test. "
             "As .svg, .pdf or .png the curve of power by difference.",
         )
     ],
@@ -197,23 +198,23 @@ def power(name: str, line: Line) -> int:
     deviation, difference, alpha, share = (
         options.positive_number(line, option) for option in ("--sd", "--difference", "--alpha", "--power")
     )
-    asked = difference, alpha or 0.05, share or 0.8
+    aim = Aim(difference, alpha or 0.05, share or 0.8)
     task, measure = task_named(name), line.get("--measure")
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), *asked)
+        found = planned([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, *asked)
+        found = of_comparison(compared, measure, aim)
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several()
         known = task.measures(results.values())
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
-        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, *asked)
+        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
@@ -225,7 +226,8 @@ def _curve(power: Power) -> Drawing:
     curves: dict[str, list[tuple[float, float]]] = {}
     for point in power.curve:
         curves.setdefault(f"{point.units} units", []).append((point.difference, point.power))
-    title = "Power of a paired t test" + (f", {power.measure}" if power.measure else "")
+    test = "the exact sign test" if power.test == "sign" else "a paired t test"
+    title = f"Power of {test}" + (f", {power.measure}" if power.measure else "")
     meaning = f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units."
     mark = power.difference or power.detectable or 0.0
     axes = ("Difference of the scores", "Power")

@@ -52,21 +52,34 @@ class Printout(Record):
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
 
+_PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
+
+
 def _designs(power: Power) -> Iterator[Row]:
-    """A row for each pair, or one for all where a standard deviation was given."""
-    keys = ("a", "b", "standard_deviation", "detectable", "needed")
-    for each in power.pairs or (power,):
-        row = {key: getattr(each, key, None) or None for key in keys}
-        yield {**row, "measure": power.measure or None, "units": power.units or None}
+    """Yield a row for each pair, or one for all where a standard deviation was given."""
+    keys = ("a", "b", "standard_deviation", "differing", "detectable", "needed")
+    for design in power.pairs or (power,):
+        row = {key: getattr(design, key, None) or None for key in keys}
+        about = {"measure": power.measure or None, "units": power.units or None, "test": _PLANNED_TESTS[design.test]}
+        yield {**row, **about}
 
 
 def _of_power(power: Power) -> Iterator[str]:
-    yield f"Paired t test of two sides: alpha {power.alpha:g}, power {power.power:g}, one pair at a time."
+    tests = {design.test for design in power.pairs or (power,)}
+    at = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
+    if "sign" in tests:
+        yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {at}."
+    if "t" in tests:
+        yield (
+            f"Paired t: the two-sided test by which the randomisation test of compare is planned; {at}. They have "
+            "nearly the same power from 20 units on."
+        )
     if power.difference:
         yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
     if len(power.pairs) > 1:
         alpha = power.alpha / len(power.pairs)
         yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
+    yield from sentences(power.notes)
 
 
 POWER: Final = Printout(
@@ -75,7 +88,9 @@ POWER: Final = Printout(
         "Smallest difference that is detected, and units that a difference needs",
         (
             *headed(measure="Measure", a="A", b="B"),
+            Column("test", "Test", meaning="the test that is planned for"),
             Column("standard_deviation", "Std. dev.", meaning="standard deviation of the units' differences"),
+            Column("differing", "Differ", meaning="share of right or wrong units in which the systems differ"),
             Column("units", "Units"),
             Column(
                 "detectable", "Detectable", meaning="smallest difference that the test detects with the power asked for"

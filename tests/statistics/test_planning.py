@@ -22,12 +22,22 @@ from cs_score.statistics.comparison import effect_of
 from cs_score.statistics.distributions import t_tail
 from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import detectable_effect, needed_units, power_of
+from cs_score.statistics.planning import (
+    Aim,
+    SignDesign,
+    TDesign,
+    detectable_effect,
+    needed_units,
+    of_comparison,
+    planned,
+    power_of,
+)
 from cs_score.statistics.results import PairedSystems
-from cs_score.tables.statistics import WRITERS, comparison_screen
+from cs_score.statistics.sign_test import Shares, SignTest, shares_of
+from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
 from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
-from tests.statistics.cases import MEAN, compared, system, tiled
+from tests.statistics.cases import MEAN, compared, present, system, tiled
 
 exact_oracle = pytest.mark.skipif(
     tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15), reason="its noncentral t was less exact before"
@@ -62,6 +72,91 @@ def test_needed_units() -> None:
     for effect in (0.05, 0.2, 0.9, 3.0):
         assert needed_units(effect, 0.05, 0.8) == math.ceil(TTestPower().solve_power(effect, None, 0.05, 0.8))
     assert needed_units(1e-9, 0.05, 0.8) is None
+
+
+# ---- The exact sign test
+
+
+def enumerated_power(units: int, shares: Shares, level: float = 0.05) -> float:
+    """Return the power of the sign test, from every number of wins and losses and the binomial test of scipy."""
+    found = 0.0
+    share_tied = max(0.0, 1 - shares.wins - shares.losses)
+    for wins in range(units + 1):
+        for losses in range(units - wins + 1):
+            if wins + losses and stats.binomtest(wins, wins + losses).pvalue <= level:
+                counts = (wins, losses, units - wins - losses)
+                found += float(stats.multinomial.pmf(counts, units, (shares.wins, shares.losses, share_tied)))
+    return found
+
+
+@pytest.mark.parametrize("shares", [Shares(0.3, 0.1), Shares(0.6, 0.0), Shares(0.5, 0.5), Shares(1.0, 0.0)])
+@pytest.mark.parametrize("level", [0.05, 0.2])
+def test_power_of_the_sign_test_is_that_of_enumeration(shares: Shares, level: float) -> None:
+    test = SignTest(shares, level)
+    for units in (1, 5, 16):
+        assert test.power(units) == pytest.approx(enumerated_power(units, shares, level), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "units", "power", "needed"),
+    [(0.25, 0.05, 53, 0.733, 61), (0.20, 0.10, 230, 0.768, 249), (0.30, 0.10, 84, None, 84)],
+)
+def test_units_that_the_sign_test_needs(
+    wins: float, losses: float, units: int, power: float | None, needed: int
+) -> None:
+    test = SignTest(Shares(wins, losses), 0.05)
+    assert power is None or test.power(units) == pytest.approx(power, abs=0.0005)
+    assert test.needed_units(0.8) == needed
+    assert all(test.power(needed + more) >= 0.8 for more in range(10))
+    assert test.power(needed - 1) < 0.8
+    design = SignDesign(wins + losses, Shares(wins, losses).deviation)
+    assert design.needed(wins - losses, Aim()) == needed
+    detectable = present(design.detectable(needed, Aim()))
+    assert detectable <= wins - losses
+    assert design.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
+
+
+def test_many_units_have_the_power_of_the_t_test() -> None:
+    shares = shares_of(0.01, 0.3)
+    effect = 0.01 / shares.deviation
+    assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of(effect, 20_000, 0.05), abs=0.005)
+    tiny = shares_of(0.001, 0.3)
+    assert SignDesign(0.3, 0.5).needed(0.001, Aim()) == needed_units(0.001 / tiny.deviation, 0.05, 0.8)
+
+
+def test_few_units_detect_no_difference() -> None:
+    """Five units that are all won have p 1/16."""
+    found = planned([SignDesign(0.4, 0.6, "a", "b")], 5)
+    assert (found.detectable, found.pairs[0].detectable) == (None, None)
+    assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
+    assert planned([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
+    assert SignDesign(0.4, 0.6).needed(1.5, Aim()) is None
+
+
+def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
+    """Return two systems whose units are right or wrong."""
+    matrix = np.concatenate([np.tile([0.0, 1.0], (wins, 1)), np.tile([1.0, 0.0], (losses, 1)), np.ones((ties, 2))])
+    return {name: np.column_stack([matrix[:, place], np.ones(len(matrix))]) for place, name in enumerate("ab")}
+
+
+def test_power_of_a_comparison_is_that_of_its_test() -> None:
+    found = compared(answers(25, 5, 70), Resampling(99), measures=["mean"], formula=MEAN)
+    plan = of_comparison(found, None, Aim(0.2))
+    assert (plan.test, plan.differing, plan.units, plan.needed) == ("sign", 0.3, 100, 61)
+    shown = " ".join(POWER.text(plan, 200).split())
+    assert "Exact sign: the two-sided sign test that compare makes of right and wrong units; alpha 0.05" in shown
+    graded = of_comparison(compared({"a": system(0.4), "b": system(0.6, seed=2)}, Resampling(99)))
+    assert (graded.test, graded.differing) == ("t", None)
+    assert "Paired t: the two-sided test by which the randomisation test" in POWER.text(graded, 200).replace("\n", " ")
+
+
+@pytest.mark.parametrize("units", [2, 19, 20])
+def test_a_plan_from_few_units_says_so(units: int) -> None:
+    notes = [note.code for note in planned([TDesign(1.0)], units).notes]
+    assert notes == (["FEW_UNITS"] if units < 20 else [])
+
+
+# ---- Equivalence and effects
 
 
 def numbers(seed: int, units: int) -> tuple[Floats, Floats]:
