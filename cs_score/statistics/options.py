@@ -29,6 +29,9 @@ FEWEST_FOR_HSD: Final = 6
 
 DEFAULT_RESAMPLES: Final = 10_000
 
+MANY_RESAMPLES: Final = 100_000
+"""Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
+
 LEAST_CONFIDENCE: Final = 50.0
 MOST_CONFIDENCE: Final = 99.99
 """Below, an interval says less than its absence; above, no affordable number of resamples reaches."""

@@ -11,6 +11,7 @@ from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
 from cs_score.coldstart.documents import Scores as ColdStartScores
@@ -23,8 +24,6 @@ from cs_score.statistics.options import Note, Resampling, sentences
 from cs_score.statistics.units import Units, UnitTable, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.verification.recorded import scores_in
-
-_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -40,7 +39,7 @@ class Limit(Record):
 def read_limit(option: str, text: str) -> Limit:
     """`MEASURE=NUMBER`. Raises UsageError for anything else."""
     measure, equals, number = text.rpartition("=")
-    if not (measure and equals and _NUMBER.fullmatch(number)):
+    if not (measure and equals and is_decimal_number(number)):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
     value = Decimal(number)
     if value > 1:

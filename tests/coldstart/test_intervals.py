@@ -131,6 +131,10 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
         assert "one unit" in interval.note
 
 
+def test_many_resamples_need_force(tmp_path: Path) -> None:
+    assert with_switches("multi_ep_008", tmp_path, "--bootstrap", "100001", "--force").status == 0
+
+
 BOOTSTRAP: Final = "--bootstrap takes a whole number from 1 to 1000000, not {}"
 NO_COUNTS: Final = ("0", "-5", "many", "1e3", "9" * 50, "\u0663", "")
 SEED: Final = "--seed takes a whole number of at least 0, not {}"
@@ -140,6 +144,7 @@ SEED: Final = "--seed takes a whole number of at least 0, not {}"
     ("words", "problem"),
     [
         *((["--bootstrap", text], BOOTSTRAP.format(text)) for text in NO_COUNTS),
+        (["--bootstrap", "100001"], "--bootstrap 100001: more than 100000 resamples take much time and memory"),
         (["--bootstrap", "5", "--seed", "-1"], SEED.format("-1")),
         (["--bootstrap", "5", "--seed", "x\x1b"], SEED.format("x\\x1b")),
         (["--bootstrap", "5", "--confidence", "100"], "the confidence is a percentage from 50 to 99.99, not 100.0"),

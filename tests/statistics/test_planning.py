@@ -339,6 +339,7 @@ def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
 
 def test_power_without_files(folder: Path) -> None:
     assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
+    assert printed(folder, "--sd", "0.5385164807134504", "--difference", "1e-1")["needed"] == 230
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
     assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
@@ -355,6 +356,8 @@ def test_the_curve_is_a_chart(folder: Path) -> None:
     ("words", "status", "line"),
     [
         (["--sd", "-1", "--difference", "1"], 2, "--sd -1: a number above 0 is needed, such as 0.02"),
+        (["--sd", "1e999", "--units", "9"], 2, "--sd 1e999: a number above 0 is needed, such as 0.02"),
+        (["--sd", "0." + "0" * 999 + "1", "--units", "9"], 2, "a number above 0 is needed, such as 0.02"),
         (["--sd", "1"], 2, "there is nothing to plan: give the number of units or a difference"),
         (["--sd", "1", "--units", "1"], 2, "a paired test needs at least two units, not 1"),
         (["--sd", "1", "c.json"], 2, "--sd stands for files: give the one or the others"),

@@ -242,7 +242,8 @@ def test_several_runs_are_refused(folder: Path) -> None:
         (["--significant"], "--significant is about a baseline: give --baseline FILE, too"),
         (["--min=SF-AP=0", "--seed=1"], "--seed is about the test: give --significant, too"),
         *(([f"--min={text}"], f"--min takes MEASURE=NUMBER, such as --min SF-AP=0.4, not {text}")
-          for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1e9", "F1=1 ")),
+          for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1_0", "F1=1 ")),
+        (["--min=F1=1e9"], "--min F1=1e9: scores lie between 0 and 1"),
         (["--min=LDC-MEAN-AP=70"], "--min LDC-MEAN-AP=70: scores lie between 0 and 1: did you mean 0.70?"),
         (["--min=SF-AP=700"], "--min SF-AP=700: scores lie between 0 and 1"),
         (["--baseline=b.json", "--max-drop=SF-AP=2"], "--max-drop SF-AP=2: scores lie between 0 and 1: did you"),
@@ -255,6 +256,11 @@ def test_wrong_usage_is_one_line(words: list[str], complaint: str, folder: Path)
     outcome = check(folder, *words, *FILES)
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert outcome.stderr.decode().splitlines()[-1].startswith(f"cs-score: {complaint}")
+
+
+def test_limits_have_any_number_of_decimals(folder: Path) -> None:
+    for text in ("0.53851648071345040000000000001", "5e-1", ".5", "1.", "0"):
+        assert check(folder, f"--min={F1}={text}", *FILES).status in (0, 3)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:40])
