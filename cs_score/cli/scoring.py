@@ -31,6 +31,7 @@ from cs_score.coldstart.linking import members
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
+from cs_score.measures.registry import chosen
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, task_named
 
@@ -142,8 +143,9 @@ class RunsScored(Record):
         chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.get("--format") == "text" and is_one and chosen.measure:
-            warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
-            return documents.shown(chosen.runs[0], chosen.measure)
+            score, *remarks = documents.single_score(chosen, chosen.measure)
+            warn(*remarks)
+            return score
         return documents.WRITERS[line.format](chosen)
 
 
@@ -163,12 +165,16 @@ class PredictionsScored(Record):
 
     def text(self, line: Line) -> str:
         """As that of runs."""
-        from cs_score.evidence.report import json_text, printed
+        from cs_score.evidence.report import json_text, printed, single_score
 
         if line.format == "json":
             return json_text(self.result, self.intervals, with_units=line.file is not None)
-        is_bare = line.get("--format") == "text"
-        return printed(line.format, self.result, self.intervals, read_measures(line), is_bare=is_bare)
+        measures = chosen(list(self.result.scores), read_measures(line)) if read_measures(line) else ()
+        if line.get("--format") == "text" and len(measures) == 1:
+            score, *remarks = single_score(measures[0], self.result.scores[measures[0]], self.intervals)
+            warn(*remarks)
+            return score
+        return printed(line.format, self.result, self.intervals, measures)
 
 
 # ---- The call without a command

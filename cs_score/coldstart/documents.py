@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, aligned, cell, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
@@ -19,7 +19,7 @@ from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
-from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
 
@@ -352,12 +352,29 @@ def scores_text(scores: Scores) -> str:
         lines += wrapped(why, " " * 11)
     for remark in reference_remarks(scores):
         lines += wrapped(f"reference  {remark}", " " * 11)
+    for text in _explanations(scores):
+        lines += wrapped(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
 
+def _explanations(scores: Scores) -> list[str]:
+    """Return sentences on how the limits of chosen scores came about; none where there are no intervals."""
+    sentences: dict[str, None] = {}
+    for run in scores.runs:
+        if run.intervals:
+            sentences.update(dict.fromkeys(run.intervals.explanation(scores.measures or (), what="In brackets")))
+    return list(sentences)
+
+
 def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
     return aligned([*zip(*columns)], [False, *(True for _ in columns[1:])])
+
+
+def single_score(scores: Scores, measure: str) -> list[str]:
+    """Return one score of one run, then, for standard error, what must be said of it."""
+    remarks = [f"the reference {remark}" for remark in reference_remarks(scores)]
+    return [shown(scores.runs[0], measure), *_explanations(scores), *remarks]
 
 
 def _matrix(scores: Scores) -> Table:
@@ -372,31 +389,41 @@ def _matrix(scores: Scores) -> Table:
 
 
 def scores_markdown(scores: Scores) -> str:
-    below = [f"- {escape_markdown(remark)}" for remark in reference_remarks(scores)]
+    below = [f"- {escape_markdown(text)}" for text in (*_explanations(scores), *reference_remarks(scores))]
     below += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
 
 
 def scores_latex(scores: Scores) -> str:
     above = (f"% {one_line(text)}" for text in (*reference_remarks(scores), *(run.signature for run in scores.runs)))
-    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores))]) + "\n"
+    below = [escape_latex(text) for text in _explanations(scores)]
+    if below:
+        below.insert(0, "")
+    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores)), *below]) + "\n"
 
 
-def _rows(scores: Scores) -> Iterator[dict[str, str | float | None]]:
+def _rows(scores: Scores) -> Iterator[dict[str, object]]:
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
         for measure in scores.measures or ():
             low, high = _limits(run, measure)
             found = {"run_id": heading, "measure": measure, "score": run.scores.get(measure), "low": low, "high": high}
-            yield {**found, "signature": str(signature.of(measure))}
+            settings = run.intervals.settings_row() if run.intervals else {}
+            yield {**found, **settings, "signature": str(signature.of(measure))}
 
 
-SCORES: Final = Layout("scores", "Scores", columns("run_id", "measure", "score", "low", "high", "signature"), _rows)
+def scores_tsv(scores: Scores) -> str:
+    """Return chosen scores for programs; where there are intervals each row says how they came about."""
+    keys = ["run_id", "measure", "score", "low", "high", "signature"]
+    if any(run.intervals for run in scores.runs):
+        keys += SETTINGS_COLUMNS
+    return b"".join(tsv(Layout("scores", "Scores", columns(*keys), _rows).table(scores))).decode()
+
 
 WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
     "text": scores_text,
     "json": lambda scores: "".join(json_pieces(scores)),
-    "tsv": lambda scores: b"".join(tsv(SCORES.table(scores))).decode(),
+    "tsv": scores_tsv,
     "markdown": scores_markdown,
     "latex": scores_latex,
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence
+from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence, limits_in_words, sentences
+
+SETTINGS_COLUMNS: Final = ("confidence", "method", "resamples", "seed", "units", "unit", "notes")
+"""Columns of files for programs that say how limits came about."""
 
 
 class Interval(Record, omit_defaults=True):
@@ -39,6 +42,34 @@ class ScoreIntervals(Record):
 
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
+
+    def explanation(self, measures: Iterable[str] | None = None, *, what: str = "Low, High") -> list[str]:
+        """Return sentences on how the limits came about, and what a reader must know of them.
+
+        They name what is to be known of single scores, of `measures` or of all, too. `what` is what a table calls the
+        limits.
+        """
+        measures_by_note: dict[str, list[str]] = {}
+        for measure in self.scores if measures is None else measures:
+            interval = self.scores.get(measure)
+            if interval is not None and interval.note:
+                measures_by_note.setdefault(interval.note, []).append(measure)
+        of_scores = [f"{', '.join(names)}: {note}." for note, names in measures_by_note.items()]
+        how = f"{what}: {limits_in_words(self.resampling, self.units)}."
+        return [how, *of_scores, *sentences(self.notes)]
+
+    def settings_row(self) -> dict[str, str | int | float]:
+        """Return how the limits came about, in the cells of `SETTINGS_COLUMNS`."""
+        settings = self.resampling
+        return {
+            "confidence": settings.confidence,
+            "method": settings.method or "",
+            "resamples": settings.resamples,
+            "seed": settings.seed,
+            "units": self.units,
+            "unit": settings.unit,
+            "notes": "; ".join(note.text for note in self.notes),
+        }
 
 
 class RankedSystem(Record, kw_only=True, omit_defaults=True):

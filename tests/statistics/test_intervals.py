@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +32,8 @@ from cs_score.statistics.resampling import (
 )
 from cs_score.statistics.results import PairedSystems
 from cs_score.statistics.units import Clusters, UnitTable
+from tests.coldstart.command import score_in
+from tests.documents import copy_samples
 from tests.statistics.cases import FORMULA, MEAN, ROUNDING, compared, present, system, tiled
 
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "bca")
@@ -328,3 +332,50 @@ def test_first_permutations_of_seed_0() -> None:
         [12010.0, 221.0, 21102.0],
         [11122.0, 0.0, 22211.0],
     ]
+
+
+# ---- What stands beside limits
+
+COLD_START_FILES = (
+    "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt --measure SF-*-F1"
+).split()
+EVIDENCE_FILES = "--gold assessments/scifact-gold.jsonl submissions/scifact-a.jsonl --measure sent*f1".split()
+HOPS_FILES = "--gold assessments/hotpotqa-gold.json submissions/hotpotqa-a.json --measure *f1".split()
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_samples(tmp_path_factory.mktemp("limits"))
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "latex"])
+@pytest.mark.parametrize(
+    "words", [["score", *COLD_START_FILES], ["scifact", *EVIDENCE_FILES], ["hotpotqa", *HOPS_FILES]]
+)
+def test_level_method_number_seed_and_units_stand_beside_limits(format_: str, words: list[str], samples: Path) -> None:
+    outcome = score_in(samples, [*words, "--bootstrap", "300", "--confidence", "90", "--format", format_])
+    text = " ".join(outcome.stdout.decode().replace("\\", "").split())
+    limits = "In brackets" if words[0] == "score" else "Low, High"
+    assert re.search(f"{limits}: 90 % BCa bootstrap limits, 300 resamples of [0-9]+ [a-zA-Z ]+, seed 0[.]", text)
+    assert re.search("Note: [0-9]+ units only: below 20 the bootstrap's limits are too narrow", text)
+
+
+@pytest.mark.parametrize("words", [["score", *COLD_START_FILES], ["scifact", *EVIDENCE_FILES]])
+def test_files_for_programs_have_the_same_in_columns(words: list[str], samples: Path) -> None:
+    text = score_in(samples, [*words, "--bootstrap", "300", "--format", "tsv"]).stdout.decode()
+    head, *rows = (line.split("\t") for line in text.splitlines())
+    assert rows
+    for row in rows:
+        said = dict(zip(head, row))
+        assert [said[key] for key in ("confidence", "method", "resamples", "seed")] == ["95.0", "bca", "300", "0"]
+        assert said["notes"].startswith(f"{said['units']} units only")
+    bare = score_in(samples, [*words, "--format", "tsv"]).stdout.decode()
+    assert "resamples" not in bare
+
+
+def test_a_single_score_has_its_limits_and_says_on_standard_error_what_they_are(samples: Path) -> None:
+    words = ["scifact", *EVIDENCE_FILES[:-1], "sentence_label_f1", "--format", "text"]
+    outcome = score_in(samples, [*words, "--bootstrap", "300"])
+    assert re.fullmatch(r"0\.3158 \[0\.[0-9]{4}, 0\.[0-9]{4}\]\n", outcome.stdout.decode())
+    assert b"In brackets: 95 % BCa bootstrap limits, 300 resamples of 12 claims, seed 0" in outcome.stderr
+    assert score_in(samples, words).stdout == b"0.3158\n"
