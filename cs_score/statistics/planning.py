@@ -327,7 +327,7 @@ def of_comparison(comparison: Comparison, measure: str | None = None, aim: Aim |
     pairs = comparison.measures[names.index(wanted)].pairs
     designs = []
     for pair in pairs:
-        design = _design_of(pair)
+        design = design_of(pair)
         if design is not None:
             designs.append(design)
     if not designs:
@@ -337,7 +337,7 @@ def of_comparison(comparison: Comparison, measure: str | None = None, aim: Aim |
     return planned(designs, units, aim, task=comparison.task, measure=wanted)
 
 
-def _design_of(pair: PairedSystems) -> Design | None:
+def design_of(pair: PairedSystems) -> Design | None:
     """Return how the units of two systems differ; None where they do not differ from unit to unit."""
     if not pair.standard_deviation:
         return None

@@ -20,8 +20,9 @@ from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.units import Units, UnitTable, units_of
+from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.planning import Aim, design_of
+from cs_score.statistics.units import Units, UnitTable, counted, units_of
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.verification.recorded import scores_in
 
@@ -90,7 +91,10 @@ class Check(Record):
     """One limit and what became of it.
 
     `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested.
+    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test
+    `tests` is how many were made together, each uncorrected, and `detectable` the smallest drop that so many units
+    show with a probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is
+    kept only because the test does not call the drop significant.
     """
 
     name: str
@@ -104,6 +108,9 @@ class Check(Record):
     p: float | None
     passed: bool
     message: str
+    tests: int | None = None
+    detectable: float | None = None
+    undecided: bool = False
 
 
 class Baseline(Record):
@@ -208,19 +215,61 @@ class Gate(Record):
             comparison = compare_tables(tables, measures, formula.formula, replace(settings, unit=run.units.unit))
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
+        aim = Aim(alpha=settings.level)
+        units = comparison.primary.family.clusters or comparison.units
         tests = {}
         for compared in comparison.measures:
             (pair,) = compared.pairs
-            tests[compared.measure] = _Test(p=pair.p, level=settings.level, tests=len(measures))
-        return tests, comparison.notes
+            design = design_of(pair)
+            tests[compared.measure] = _Test(
+                p=pair.p,
+                level=settings.level,
+                tests=len(measures),
+                units=counted(units, run.units.unit if units == comparison.units else "cluster"),
+                detectable=None if design is None or units < 2 else design.detectable(units, aim),
+                has_differences=design is not None,
+            )
+        notes = [note for note in comparison.notes if note.code != "FEW_UNITS"]  # no limits of scores are shown
+        if units < FEW:
+            notes.append(
+                Note("FEW_UNITS", f"{counted(units)} only: on so few a drop has to be large to be significant")
+            )
+        return tests, (*notes, *_several_tests(len(measures), settings.level))
 
 
 class _Test(NamedTuple):
-    """The two-sided p-value of a difference, the level that it is held to, and how many tests were made together."""
+    """The test of a difference: its two-sided p-value, the level that it is held to, and how many were made together.
+
+    `units` are their number with their noun, `detectable` the smallest drop that they show with a probability of 0.8;
+    None where they show none, or do not differ (`has_differences`).
+    """
 
     p: float
     level: float
     tests: int
+    units: str
+    detectable: float | None
+    has_differences: bool
+
+    @property
+    def reach(self) -> str:
+        """What so many units can show."""
+        if not self.has_differences:
+            return f"the scores do not differ from unit to unit on {self.units}"
+        if self.detectable is None:
+            return f"no drop could be significant on {self.units}"
+        return f"{self.units} show a drop of {self.detectable:.4f} with probability 0.8"
+
+
+def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
+    """Return a note where several drops are tested; none otherwise."""
+    if tests < 2:
+        return ()
+    text = (
+        f"{tests} drops are tested, each by itself at the level of {level:g}: the more there are, the likelier is a "
+        "false alarm"
+    )
+    return (Note("SEVERAL_TESTS", text),)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -255,9 +304,9 @@ def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, tes
         distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}"
     message = f"{measure} is {score:.4f}, {distance} the baseline's {baseline_score:.4f}"
     if test is not None:
-        among = f", one of {test.tests} tests" if test.tests > 1 else ""
+        among = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
         verdict = ", not significant" if is_excused else ""
-        message += f" (p = {test.p:.4f}{among}{verdict})"
+        message += f" (p = {test.p:.4f}{among}{verdict}; {test.reach})"
     return Check(
         name=f"{measure} at most {limit} below the baseline",
         kind="max-drop",
@@ -270,6 +319,9 @@ def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, tes
         p=None if test is None else test.p,
         passed=not is_beyond or is_excused,
         message=f"{message}; at most {limit} below is allowed",
+        tests=None if test is None else test.tests,
+        detectable=None if test is None else test.detectable,
+        undecided=is_excused,
     )
 
 
@@ -292,17 +344,35 @@ _TITLE: Final = "cs-score check"
 # What XML 1.0 has no way to write; all else that is not seen is escaped as for a terminal.
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_FLAGS: Final = ("undecided", "passed")
+
+
+def _row(check: Check) -> dict[str, object]:
+    """Return the cells of a check."""
+    cells: dict[str, object] = to_builtins(check)
+    for name in _FLAGS:
+        cells[name] = str(cells[name]).lower()
+    return cells
+
+
 CHECKS: Final = Layout(
     "checks",
     "Limits",
-    columns(*(name for name in Check.__struct_fields__ if name != "passed"), "passed"),
-    lambda checked: ({**to_builtins(check), "passed": str(check.passed).lower()} for check in checked.checks),
+    columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS),
+    lambda checked: map(_row, checked.checks),
 )
+
+
+def _label(check: Check) -> str:
+    """Return what stands before a check: a limit that is kept for lack of units alone is not simply ok."""
+    if not check.passed:
+        return "FAIL"
+    return "ok? " if check.undecided else "ok  "
 
 
 def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
-    found = [f"{'ok  ' if check.passed else 'FAIL'}  {check.message}" for check in checked.checks]
+    found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
@@ -319,8 +389,13 @@ def checked_junit(checked: Checked) -> str:
     body += [f'  <property name="{name}" value="{_xml(value)}"/>' for name, value in properties.items()]
     body.append(" </properties>")
     for check in checked.checks:
-        message = "" if check.passed else _xml(check.message)
-        body += _case(check.name, message and f'failure type="{check.kind}" message="{message}">{message}</failure')
+        message = _xml(check.message)
+        element = ""
+        if not check.passed:
+            element = f'failure type="{check.kind}" message="{message}">{message}</failure'
+        elif check.undecided:
+            element = f"system-out>{message}</system-out"
+        body += _case(check.name, element)
     return _suite(body, len(checked.checks), failures=sum(not check.passed for check in checked.checks))
 
 
@@ -335,12 +410,17 @@ def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) 
 
 
 def checked_annotations(checked: Checked) -> str:
-    """Workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up."""
-    lines = [
-        f"::error title={_of_message(check.name).replace(':', '%3A').replace(',', '%2C')}::{_of_message(check.message)}"
-        for check in checked.checks
-        if not check.passed
-    ]
+    """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up.
+
+    A limit that is kept for lack of units alone is a warning.
+    """
+    lines = []
+    for check in checked.checks:
+        if check.passed and not check.undecided:
+            continue
+        level = "warning" if check.passed else "error"
+        title = _of_message(check.name).replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{_of_message(check.message)}")
     summary = _of_message(f"{_summary(checked)} {checked.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
@@ -358,8 +438,14 @@ def error_text(format_: str, message: str) -> str:
 
 
 def _summary(checked: Checked) -> str:
+    """Return how many limits are kept, and how many of them only because the test shows nothing."""
     number = len(checked.checks)
-    return f"{sum(check.passed for check in checked.checks)} of {number} limit{'' if number == 1 else 's'} kept."
+    kept = sum(check.passed for check in checked.checks)
+    undecided = sum(check.undecided for check in checked.checks)
+    text = f"{kept} of {number} limit{'' if number == 1 else 's'} kept"
+    if not undecided:
+        return f"{text}."
+    return f"{text}, {undecided} undecided: the drop is beyond the limit, and not significant."
 
 
 def _xml(text: str) -> str:
