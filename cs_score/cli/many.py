@@ -23,7 +23,7 @@ from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.measures.registry import headline
-from cs_score.report.charts import Drawing, chart_bytes, lines
+from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
 from cs_score.statistics.results import Comparison
@@ -166,7 +166,7 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
 
 @verb(
     (f"{_RUNS} {_OF_POWER}", f"--gold {_OF_POWER}"),
-    "text json tsv svg pdf png",
+    "text json tsv svg",
     files=(
         "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
         "--sd",
@@ -185,7 +185,7 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
             "The smallest difference that these units detect, for each pair of systems, and with --difference the "
             "units that it needs: from the differences unit by unit, for ratios of sums from what units contribute. "
             "For units that are right or wrong the test is the exact sign test, otherwise a paired t test. "
-            "As .svg, .pdf or .png the curve of power by difference.",
+            "As .svg the curve of power by difference.",
         )
     ],
     of_runs=[POLICIES],
@@ -217,7 +217,7 @@ def power(name: str, line: Line) -> int:
         found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
-    STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
+    STDOUT.write([_curve(found).standalone().encode()])
     return Status.DONE
 
 

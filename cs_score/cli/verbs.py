@@ -19,7 +19,6 @@ from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.options import EDITIONS, PRESETS
-from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
 from cs_score.tables.layout import latex, markdown, tsv
@@ -304,11 +303,11 @@ _CHARTS: Final = (
     Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
     needs_output=True,
     sections=[("Charts", _CHARTS)],
-    formats=("svg", "pdf", "png"),
+    formats=("svg",),
     example="budget analysis.json -o budget.svg",
 )
 def plot(line: Line) -> int:
     kind, name = line.words
     drawing = chart_of(read_document(name), kind, line.get("--of"))
-    STDOUT.write([chart_bytes(drawing, f".{line.format}")])
+    STDOUT.write([drawing.standalone().encode()])
     return Status.DONE

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
-from unittest.mock import Mock
 
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.charts import Drawing, chart_bytes
+from cs_score.report.page import page_template
 from tests.batch.command import invented_runs
 from tests.coldstart.recorded import COMMITTED
 
@@ -256,10 +255,10 @@ def test_where_even_the_message_finds_no_memory_it_is_one_line(
 
 
 def test_a_package_that_finds_no_memory_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = ImportError("/lib/vl_convert.so: failed to map segment from shared object")
+    error = ImportError("/lib/jinja2.so: failed to map segment from shared object")
     monkeypatch.setattr("builtins.__import__", _fail(error))
     with pytest.raises(ImportError, match="failed to map"):
-        chart_bytes(Mock(spec=Drawing), ".pdf")
+        page_template()
 
 
 def _limited(folder: Path, size: int, *words: str) -> subprocess.CompletedProcess[bytes]:

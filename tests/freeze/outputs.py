@@ -82,8 +82,6 @@ _TIMES: Final = (
 def _masked(content: bytes, folder: Path) -> bytes:
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
-    if content[:4] in (b"\x89PNG", b"%PDF"):
-        return content[:4]
     for place in (folder.resolve(), folder):
         content = content.replace(str(place).encode(), b"<FOLDER>")
     content = content.replace(str(REPOSITORY).encode(), b"<REPOSITORY>")
