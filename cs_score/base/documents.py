@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
@@ -21,11 +22,8 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, to_builtins
-from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
-
-pkgutil: Any = Late("pkgutil")
 
 Json: TypeAlias = Any
 """A value as `json` reads it."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import errno
+import lzma
 import os
 import re
+import shutil
 import stat
+import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import IO, Any, Final, TypeAlias
 
 from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
 from cs_score.base.sources import open_source, plain_name, reason_of
-
-zlib: Any = Late("zlib")
-bz2: Any = Late("bz2")
-lzma: Any = Late("lzma")
-shutil: Any = Late("shutil")
-tempfile: Any = Late("tempfile")
 
 _BLOCK: Final = 1 << 18
 

@@ -6,6 +6,7 @@ What is read is hashed on the way, so that a score can be signed with the inputs
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import importlib
 import io
@@ -17,9 +18,6 @@ from typing import IO, Any, Final, TypeAlias, cast
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
-
-csv: Any = Late("csv")
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What the Python API takes for a file: a path, or an open text or binary file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
@@ -15,7 +16,6 @@ from cs_score.base.display import aligned, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
 from cs_score.coldstart.options import LATEST, Edition, Options
@@ -26,11 +26,7 @@ from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import sentences
 
 if TYPE_CHECKING:
-    import shlex
-
     from cs_score.statistics.results import ScoreIntervals
-else:
-    shlex = Late("shlex")
 
 
 class Field(Record):

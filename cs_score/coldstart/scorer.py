@@ -7,13 +7,14 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cs_score.base.display import some
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart import judging
@@ -28,14 +29,6 @@ from cs_score.coldstart.result import Alternatives, QueryResult, Result, RunResu
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
-
-if TYPE_CHECKING:
-    import shlex
-
-    from cs_score.coldstart import resampling
-else:
-    resampling = Late("cs_score.coldstart.resampling")
-    shlex = Late("shlex")
 
 
 def _remarks(run: Run, policy: Policy) -> Iterator[str]:
@@ -209,6 +202,8 @@ class Combining:
             yield self._with_bootstrap(run, self.options.samples)
 
     def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
+        from cs_score.coldstart import resampling  # few calls resample
+
         table = self._gold.table
         if not table.ldc_of:
             raise InputError(
