@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import aligned, cell, one_line
-from cs_score.base.documents import Document
+from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.runtime import Late
@@ -195,10 +194,10 @@ def shortened(document: Any, top: int | None) -> Any:
 def json_text(document: Any) -> Iterator[str]:
     """A document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only."""
     for at, (key, content) in enumerate(to_builtins(document).items()):
-        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
+        yield f"{',' if at else '{'}\n{json_line(key)}: "
         if isinstance(content, list | tuple) and content:
-            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
+            yield from (f"{',' if row else '['}\n {json_line(item)}" for row, item in enumerate(content))
             yield "\n]"
         else:
-            yield json.dumps(content)
+            yield json_line(content)
     yield "\n}\n"

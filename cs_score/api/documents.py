@@ -15,8 +15,8 @@ from cs_score.analysis.outcomes import shortened
 from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.api.tables import INTERVALS
 from cs_score.base.display import one_line
-from cs_score.base.documents import json_text
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.documents import json_text, refusing_incomplete
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
@@ -124,6 +124,24 @@ class Document(Shown):
 
     def _attrs(self) -> Mapping[str, object]:
         return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
+
+
+def refuse_incomplete(shown: Document, file: str) -> None:
+    """Make everything that is shown of a document that was read from `file`.
+
+    Raises InputError where something cannot be shown, since the document lacks it.
+    """
+    try:
+        with refusing_incomplete(file):
+            for name in dir(type(shown)):
+                if isinstance(getattr(type(shown), name), property):
+                    getattr(shown, name)
+            repr(shown)
+            str(shown)
+            shown._repr_html_()
+            shown._attrs()
+    except UsageError as error:  # such as a signature that is none
+        raise InputError(str(error), file=file) from None
 
 
 class _Member(property):

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.comparison import compare_table, read_table
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
-from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, task_of
+from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, refuse_incomplete, task_of
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.many import Assessors, Leaderboard, PoolBias, Power, Results, SampledPool
 from cs_score.api.runs import RunResult, loaded_result
@@ -182,6 +182,9 @@ def load(given: Input) -> RunResult | EvidenceResult | Found:
     if kind in _KINDS:
         read = checked_document if kind in ("analysis", "difference") else document_record
         found: Found = _KINDS[kind](read(value, name))
+        refuse_incomplete(found, name)
         return found
     scores = scores_in(value, name)
-    return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
+    result = loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
+    refuse_incomplete(result, name)
+    return result

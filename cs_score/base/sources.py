@@ -281,8 +281,16 @@ def read_delimited(given: Input) -> Delimited:
     if not rows:
         raise InputError("empty: a table begins with a line that names its columns", file=name)
     (_, columns), *rows = rows
-    twice = next((column for at, column in enumerate(columns) if column in columns[:at] or not column), None)
-    if twice is not None:
-        problem = f"two columns are called {twice}" if twice else "a column has no name"
-        raise InputError(problem, file=name, place="line 1")
+    _check_columns(columns, name)
     return Delimited(name, columns, rows)
+
+
+def _check_columns(columns: Sequence[str], file: str) -> None:
+    """Raise InputError for a column without a name, and for two of one name."""
+    earlier: set[str] = set()
+    for column in columns:
+        if not column:
+            raise InputError("a column has no name", file=file, place="line 1")
+        if column in earlier:
+            raise InputError(f"two columns are called {column}", file=file, place="line 1")
+        earlier.add(column)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
 from cs_score.base.display import escape_latex, escape_markdown
+from cs_score.base.documents import refusing_incomplete
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
@@ -256,7 +257,10 @@ def report(name: str, line: Line) -> int:
         _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:
             raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
-        STDOUT.write(encoded([page_of(read_document(line.words[0]))]))
+        document = read_document(line.words[0])
+        with refusing_incomplete(line.words[0]):
+            page = page_of(document)
+        STDOUT.write(encoded([page]))
         return Status.DONE
     if "--compare" in line:
         _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
@@ -308,6 +312,8 @@ _CHARTS: Final = (
 )
 def plot(line: Line) -> int:
     kind, name = line.words
-    drawing = chart_of(read_document(name), kind, line.get("--of"))
+    document = read_document(name)
+    with refusing_incomplete(name):
+        drawing = chart_of(document, kind, line.get("--of"))
     STDOUT.write([drawing.standalone().encode()])
     return Status.DONE
