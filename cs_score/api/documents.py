@@ -134,7 +134,7 @@ def refuse_incomplete(shown: Document, file: str) -> None:
     try:
         with refusing_incomplete(file):
             for name in dir(type(shown)):
-                if isinstance(getattr(type(shown), name), property):
+                if isinstance(getattr(type(shown), name), _Member):
                     getattr(shown, name)
             repr(shown)
             str(shown)

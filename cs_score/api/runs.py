@@ -21,7 +21,7 @@ from cs_score.api.tables import PROBLEMS, QUERIES, RANKINGS, RESPONSES, ROWS, SC
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, write_whole
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, write_whole
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
@@ -238,10 +238,11 @@ class RunResult(AnyResult[Lines]):
             OutputPlan([given.name for given in result.origin.inputs], planned).check()
             named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
             params = outputs.params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
-            for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
-                write_whole(f"{stem}.{ending}", blocks)
-            if error_file is not None:
-                write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
+            with outputs_together():
+                for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
+                    write_whole(f"{stem}.{ending}", blocks)
+                if error_file is not None:
+                    write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
             return [output.path for output in planned]
 
     def to_json(self) -> str:

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.cli import output as terminal
@@ -88,7 +88,7 @@ def program(
             plan.clear()
             session = Session(f"cs-score {name}", line, encoded_once=encoded_once)
             try:
-                with paused_collector():
+                with paused_collector(), outputs_together():
                     return work(line, session)
             except CsScoreError as error:
                 return session.give_up(error)
@@ -190,8 +190,9 @@ class Session:
         write_text("stderr", said if terminal.is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
             self.problems.fatal.append(error)
-        with contextlib.suppress(OutputError):
-            self._write_problems()
+        if not isinstance(error, OutputError):  # with the results, or not at all
+            with contextlib.suppress(OutputError):
+                self._write_problems()
         return Status.REFERENCE
 
     def _report(self) -> Iterable[str]:
@@ -222,7 +223,7 @@ def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
         diff = map(terminal_safe, diff)
     if is_painted and terminal.can_show_colours(sys.stdout):
         diff = map(terminal.with_changes, diff)
-    STDOUT.write(encoded(diff))
+    STDOUT.write_safe(encoded(diff))
 
 
 # ---- What the programs do

@@ -28,7 +28,15 @@ from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, UsageError, nearest
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, ending_of, is_stream, write_packed
+from cs_score.base.outputs import (
+    Existing,
+    OutputPlan,
+    PlannedOutput,
+    ending_of,
+    is_stream,
+    outputs_together,
+    write_packed,
+)
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, with_clock, write_text
 from cs_score.tasks import COLD_START, TASKS
@@ -409,16 +417,18 @@ class Command(click.Command):
         if self.formats:
             self._choose(line)
         if line.file is None:
-            return self._done(line)
+            with outputs_together():
+                return self._done(line)
         plan = line.plan([line.file])
         try:
-            with captured() as blocks:
-                status = self._done(line)
+            with outputs_together():
+                with captured() as blocks:
+                    status = self._done(line)
+                write_packed(line.file.path, blocks)
         except (CsScoreError, KeyboardInterrupt) as error:
             if not isinstance(error, UsageError):
                 plan.clear()
             raise
-        write_packed(line.file.path, blocks)
         return status
 
     def _done(self, line: Line) -> int:

@@ -211,9 +211,10 @@ def bare(line: Line) -> int:
         problems = call.new_log()
         with paused_collector(), _scored_together(call, problems) as scored:
             steps: list[Callable[[], None]] = [scored.write, partial(_report, call, scored.result)]
-            for step in reversed(steps) if call.edition.reports_first else steps:
-                step()
-            call.write_problems(problems)
+            with storage.outputs_together():
+                for step in reversed(steps) if call.edition.reports_first else steps:
+                    step()
+                call.write_problems(problems)
             return Finished(Status.REFERENCE if scored.result.error_count else 0, scored)
     except CsScoreError as error:
         return _give_up(error, problems, call)
@@ -310,8 +311,9 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
             if errors.stream is None:
                 text = outputs.stopped_report(collected, error, call.edition) + outputs.MAY_BE_REPLACED
                 storage.write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
-        with contextlib.suppress(CsScoreError):
-            call.write_problems(problems, error)
+        if not isinstance(error, OutputError):  # with the results, or not at all
+            with contextlib.suppress(CsScoreError):
+                call.write_problems(problems, error)
     return Status.REFERENCE
 
 

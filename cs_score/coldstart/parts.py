@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, write_whole
+from cs_score.base.outputs import encoded, outputs_at_once, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Source, open_source
@@ -242,8 +242,9 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     except InputError:
         raise NeedsWholeError from None
     debug = responses_text(tallies_of(units)), rankings_text(rankings)
-    for path, text in zip(task.texts_of(part), debug):
-        write_whole(path, encoded(text))
+    with outputs_at_once():  # they are read again for the debug file
+        for path, text in zip(task.texts_of(part), debug):
+            write_whole(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
         ranked_rows(rankings), alternatives_of(units), gold.problems,

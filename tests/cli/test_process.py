@@ -256,9 +256,11 @@ def test_where_even_the_message_finds_no_memory_it_is_one_line(
 
 def test_a_package_that_finds_no_memory_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     error = ImportError("/lib/jinja2.so: failed to map segment from shared object")
-    monkeypatch.setattr("builtins.__import__", _fail(error))
-    with pytest.raises(ImportError, match="failed to map"):
-        page_template()
+    page_template.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.__import__", _fail(error))
+        with pytest.raises(ImportError, match="failed to map"):
+            page_template()
 
 
 def _limited(folder: Path, size: int, *words: str) -> subprocess.CompletedProcess[bytes]:
