@@ -21,7 +21,7 @@ from enum import Enum
 from typing import IO, Any, Final, TypeAlias
 
 from cs_score.base.display import terminal_safe
-from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
+from cs_score.base.errors import CsScoreError, InputError, OutputError, ReportError, UsageError
 from cs_score.base.records import Record
 from cs_score.base.runtime import STOP_SIGNALS
 from cs_score.base.sources import open_source, plain_name, reason_of
@@ -87,7 +87,8 @@ def outputs_together() -> Iterator[None]:
     """Let the files that are written within appear at the end of the block, all of them or none.
 
     None appears where one cannot be written or the user interrupts. What was written before an input turned out to be
-    wrong stays: it was written on purpose, such as a report of problems. A block within another one leaves it to that
+    wrong stays: it was written on purpose, such as a report of problems; so do results where standard error is closed.
+    A block within another one leaves it to that
     one to let its files appear. Raises OutputError where a file cannot get its name.
     """
     outer = _TOGETHER.get()
@@ -99,7 +100,8 @@ def outputs_together() -> Iterator[None]:
         finally:
             _TOGETHER.reset(token)
     except BaseException as error:
-        if isinstance(error, CsScoreError) and not isinstance(error, OutputError):
+        is_of_files = isinstance(error, OutputError) and not isinstance(error, ReportError)
+        if isinstance(error, CsScoreError) and not is_of_files:
             _hand_over(own, outer)
         else:
             own.discard()

@@ -162,6 +162,21 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def file_in_folder(path: str) -> str:
+    """Return the path of a file that was found in a folder.
+
+    Raises InputError for a pipe, a socket or a device, also behind a link: nobody has named it, and reading it might
+    never end.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # said when it is opened
+        return path
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return path
+    raise InputError("a pipe, a socket or a device, which is read only where it is named itself", file=path)
+
+
 def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
     if _kept_pipes is None or not is_pipe(path):
         return open(path, "rb", buffering=0)

@@ -47,7 +47,8 @@ class ProblemPlace(NamedTuple):
 class WrittenFile(NamedTuple):
     """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes.
 
-    The latter is empty for a file that holds the time of the call, so that equal batches leave equal records.
+    The latter leaves out the first line of `.params`, which holds the time of the call, so that equal batches leave
+    equal records.
     """
 
     name: str

@@ -16,7 +16,7 @@ from functools import partial
 from typing import IO, Any, Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
-from cs_score.base.errors import InputError, OutputError
+from cs_score.base.errors import InputError, OutputError, ReportError
 from cs_score.base.outputs import Existing, PlannedOutput, shown_on_terminal, write_whole
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
@@ -129,8 +129,9 @@ class Destination(Record):
             captured_blocks.extend(blocks)
             return
         name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
+        failure = OutputError if is_output else ReportError
         if stream is None:  # the process was started with the stream closed
-            raise OutputError(f"{name} is closed")
+            raise failure(f"{name} is closed")
         _clear()
         try:
             stream.flush()
@@ -141,8 +142,8 @@ class Destination(Record):
             with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if isinstance(error, BrokenPipeError):
-                raise OutputError(f"{name} was closed before everything was written") from None
-            raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
+                raise failure(f"{name} was closed before everything was written") from None
+            raise failure(f"Could not write {name}: {reason_of(error)}") from None
 
 
 STDOUT: Final = Destination("stdout")

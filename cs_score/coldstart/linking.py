@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
@@ -382,7 +382,8 @@ RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments
 def members(given: Input) -> list[Input]:
     if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
         folder = os.fspath(given)
-        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
+        names = [name for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
+        return [file_in_folder(f"{folder}/{name}") for name in names]
     return [given]
 
 
@@ -397,8 +398,11 @@ def remarks_on_folders(files: Sequence[Input]) -> list[str]:
     return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
 
 
-def is_on_folder(remark: str) -> bool:
-    return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
+def folder_without_files(remark: str) -> str | None:
+    """Return the folder that a remark says holds no file to load; None for another remark."""
+    if not remark.startswith(_NO_FILE) or not remark.endswith(_NOT_LOADED):
+        return None
+    return remark.removeprefix(_NO_FILE).removesuffix(_NOT_LOADED)
 
 
 def role_of(schema: tab_files.Schema | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,11 +15,12 @@ from cs_score.base.documents import Json, check_kind, converted, member_place, r
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
-from cs_score.base.sources import InputDigest, open_source
+from cs_score.base.sources import InputDigest, open_source, plain_name
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.batch.plan import InputFile
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
+from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
@@ -229,6 +231,14 @@ class Places:
         if lines:
             raise NotFoundError(lines)
         return found
+
+    def has_empty_folder(self, name: str) -> bool:
+        """Return whether there is a folder of this name, where it was or beside the record, without a run in it."""
+        for path in (name, os.path.join(self._beside, name)):
+            with contextlib.suppress(OSError, ValueError):
+                if os.path.isdir(path):
+                    return not any(plain_name(file).endswith(RUN_SUFFIX) for file in os.listdir(path))
+        return False
 
     def _by_content(self, wanted: InputDigest) -> dict[str | None, str]:
         """The files given by their digests as inputs of this role have them; of several with one content the first."""
