@@ -353,10 +353,10 @@ def verify(line: Line) -> int:
     status = Status.DONE
     try:
         if line.format != "text":
-            found = verifying.verification(result, files)
+            found = verifying.verification(result, files, is_forced="--force" in line)
             STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(verifying.VERIFIED.table(found)))
             return Status.DONE if found.reproduced else Status.NOT_KEPT
-        for verdict in verifying.verify(result, files):
+        for verdict in verifying.verify(result, files, is_forced="--force" in line):
             print_text("\n".join(_lines(verdict)))
             status = status if verdict.is_reproduced else Status.NOT_KEPT
     except NotFoundError as error:

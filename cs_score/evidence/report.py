@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal
@@ -11,7 +10,7 @@ from typing import Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
-from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
@@ -162,11 +161,12 @@ def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -
 def unit_blocks(result: Result) -> Iterator[bytes]:
     """The table of units as tab-separated UTF-8 text: a header line, then one line per unit, its id first.
 
-    Floating-point statistics read back as the same number; control characters of an id are escaped.
+    Floating-point statistics read back as the same number; an id is written as in all tables, so that a spreadsheet
+    takes it for no formula.
     """
     yield _header(result.mode)
     for unit, row in zip(result.table.ids, result.table.rows):
-        yield ("\t".join((one_line(unit, sys.maxsize), *map(repr, row))) + "\n").encode()
+        yield ("\t".join((spreadsheet_cell(unit), *map(repr, row))) + "\n").encode()
 
 
 def units_option(mode: Mode) -> OwnOption:

@@ -82,7 +82,7 @@ class RunsAgain(NamedTuple):
 def runs_again(recorded: Recorded, head: Head, places: Places) -> RunsAgain:
     """Score the runs of a record again. Raises InputError, NotFoundError for inputs, ScoringStopped."""
     found = places.find(head.origin.inputs)
-    resampling = _resampling_of(recorded, head)
+    resampling = _resampling_of(recorded, head, places)
     with paused_collector():
         result = _cold_start(head.origin.options, found, recorded.file)
         intervals: Sequence[ScoreIntervals] = ()
@@ -95,7 +95,7 @@ def predictions_again(recorded: Recorded, head: Head, places: Places) -> object:
     """Return the document that recorded scores of predictions would be now. Raises InputError, NotFoundError."""
     file = recorded.file
     found = places.find(head.origin.inputs)
-    resampling = _resampling_of(recorded, head)
+    resampling = _resampling_of(recorded, head, places)
     arguments = evidence_arguments(head.task, head.origin.options, file, recorded.inside("origin.options"))
     with paused_collector():
         gold = _the_one(found, GOLD, file, recorded.inside("origin.inputs")).held().open()
@@ -106,10 +106,10 @@ def predictions_again(recorded: Recorded, head: Head, places: Places) -> object:
         return write(scored, intervals, with_units=head.units is not UNSET)
 
 
-def _resampling_of(recorded: Recorded, head: Head) -> Resampling | None:
+def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling | None:
     """Return the settings of the intervals of recorded scores; None where there are none. Raises InputError."""
     place = recorded.inside("origin.options.bootstrap")
-    return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place)
+    return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
 
 
 def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
@@ -192,7 +192,10 @@ class BatchRuns:
             records = isinstance(run, Outcome) and run.occurrences is not None
             gold = _key(str(records), run.policy, replace(made, inputs=tuple(each.recorded for each in shared)))
             if gold not in self._prepared:
-                self._prepared[gold] = _plan(made, run.policy, shared, file, records=records).prepare()
+                is_forced = self._places.is_forced
+                resampling = resampling_of(made.bootstrap, file, "origin.bootstrap", is_forced=is_forced)
+                plan = _plan(made, run.policy, shared, file, resampling=resampling, records=records)
+                self._prepared[gold] = plan.prepare()
             (scored,) = self._prepared[gold].score(RunFile(run.run, of_run.held()), [run.policy])
             outcome = scored.outcome
             if isinstance(run, Outcome):
@@ -213,9 +216,16 @@ def _key(name: str, policy: str, made: RunOrigin) -> str:
     return json.dumps([name, policy, to_builtins(made)], sort_keys=True)
 
 
-def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str, *, records: bool) -> Plan:
-    """The plan of a batch whose runs were made so."""
-    resampling = resampling_of(made.bootstrap, file, "origin.bootstrap")
+def _plan(
+    made: RunOrigin,
+    policy: str,
+    shared: Sequence[FoundInput],
+    file: str,
+    *,
+    resampling: Resampling | None,
+    records: bool,
+) -> Plan:
+    """Return the plan of a batch whose runs were made so."""
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.task, made.options, file, "origin.options")
         gold = _the_one(shared, GOLD, file).held()

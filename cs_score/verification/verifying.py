@@ -117,9 +117,9 @@ VERIFIED: Final = Layout(
 """A row for each file."""
 
 
-def verification(path: str, files: Sequence[str] = ()) -> Verification:
-    """All that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
-    verdicts = tuple(verify(path, files))
+def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
+    """Return all that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
+    verdicts = tuple(verify(path, files, is_forced=is_forced))
     return Verification(
         task=read_recorded(verdicts[0].file).made.task,
         result=path,
@@ -128,19 +128,20 @@ def verification(path: str, files: Sequence[str] = ()) -> Verification:
     )
 
 
-def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
+def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Iterator[Verdict]:
     """Score again what `path` records: a file, the folder of a score, or that of a batch, whose files are looked at
     one by one.
 
-    Inputs are looked for among `files`, which are files and folders, else where they were. Raises InputError for what
-    is no result of cs-score, and where it cannot be scored again; NotFoundError for inputs that are missing or changed.
+    Inputs are looked for among `files`, which are files and folders, else where they were. With `is_forced` a record
+    may ask for any number of resamples. Raises InputError for what is no result of cs-score, and where it cannot be
+    scored again; NotFoundError for inputs that are missing or changed.
     """
     of_score = os.path.join(path, OF_SCORE)
     if os.path.isfile(of_score):
         path = of_score
     is_folder = os.path.isdir(path)
     records = _records_of(path) if is_folder else [read_recorded(path)]
-    places = Places(files, path if is_folder else os.path.dirname(path))
+    places = Places(files, path if is_folder else os.path.dirname(path), is_forced=is_forced)
     batch = _whole_batch(records, places)
     runs = batch or BatchRuns(places)
     misplaced = _misplaced_runs(path, records, batch) if is_folder else {}
