@@ -146,6 +146,44 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
     assert met > 3
 
 
+def test_nothing_of_ours_is_imported_before_signals_are_cared_for() -> None:
+    """The console script imports `cs_score.__main__`: until that cares for signals, only loaded modules are used."""
+    script = """
+import os, re, sys
+sys.argv[0] = "/somewhere/bin/cs-score"
+before = set(sys.modules)
+import _signal
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        is_cared_for = _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
+        if name not in ("cs_score", "cs_score.__main__") and not is_cared_for:
+            print(name)
+sys.meta_path.insert(0, Watch())
+from cs_score.__main__ import console
+print(_signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_importing_the_package_leaves_signals_alone() -> None:
+    script = "import signal, cs_score, cs_score.__main__; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert "default_int_handler" in done.stdout
+
+
+def test_ctrl_c_at_any_moment_shows_no_line_of_ours(folder: Path) -> None:
+    """Tracebacks of the interpreter's own start, and of its search for the package, are not ours."""
+    for number in range(40):
+        with subprocess.Popen([ENTRY, *EXPAND, *FILES], cwd=folder, stdout=-1, stderr=-1) as command:
+            time.sleep(0.3 * number / 40)
+            command.send_signal(signal.SIGINT)
+            _, error = command.communicate(timeout=60)
+        assert b"/cs_score/" not in error, error
+        assert b"Exception ignored" not in error or b"bin/cs-score" not in error
+        assert error.count(b'bin/cs-score", line') <= 1
+
+
 DROPPED: Final = """
 class Dropped:
     def __del__(self):
