@@ -321,9 +321,10 @@ def _coverage_rows() -> Iterator[Simulation]:
                     if method is None and (what == "score" or units >= 20):
                         continue  # there the default is BCa, or percentile
                     low = 0.92 if method is None or units >= 40 else 0.75
+                    sets = 4000 if units < 200 else 1000
                     figure = f"coverage of a {what}, {world}, {name}, {units} units"
                     yield Simulation(
-                        "intervals-and-tests", figure, low, 0.975, partial(coverage, what, world, method, units)
+                        "intervals-and-tests", figure, low, 0.975, partial(coverage, what, world, method, units, sets)
                     )
 
 
