@@ -134,7 +134,12 @@ _SHARED: Final = (
         "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an "
         "answer is of the first line that it fits",
     ),
-    Option("--interval METHOD", f"Interval method, {_METHODS}", "percentile, below 20 units bca", INTERVAL_METHODS),
+    Option(
+        "--interval METHOD",
+        f"Interval method, {_METHODS}",
+        "percentile; below 20 units bca, of differences paired t",
+        INTERVAL_METHODS,
+    ),
     Option("--jobs N", "Processes on this machine", "the number of processors"),
     Option("--json [FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output"),
     Option("--knowledge-base FILE...", "Validate and resolve this knowledge base, and score it; may be repeated"),

@@ -1,4 +1,4 @@
-"""Show what assessments say: how far assessors agree, and what a sample says of a pool of which not all was assessed.
+"""Compute how far assessors agree, and what a sample says of a pool that was assessed in part.
 
 Items are the answers of a run. Each adds x to what is divided and y to what divides (right; right or wrong), known
 where it was assessed, and has a prediction f of x in [0, 1], 0 where nobody predicts; y is predicted as 1. Within
@@ -51,15 +51,19 @@ _CELLS: Final = 1 << 20
 
 
 def kappa(pairs: Iterable[Judgments]) -> float | None:
-    """Cohen's kappa of two assessors, -1 to 1, from their judgments of the same items; None where it is undefined."""
-    judged = list(pairs)
-    first, second = (Counter(side) for side in zip(*judged)) if judged else (Counter[Hashable](), Counter[Hashable]())
-    by_chance = sum(number * second[judgment] for judgment, number in first.items())
-    size = len(judged)
-    if by_chance == size * size:
+    """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
+
+    It is None where there is no answer, and where all judgments are the same.
+    """
+    judgments = list(pairs)
+    first_counts = Counter(first for first, _ in judgments)
+    second_counts = Counter(second for _, second in judgments)
+    answers = len(judgments)
+    agreed_by_chance = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
+    if agreed_by_chance == answers * answers:
         return None
-    alike = sum(one == other for one, other in judged)
-    return (alike * size - by_chance) / (size * size - by_chance)
+    agreed = sum(first == second for first, second in judgments)
+    return (agreed * answers - agreed_by_chance) / (answers * answers - agreed_by_chance)
 
 
 class Limits(NamedTuple):
@@ -198,41 +202,82 @@ class Estimated(Record, eq=False):
 
 
 def estimated(items: Items, *, is_total: bool = False) -> Estimated:
-    """The score of all items, or with `is_total` what is divided; something of each stratum has to be assessed."""
-    raw, sizes = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0), np.bincount(items.stratum)
-    # How many items each assessed one stands for; 0 for the others.
-    weights = raw * (sizes / np.bincount(items.stratum, raw))[items.stratum]
+    """Return the estimated score of all items, or with `is_total` its numerator.
+
+    Some item of each stratum must have been assessed.
+    """
+    weights = _weights(items)
     right = items.predicted + weights * (items.right - items.predicted)
-    counted = 1.0 + weights * (items.counted - 1.0)
-    total, divisor = float(right.sum()), 1.0 if is_total else float(counted.sum())
-    value, divisor = (total / divisor, divisor) if divisor else (0.0, 1.0)
-    error = items.right - items.predicted - (0.0 if is_total else value * (items.counted - 1.0))
-    means = np.bincount(items.stratum, weights * error) / sizes
-    spread = (items.predicted - items.predicted.mean()) / divisor
-    return Estimated(items, value, weights * (error - means[items.stratum]) / divisor, spread)
+    numerator = float(right.sum())
+    denominator = 1.0
+    if not is_total:
+        denominator = float((1.0 + weights * (items.counted - 1.0)).sum())
+    value = 0.0
+    if denominator:
+        value = numerator / denominator
+    else:
+        denominator = 1.0
+    error = items.right - items.predicted
+    if not is_total:
+        error = error - value * (items.counted - 1.0)
+    stratum_means = np.bincount(items.stratum, weights * error) / np.bincount(items.stratum)
+    return Estimated(
+        items=items,
+        value=value,
+        residuals=weights * (error - stratum_means[items.stratum]) / denominator,
+        spread=(items.predicted - items.predicted.mean()) / denominator,
+    )
+
+
+def _weights(items: Items) -> Floats:
+    """Return how many items of its stratum each assessed item stands for; 0 for the others."""
+    inverse_chance = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0)
+    sizes = np.bincount(items.stratum)
+    scale = sizes / np.bincount(items.stratum, inverse_chance)
+    return np.asarray(inverse_chance * scale[items.stratum])
 
 
 def interval_of(parts: Sequence[tuple[float, Estimated]], confidence: float, largest: float = math.inf) -> Estimate:
-    """A sum of estimates, each times its factor (1; for a difference -1 and 1), with normal limits at the level.
+    """Return a sum of estimates, each times its factor (1; for a difference -1 and 1), with normal limits.
 
-    Limits that a score up to `largest` cannot have are cut there.
+    The limits are cut to what a sum of scores from 0 to `largest` can be.
     """
     value = sum(factor * part.value for factor, part in parts)
-    joined = [[factor * getattr(part, name) for factor, part in parts] for name in ("residuals", "spread")]
-    answers = np.concatenate([part.items.answer for _, part in parts])
-    _, first, place = np.unique(answers, return_index=True, return_inverse=True)
-    residuals, spread = (np.bincount(place, np.concatenate(each)) for each in joined)
-    chance, above, chance_above = (
-        np.concatenate([getattr(part.items, name) for _, part in parts])[first]
-        for name in ("chance", "above", "chance_above")
-    )
-    _, first_above, place_above = np.unique(above, return_index=True, return_inverse=True)
-    groups = np.bincount(place_above, residuals) ** 2
-    own = float(((1 - chance_above[first_above]) * groups).sum() + (chance_above * (1 - chance) * residuals**2).sum())
-    wide = float(groups.sum() + (spread**2).sum())
+    own_variance, population_variance = _variances(parts)
     z = statistics.NormalDist().inv_cdf(0.5 + confidence / 200)
-    error, reach = math.sqrt(own), z * math.sqrt(wide)
+    error = math.sqrt(own_variance)
+    reach = z * math.sqrt(population_variance)
     least = sum(largest * factor for factor, _ in parts if factor < 0)
     most = sum(largest * factor for factor, _ in parts if factor > 0)
-    limits = (value - z * error, value + z * error, value - reach, value + reach)
-    return Estimate(value, error, *(min(max(limit, least), most) for limit in limits))
+
+    def cut(limit: float) -> float:
+        return min(max(limit, least), most)
+
+    return Estimate(
+        estimate=value,
+        standard_error=error,
+        low=cut(value - z * error),
+        high=cut(value + z * error),
+        population_low=cut(value - reach),
+        population_high=cut(value + reach),
+    )
+
+
+def _variances(parts: Sequence[tuple[float, Estimated]]) -> tuple[float, float]:
+    """Return the variance of a sum of estimates for this pool, and that for answers like those in it.
+
+    What several parts say of the same answer is added up first, since it was assessed once for all of them. Answers
+    below the same answer were drawn together with it.
+    """
+    answers = np.concatenate([part.items.answer for _, part in parts])
+    _, first_places, places = np.unique(answers, return_index=True, return_inverse=True)
+    residuals = np.bincount(places, np.concatenate([factor * part.residuals for factor, part in parts]))
+    spread = np.bincount(places, np.concatenate([factor * part.spread for factor, part in parts]))
+    chance = np.concatenate([part.items.chance for _, part in parts])[first_places]
+    above = np.concatenate([part.items.above for _, part in parts])[first_places]
+    chance_above = np.concatenate([part.items.chance_above for _, part in parts])[first_places]
+    _, first_above, places_above = np.unique(above, return_index=True, return_inverse=True)
+    squares_above = np.bincount(places_above, residuals) ** 2
+    drawn_above = ((1 - chance_above[first_above]) * squares_above).sum()
+    drawn_below = (chance_above * (1 - chance) * residuals**2).sum()
+    return float(drawn_above + drawn_below), float(squares_above.sum() + (spread**2).sum())

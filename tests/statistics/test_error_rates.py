@@ -9,7 +9,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.simulations import SIMULATIONS, Simulation
+from benchmarks.simulations import (
+    SIMULATIONS,
+    Simulation,
+    binary_power_through_compare,
+    coverage,
+    graded_power_through_compare,
+)
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import paired_bootstrap_p, randomisation_p
 from cs_score.statistics.options import Resampling
@@ -76,3 +82,16 @@ def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -
     assert simulation.low <= found <= simulation.high
     page = (ROOT / "docs" / "statistics" / f"{simulation.page}.md").read_text("utf-8")
     assert simulation.shown(found) in " ".join(page.split())
+
+
+def test_the_default_interval_of_differences_covers_on_few_units() -> None:
+    """Where percentile and BCa limits do not; the figures of more sets stand on the page."""
+    for world in ("means", "ratios"):
+        assert 0.92 <= coverage("difference", world, None, 8, 500) <= 0.98
+        assert coverage("difference", world, "bca", 8, 200) < 0.925
+
+
+def test_power_is_what_a_comparison_finds() -> None:
+    """The standard error of 300 sets is .023."""
+    assert abs(binary_power_through_compare(0.25, 0.05, 300) - 0.8) < 0.06
+    assert abs(graded_power_through_compare(0.5, 300) - 0.8) < 0.06
