@@ -350,7 +350,8 @@ def _of_effects(measure: MeasureComparison, level: float) -> list[str]:
         if all(pair.p_adjusted > level for pair in measure.pairs):
             return []
         return [
-            "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties, loses"
+            "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties and "
+            "loses."
         ]
     (pair,) = measure.pairs
     if pair.wins is None or pair.ties is None or pair.losses is None:
