@@ -97,7 +97,8 @@ class Row(Record, kw_only=True):
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
     run has no such score. `tier` groups rows that do not differ significantly from the first one of the group, and
     `p_above` is the p-value of the difference from the row above; `p_baseline` takes their place where the pairs with a
-    baseline alone are tested. All are corrected as the family of tests says.
+    baseline alone are tested. All are corrected as the family of tests says. `effect_size` is the standardised
+    difference from that row, `wins` are the units that speak for this one, `losses` those against it.
     """
 
     rank: int | None = None
@@ -108,6 +109,10 @@ class Row(Record, kw_only=True):
     tier: int | UnsetType | None = UNSET
     p_above: float | UnsetType | None = UNSET
     p_baseline: float | UnsetType | None = UNSET
+    effect_size: float | UnsetType | None = UNSET
+    wins: int | UnsetType | None = UNSET
+    ties: int | UnsetType | None = UNSET
+    losses: int | UnsetType | None = UNSET
     errors: int
     warnings: int
     state: State
@@ -166,6 +171,11 @@ def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]
         lines.append(
             f"Tier: a run opens a new tier where it differs significantly ({level}) from the first run of the tier "
             "above; p: corrected, of the difference from the row above."
+        )
+    if families:
+        lines.append(
+            "Effect: that difference over the standard deviation of the units' differences; W/T/L: units that the run "
+            "wins, ties and loses against the other one."
         )
     return lines
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis.many import overview as many
-from cs_score.analysis.many.rankings import Limits, RowTests, TestedRow, measured, row_tests
+from cs_score.analysis.many.rankings import EFFECT, Limits, RowTests, TestedRow, measured, row_tests
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
@@ -74,6 +74,8 @@ def make_leaderboard(
                 own["p_baseline"] = test.p_baseline
             elif resampling is not None:
                 own |= {"tier": test.tier, "p_above": test.p_above}
+            if tests.family is not None:
+                own |= {name: getattr(test, name) for name in EFFECT}
             rows.append(replace(row, **own))
     shown = dict.fromkeys([measure, *headline])
     known = dict.fromkeys(itertools.chain(shown, *(row.scores for row in rows)))
@@ -117,7 +119,7 @@ def _labels(systems: Sequence[many.System | Row]) -> list[str]:
     return list(labels)
 
 
-_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+_NOT_SHOWN: Final = frozenset({"file", "signature", "failure", "wins", "ties", "losses"})
 """Columns that readable tables leave out: they are for machines, or too wide."""
 
 
@@ -133,6 +135,9 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
         tests = [Column("p_baseline", "p (baseline)", Format.P)]
     elif is_resampled:
         tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
+    if board.families:
+        tests += [Column("effect_size", "Effect", Format.GAIN), Column("units", "W/T/L")]
+        tests += [Column("wins"), Column("ties"), Column("losses")]
     after = [*tests, *(Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature"))]
     hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
     if all(row.run_id in ("", row.run) for row in board.rows):
@@ -152,7 +157,8 @@ def _cells(board: Leaderboard) -> Iterator[dict[str, Any]]:
             for side, limit in zip(("low", "high"), row.limits(measure))
         }
         own = {name: None if value is UNSET else value for name, value in asdict(row).items()}
-        yield {**own, **row.scores, **limits}
+        units = f"{row.wins}/{row.ties}/{row.losses}" if isinstance(row.wins, int) else None
+        yield {**own, **row.scores, **limits, "units": units}
 
 
 def _notes(board: Leaderboard) -> list[str]:
@@ -207,7 +213,7 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
     layout = leaderboard_layout(board)
-    hidden = {*board.headline[1:], "errors", "warnings"}
+    hidden = {*board.headline[1:], "errors", "warnings", "effect_size"}
     named = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
     narrow = replace(layout, columns=named, shown=tuple(key for key in layout.shown if key not in hidden))
     failures = _failures(board)

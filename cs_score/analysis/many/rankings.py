@@ -13,13 +13,13 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse, ratios, sums_of
+from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
-from cs_score.statistics.comparison import tiers
+from cs_score.statistics.comparison import effect_of, tiers
 from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
 from cs_score.statistics.options import Family, Note, Resampling, copies, never_significant
 from cs_score.statistics.resampling import Systems, defined
@@ -95,11 +95,18 @@ def united_units(of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
 class TestedRow(Record):
     """The tier of a row, from 1, and the corrected p-value of its difference from the row above, None for the first;
     where the pairs with a baseline alone are tested, that from the baseline, and no tiers.
+
+    `effect_size` is the standardised difference from the row above or the baseline; `wins` are the units that speak for
+    this row, `losses` those against it.
     """
 
     tier: int | None = None
     p_above: float | None = None
     p_baseline: float | None = None
+    effect_size: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
 
 
 class RowTests(Record):
@@ -145,11 +152,16 @@ def row_tests(names: Sequence[str], tables: Sequence[UnitTable], measure: Measur
     adjusted = tested.adjusted()
     if resampling.baseline:
         baseline = pairs[0][0]
-        rows = [TestedRow(p_baseline=adjusted.get(frozenset((baseline, row)))) for row in range(len(tables))]
+        rows = [TestedRow()] * len(tables)
+        for _, row in pairs:
+            p = adjusted[frozenset((baseline, row))]
+            rows[row] = TestedRow(p_baseline=p, **_effect(systems, baseline, row))
     else:
         tier = tiers(range(len(tables)), lambda best, row: adjusted[frozenset((best, row))] <= level)
-        above = [None if row == 0 else adjusted[frozenset((row - 1, row))] for row in range(len(tables))]
-        rows = [TestedRow(tier[row], p) for row, p in enumerate(above)]
+        rows = [TestedRow(tier[0])]
+        for row in range(1, len(tables)):
+            p = adjusted[frozenset((row - 1, row))]
+            rows.append(TestedRow(tier[row], p, **_effect(systems, row - 1, row)))
     row_pairs = []
     for (first, second), p in zip(pairs, tested.p_adjusted[0]):
         difference = float(systems.points[second, 0] - systems.points[first, 0])
@@ -165,6 +177,17 @@ def row_tests(names: Sequence[str], tables: Sequence[UnitTable], measure: Measur
         ),
     )
 
+
+def _effect(systems: Systems, other: int, row: int) -> dict[str, Any]:
+    """Return the size of the difference of a row from another one in fields of `TestedRow`."""
+    numerator, denominator = systems.ratios.numerator[..., 0], systems.ratios.denominator[..., 0]
+    sides = [Ratio(numerator[:, place], denominator[:, place]) for place in (other, row)]
+    effect = effect_of(*sides)
+    return {name: effect.get(name) for name in EFFECT}
+
+
+EFFECT: Final = ("effect_size", "wins", "ties", "losses")
+"""The fields of a row that say how large its difference from another one is."""
 
 # ---- tau-b
 

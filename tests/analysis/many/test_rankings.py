@@ -115,6 +115,11 @@ class TestRowTests:
         two = [_table([1] * 10), _table([1] * 4 + [0] * 6)]
         found = row_tests("AB", two, self.MEASURE, Resampling(2000))
         assert [(each.tier, each.p_above) for each in found.rows] == [(1, None), (2, 2 / 64)]
+        # Six units are lost by one, four are ties: the mean is -.6, the standard deviation the root of 2.4 / 9.
+        assert (found.rows[1].wins, found.rows[1].ties, found.rows[1].losses) == (0, 4, 6)
+        assert found.rows[1].effect_size == pytest.approx(-0.6 / (2.4 / 9) ** 0.5)
+        against = row_tests("AB", two, self.MEASURE, Resampling(2000, baseline="B")).rows
+        assert [(each.wins, each.ties, each.losses) for each in against] == [(6, 4, 0), (None, None, None)]
         assert found.verdict.startswith("A is significantly better than B in SF-ALL-Micro-P: p 0.0312 by the random")
         assert not found.notes
 
