@@ -26,7 +26,7 @@ from cs_score.statistics.families import (
     holm,
     units_with_content,
 )
-from cs_score.statistics.options import Resampling, common_only, copies, governed, never_significant
+from cs_score.statistics.options import Note, Resampling, common_only, copies, governed, never_significant
 from cs_score.statistics.resampling import Systems, defined
 from cs_score.statistics.results import (
     Comparison,
@@ -36,7 +36,7 @@ from cs_score.statistics.results import (
     PairedSystems,
     RankedSystem,
 )
-from cs_score.statistics.units import UnitTable, aligned
+from cs_score.statistics.units import AlignedUnits, UnitTable, aligned
 from cs_score.statistics.verdicts import verdict_of
 
 if TYPE_CHECKING:
@@ -142,25 +142,20 @@ def compare_tables(
         raise UsageError(f"the margin of an equivalence is a number above 0, not {equivalence:g}")
     if len(tables) < 2:
         raise UsageError("a comparison needs at least two systems")
-    of_all = aligned(tables, common=common)
-    names, units = tuple(tables), len(of_all.ids)
+    names = tuple(tables)
     settings = resampling or Resampling(can_grow=True)
     pairs = family_pairs(names, settings)
-    corrected = len(pairs) if settings.correction_in_force == "holm" else 1
-    settings = settings.enough_for(corrected, _MOST_SCORES // (len(names) * len(measures)))
-    systems = Systems(list(of_all.rows.values()), formula, settings, of_all.ids)
-    if len(measures) != systems.points.shape[1]:
-        raise ValueError(f"{len(measures)} names for {systems.points.shape[1]} measures")
-    tested, level = family_tests(systems, pairs, has_signs=has_signs), settings.level
+    of_all = aligned(tables, common=common)
+    systems = _resampled(of_all, measures, formula, settings, pairs=len(pairs))
+    tested = family_tests(systems, pairs, has_signs=has_signs)
     primary = primary or measures[0]
     primary_column = list(measures).index(primary)
-    never = [never_significant(tested.family, units, level) for units in units_with_content(systems)]
+    never = _never_significant(systems, tested)
     compared = []
     for column, measure in enumerate(measures):
         paired = _paired(systems, names, tested, column, equivalence)
-        notes = governed([f"{pair.a} and {pair.b}" for pair in paired if pair.disagrees(level)])
-        if never[column] != never[primary_column]:
-            notes = (*never[column], *notes)
+        # What a measure shares with the primary one is said once, of the whole comparison.
+        own_notes = () if never[column] == never[primary_column] else never[column]
         compared.append(
             MeasureComparison(
                 measure=measure,
@@ -168,25 +163,47 @@ def compare_tables(
                 family=tested.family,
                 systems=_ranked(systems, names, tested, column),
                 pairs=paired,
-                verdict=verdict_of(paired, tested.family, measure, level),
-                notes=notes,
+                verdict=verdict_of(paired, tested.family, measure, settings.level),
+                notes=(*own_notes, *_disagreements(paired, settings.level)),
             )
         )
+    near_copies = copies(groups_of_copies(systems, names, pairs, primary_column))
+    notes = (*never[primary_column], *near_copies, *systems.notes)
+    if common:
+        notes = (common_only(len(of_all.ids), of_all.dropped), *notes)
     return Comparison(
         task="",
         measure=primary,
         systems=names,
-        units=units,
+        units=len(of_all.ids),
         resampling=systems.settings,
-        notes=(
-            *([common_only(units, of_all.dropped)] if common else ()),
-            *never[primary_column],
-            *copies(groups_of_copies(systems, names, pairs, primary_column)),
-            *systems.notes,
-        ),
+        notes=notes,
         dropped=of_all.dropped if common else UNSET,
         measures=tuple(compared),
     )
+
+
+def _resampled(
+    of_all: AlignedUnits, measures: Sequence[str], formula: SumsFormula, settings: Resampling, *, pairs: int
+) -> Systems:
+    """Return the systems with as many resamples as significance needs, where their number may grow."""
+    corrected = pairs if settings.correction_in_force == "holm" else 1
+    settings = settings.enough_for(corrected, _MOST_SCORES // (len(of_all.rows) * len(measures)))
+    systems = Systems(list(of_all.rows.values()), formula, settings, of_all.ids)
+    if len(measures) != systems.points.shape[1]:
+        raise ValueError(f"{len(measures)} names for {systems.points.shape[1]} measures")
+    return systems
+
+
+def _disagreements(pairs: Sequence[PairedSystems], level: float) -> tuple[Note, ...]:
+    """Return a note on the pairs whose interval says otherwise than the corrected test."""
+    return governed([f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(level)])
+
+
+def _never_significant(systems: Systems, tested: FamilyTests) -> list[tuple[Note, ...]]:
+    """Return for each measure a note where no difference could have been significant under it."""
+    level = systems.settings.level
+    return [never_significant(tested.family, units, level) for units in units_with_content(systems)]
 
 
 def _paired(
