@@ -12,16 +12,16 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
 from scipy import stats
 
+from benchmarks.family_worlds import CORRECTIONS, WORLDS, limits, share
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.assessments import Items, estimated, interval_of
-from cs_score.statistics.comparison import FamilyTests, compare_tables, family_tests, holm
+from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import needed_units
@@ -179,61 +179,6 @@ def _ratio(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
     return [divide(sums[0], sums[1])]
 
 
-def _equal_systems(systems: int, seed: int) -> Floats:
-    """Answers of equal systems to 30 questions of different difficulty, right (1) or wrong: (units, systems)."""
-    rng = np.random.default_rng([11, seed])
-    return rng.binomial(1, np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], systems, axis=1)).astype(np.float64)
-
-
-def _family(matrix: Floats, seed: int) -> FamilyTests:
-    """The tests of all pairs of systems by HSD, from 1,000 permutations."""
-    rows = [np.stack([column, np.ones(len(column))], axis=1) for column in matrix.T]
-    systems = Systems(rows, _ratio, Resampling(1000, seed, correction="hsd"))
-    return family_tests(systems, list(combinations(range(len(rows)), 2)))
-
-
-@cache
-def _families(systems: int, sets: int) -> list[tuple[Floats, FamilyTests]]:
-    """The tests of many sets of equal systems by HSD; 1,000 permutations each."""
-    found = []
-    for seed in range(sets):
-        matrix = _equal_systems(systems, seed)
-        found.append((matrix, _family(matrix, seed)))
-    return found
-
-
-def any_rejection(correction: str, systems: int = 8, sets: int = 2000) -> float:
-    """How often any pair of equal systems is called different at 5 %."""
-    rejected = 0
-    for _, tests in _families(systems, sets):
-        p_values = {"hsd": tests.p_adjusted[0], "holm": holm(tests.p[0]), "none": tests.p[0]}[correction]
-        rejected += min(p_values) <= 0.05
-    return rejected / sets
-
-
-def tier_breaks(systems: int = 20, sets: int = 500) -> float:
-    """How often equal systems do not all share a tier."""
-    broken = 0
-    for matrix, tests in _families(systems, sets):
-        best = int(np.argmax(matrix.sum(axis=0)))
-        broken += min(p for p, pair in zip(tests.p_adjusted[0], tests.pairs) if best in pair) <= 0.05
-    return broken / sets
-
-
-def gain_in_power(sets: int = 300) -> float:
-    """The share of pairs with one better system that HSD finds, less that of Holm."""
-    found = {"hsd": 0, "holm": 0}
-    for seed in range(sets):
-        rng = np.random.default_rng([12, seed])
-        quality = np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], 8, axis=1)
-        quality[:, 7] = np.minimum(1, quality[:, 7] + 0.35)
-        matrix = rng.binomial(1, quality).astype(np.float64)
-        tests = _family(matrix, seed)
-        for name, p_values in (("hsd", tests.p_adjusted[0]), ("holm", holm(tests.p[0]))):
-            found[name] += sum(p <= 0.05 for p, pair in zip(p_values, tests.pairs) if 7 in pair)
-    return (found["hsd"] - found["holm"]) / (7 * sets)
-
-
 Coverage: TypeAlias = Literal["score", "difference"]
 World: TypeAlias = Literal["means", "ratios"]
 
@@ -330,15 +275,10 @@ def _coverage_rows() -> Iterator[Simulation]:
 
 SIMULATIONS: Final = (
     *(
-        Simulation("families", f"any rejection, eight equal systems, {name}", low, high, partial(any_rejection, key))
-        for key, name, low, high in (
-            ("hsd", "HSD", 0.0, 0.06),
-            ("holm", "Holm", 0.0, 0.06),
-            ("none", "no correction", 0.3, 1.0),
-        )
+        Simulation("families", f"{world.name}, {name}", *limits(world, correction), partial(share, world, correction))
+        for world in WORLDS
+        for correction, name in CORRECTIONS.items()
     ),
-    Simulation("families", "a tier break among twenty equal systems", 0.0, 0.06, tier_breaks),
-    Simulation("families", "power of HSD less that of Holm, one better system of eight", 0.0, 1.0, gain_in_power),
     *_coverage_rows(),
     Simulation(
         "clusters", "coverage by cluster, 20 of five units", 0.92, 0.96, partial(coverage_of_clusters, by_cluster=True)

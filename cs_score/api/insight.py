@@ -124,8 +124,8 @@ def compare(
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
     `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
     same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
-    `primary` is the measure that decides, the headline one unless given; `correction` (`hsd`, `holm` or `none`) is that
-    of the tests, HSD from six systems on unless given; with `baseline` only the pairs with this system are tested.
+    `primary` is the measure that decides, the headline one unless given; `correction` (`maxt`, `holm`, `hsd` or
+    `none`) is that of the tests, max-T unless given; with `baseline` only the pairs with this system are tested.
     `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of
     each unit.
 

@@ -122,7 +122,7 @@ _SHARED: Final = (
     Option(
         "--correction NAME",
         f"Correction of the tests of all pairs: {', '.join(statistics.CORRECTIONS)}",
-        f"hsd, below {statistics.FEWEST_FOR_HSD} systems holm",
+        statistics.USUAL_CORRECTION,
         statistics.CORRECTIONS,
     ),
     Option("--follow VERSION", f"Edition of the reference whose rules apply: {_EDITIONS}", LATEST.name, [*EDITIONS]),

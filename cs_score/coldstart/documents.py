@@ -163,7 +163,7 @@ class RunScores(Record):
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
     """The scores of runs. With `measures` it has those chosen, else the whole result with the problem report."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     signature: str
     origin: Origin
     measures: tuple[str, ...] | UnsetType = UNSET

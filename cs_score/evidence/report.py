@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
     """The official measures by name, at full precision, with the statistics of each unit where they were asked for."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     measure: str
     signature: str
     origin: Origin

@@ -270,7 +270,7 @@ _WITHOUT_DOMAIN: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
     """What was asserted and omitted, by domain and predicate; nodes by type; lines that were rejected, by reason."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run_id: str
     has_multiple_confidences: bool
     asserted: Mapping[str, Mapping[str, int]] | UnsetType = UNSET

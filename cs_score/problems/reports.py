@@ -29,7 +29,7 @@ class ReportedProblem(Occurrence):
 class ProblemReport(Document, frozen=True, kw_only=True, tag="problems"):
     """Problems with their places, in the order of files, lines and codes."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     task: Literal["coldstart"]
     tool: Literal["cs-score"]
     version: str
@@ -52,7 +52,7 @@ class ProblemCode(Record):
 class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
     """Codes of problems."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     task: Literal["coldstart"]
     codes: tuple[ProblemCode, ...]
 

@@ -200,7 +200,7 @@ class Power(Document, frozen=True, kw_only=True, tag="power"):
     and for twice and four times as many; `notes` say what a reader must know of it.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     alpha: float
     power: float
     test: PlannedTest

@@ -112,12 +112,11 @@ class Equivalence(Record):
 class PairedSystems(Record, kw_only=True):
     """Two systems under one measure: `difference` is the score of `b` minus that of `a`, with its interval.
 
-    `p` is that of randomisation (or of the sign test), `p_adjusted` what the correction of the family makes of it, and
-    `p_bootstrap` that of the paired bootstrap, uncorrected. `wins` are the units that speak for `b`, `ties` those for
-    neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation` is that of
-    the units' differences, `effect_size` the difference over it (0/0 is none), `superiority` the share of units that
-    speak for `b`, those that speak for neither counting half. `equivalence` is None unless it was asked for.
-    `are_right_or_wrong`: each unit is 0 or 1 under either system, and drawn by itself.
+    `p` is that of the test of the family, `p_adjusted` what its correction makes of it. `wins` are the units that speak
+    for `b`, `ties` those for neither, `losses` those for `a`: None where one of the scores is undefined (0/0).
+    `standard_deviation` is that of the units' differences, `effect_size` the difference over it (None for 0/0).
+    `equivalence` is None unless it was asked for. `are_right_or_wrong`: each unit is 0 or 1 under either system, and
+    drawn by itself.
     """
 
     a: str
@@ -127,13 +126,11 @@ class PairedSystems(Record, kw_only=True):
     high: float | None
     p: float
     p_adjusted: float
-    p_bootstrap: float
     wins: int | None
     ties: int | None
     losses: int | None
     standard_deviation: float | None = None
     effect_size: float | None = None
-    superiority: float | None = None
     equivalence: Equivalence | None = None
     are_right_or_wrong: bool = False
     undefined_resamples: int = 0
@@ -155,7 +152,8 @@ class PairedSystems(Record, kw_only=True):
 class MeasureComparison(Record):
     """All systems under one measure from best to worst, and all pairs of the family in the order of the systems.
 
-    A measure that is not the primary one is `exploratory`; `notes` are on the pairs.
+    A measure that is not the primary one is `exploratory`. `verdict` says in a sentence which systems differ; `notes`
+    are on the pairs.
     """
 
     measure: str
@@ -163,6 +161,7 @@ class MeasureComparison(Record):
     family: Family
     systems: tuple[RankedSystem, ...]
     pairs: tuple[PairedSystems, ...]
+    verdict: str = ""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -183,7 +182,7 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     same. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     systems: tuple[str, ...]
     units: int
     resampling: Resampling

@@ -10,9 +10,11 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import difference_limits_in_words, limits_in_words, sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
+from cs_score.statistics.units import counted
+from cs_score.statistics.verdicts import effect_in_words
 from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
@@ -130,7 +132,8 @@ def _equivalence(equivalence: Equivalence | None) -> dict[str, Any]:
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for pair in measure.pairs:
-            about = {"measure": measure.measure, "note": pair.note or None}
+            units = None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}"
+            about = {"measure": measure.measure, "units": units, "note": pair.note or None}
             yield {**asdict(pair), **_equivalence(pair.equivalence), **about}
 
 
@@ -164,18 +167,23 @@ PAIRS: Final = Layout(
         Column("difference", "B - A", Format.GAIN, "the score of B minus that of A"),
         Column("low", "Low", Format.GAIN),
         Column("high", "High", Format.GAIN),
-        Column("p", "p", Format.P, "of the difference, by randomisation"),
-        Column("p_adjusted", "adjusted", Format.P, "corrected for all tests of the family"),
-        Column("p_bootstrap", "p (boot.)", Format.P, "of the difference, by the paired bootstrap"),
+        Column("p", "p", Format.P, "of the difference, of this pair by itself"),
+        Column("p_adjusted", "p adj.", Format.P, "corrected for all tests of the family"),
         Column("p_equivalence", "p (equiv.)", Format.P),
         Column("p_equivalence_adjusted", "Holm", Format.P),
         Column("equivalent", "Equivalent"),
-        Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
-        Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
+        Column(
+            "effect_size", "Effect", Format.GAIN, "the difference over the standard deviation of the units' differences"
+        ),
         Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
         *headed(ties="Ties", losses="Losses", note="Note"),
+        Column("units", "W/T/L", meaning="units that B wins, ties and loses"),
     ),
     _pairs,
+    shown=(
+        *("a", "b", "difference", "low", "high", "p", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"),
+        *("equivalent", "effect_size", "wins", "ties", "losses", "note"),
+    ),
     by="measure",
     most="whole",
     longest=200,
@@ -189,7 +197,9 @@ def _whole(comparison: Comparison) -> Iterator[Row]:
         yield {**own, "kind": "family", **asdict(measure.family), "note": measure.tests}
         yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
         yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
+        yield {**own, "kind": "verdict", "note": measure.verdict}
         yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
+    yield from ({"kind": "explanation", "note": sentence} for sentence in explanation(comparison))
     yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
     for system, signature in comparison.signatures.items():
         yield {"kind": "signature", "name": system, "note": signature}
@@ -200,47 +210,58 @@ WHOLE: Final = Layout(
     "",
     columns(
         *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high"),
-        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
-        *(
-            "effect_size",
-            "superiority",
-            "p_equivalence",
-            "p_equivalence_adjusted",
-            "equivalent",
-            "wins",
-            "ties",
-            "losses",
-        ),
+        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "standard_deviation", "effect_size"),
+        *("p_equivalence", "p_equivalence_adjusted", "equivalent", "wins", "ties", "losses"),
         *("correction", "pairs", "permutations", "clusters", "note"),
     ),
     _whole,
 )
-"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `note` or `signature`."""
+"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation` or
+`signature`.
+"""
 
 
 def explanation(comparison: Comparison) -> tuple[str, ...]:
-    """The sentences that a reader of the tables needs, each unescaped."""
-    resampling, primary = comparison.resampling, comparison.primary
-    confidence = f"{resampling.confidence:g} %"
-    tier = (
-        f"systems that do not differ significantly from the best of the tier (corrected p above {resampling.level:g})."
-    )
-    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
-        tier = "one for all, since no difference could have been significant; it says nothing about the systems."
-    method = "BCa" if resampling.method == "bca" else "percentile"
-    of_differences = "; of B - A the paired t interval of what units contribute" if resampling.differences else ""
+    """Return the sentences that a reader of the tables needs, each unescaped."""
+    settings, primary = comparison.resampling, comparison.primary
+    sentences_of_tables = [
+        f"{len(comparison.systems)} systems on {counted(comparison.units, settings.unit)}.",
+        *_of_limits(comparison),
+        f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.",
+    ]
+    if not settings.baseline:
+        sentences_of_tables.append(_of_tiers(comparison))
     test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
+    sentences_of_tables += [
+        f"p: two-sided, by {test}; adjusted: {primary.tests}.",
+        "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
+        "B, for neither, for A.",
+    ]
+    return (*sentences_of_tables, *_of_equivalence(comparison))
+
+
+def _of_limits(comparison: Comparison) -> list[str]:
+    """Return how the limits of scores and of differences came about."""
+    settings, units = comparison.resampling, comparison.units
+    of_scores = limits_in_words(settings, units)
+    of_differences = difference_limits_in_words(settings, units)
+    lines = [f"Low and High: {of_scores}."]
+    if of_differences != of_scores:
+        lines.append(f"Low and High of B - A: {of_differences}.")
+    if comparison.primary.family.pairs > 1:
+        lines.append(
+            "Limits are those of each system and each pair by itself: they are not corrected for several pairs."
+        )
+    return lines
+
+
+def _of_tiers(comparison: Comparison) -> str:
+    """Return what a tier is."""
+    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
+        return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."
     return (
-        f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
-        f"Low and High: {confidence} {method} bootstrap interval, "
-        f"{resampling.resamples} resamples, seed {resampling.seed}{of_differences}.",
-        f"Ranks: central {confidence} of the ranks over the resamples.",
-        *([] if resampling.baseline else [f"Tier: {tier}"]),
-        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {primary.tests}. Wins, Ties, Losses: units "
-        "that speak for B, for neither, for A.",
-        "Effect: B - A over the standard deviation of the units' differences. Superior: the share of units that speak "
-        "for B, those that speak for neither counting half.",
-        *_of_equivalence(comparison),
+        "Tier: systems that do not differ significantly from the best of the tier (corrected p above "
+        f"{comparison.resampling.level:g}); the first that does opens the next one."
     )
 
 
@@ -267,38 +288,75 @@ _EQUIVALENCE_TESTS: Final = {
 
 
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
-    """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
-    level = comparison.resampling.level
+    """Return what a screen holds: systems by rank, pairs that differ, what to know of them, and the signatures.
+
+    Of systems, pairs and signatures at most `top` are shown.
+    """
     systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
-    pairs = replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p", "p_adjusted"), most="top")
-    differing = replace(
-        pairs,
-        title="%, B minus A, pairs that differ significantly:",
-        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
-    )
     equal = replace(
         PAIRS,
         title="%, tests of equivalence:",
         shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
         most="top",
     )
-    asked = _of_equivalence(comparison)
+    of_equivalence, level = _of_equivalence(comparison), comparison.resampling.level
     lines: list[str] = []
     for measure in comparison.measures:
         lines += text(_titled(systems, measure), top, SCREEN)
-        shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
-        lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
-        lines += wrapped(one_line(f"Tests: {measure.tests}."))
-        lines += text(equal.table([measure]), top, SCREEN) if asked else []
-        lines += [line for sentence in asked for line in wrapped(sentence)]
-        lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
-    first, how, *_ = explanation(comparison)
-    rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."
-    for sentence in (f"{first} {how}", *sentences(comparison.notes), rest):
+        lines += text(_titled(_pairs_on_screen(measure, level), measure), top, SCREEN)
+        about = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *_of_effects(measure, level)]
+        lines += ["", *_wrapped_all([*about, *sentences(measure.notes)])]
+        if of_equivalence:
+            lines += text(equal.table([measure]), top, SCREEN)
+            lines += _wrapped_all(of_equivalence)
+    first, *_ = explanation(comparison)
+    about_all = [" ".join([first, *_of_limits(comparison)])]
+    if not comparison.resampling.baseline:
+        about_all.append(_of_tiers(comparison))
+    about_all += sentences(comparison.notes)
+    about_all.append(
+        "--all shows every measure, system and pair with how each number was found; --format json has all of it."
+    )
+    for sentence in about_all:
         lines += ["", *wrapped(one_line(sentence))]
     common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
-    lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])] if common else []
+    if common:
+        lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])]
     return "\n".join(lines[1:]) + "\n"
+
+
+def _wrapped_all(sentences_of_text: Iterable[str]) -> list[str]:
+    """Return sentences as lines that fit on a screen."""
+    return [line for sentence in sentences_of_text for line in wrapped(one_line(sentence))]
+
+
+def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
+    """Return the table of pairs for a screen: the only one, or those of several that differ significantly."""
+    if len(measure.pairs) == 1:
+        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), most="top")
+    return replace(
+        PAIRS,
+        title="%, B minus A, pairs that differ significantly:",
+        shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
+        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
+        fewest=1,
+        most="top",
+    )
+
+
+def _of_effects(measure: MeasureComparison, level: float) -> list[str]:
+    """Return the effect of a single pair in words, or what the columns of several pairs mean."""
+    if len(measure.pairs) != 1:
+        if all(pair.p_adjusted > level for pair in measure.pairs):
+            return []
+        return [
+            "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties and "
+            "loses."
+        ]
+    (pair,) = measure.pairs
+    if pair.wins is None or pair.ties is None or pair.losses is None:
+        return []
+    return [f"{effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)}."]
 
 
 class _Style(Record):
@@ -318,7 +376,8 @@ class _Style(Record):
             lines += self.heading(measure.title)
             for layout in (SYSTEMS, PAIRS):
                 lines += self.table(_titled(layout, measure))
-            lines += map(self.sentence, (f"Tests: {measure.tests}.", *sentences(measure.notes)))
+            about = (f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *sentences(measure.notes))
+            lines += map(self.sentence, about)
         lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *sentences(comparison.notes)))]
         lines += self.gap if comparison.signatures else ()
         lines += [line for each in comparison.signatures.items() for line in self.signature(*each)]

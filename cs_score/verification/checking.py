@@ -123,7 +123,7 @@ class Baseline(Record):
 class Checked(Document, frozen=True, kw_only=True, tag="check"):
     """All limits of a run, those of a kind in the order of its measures, and what a reader must know of them."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     signature: str
     origin: Origin
     passed: bool
@@ -229,7 +229,8 @@ class Gate(Record):
                 detectable=None if design is None or units < 2 else design.detectable(units, aim),
                 has_differences=design is not None,
             )
-        notes = [note for note in comparison.notes if note.code != "FEW_UNITS"]  # no limits of scores are shown
+        # No limits of scores are shown; that two runs are near-copies is no news in a check.
+        notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
         if units < FEW:
             notes.append(
                 Note("FEW_UNITS", f"{counted(units)} only: on so few a drop has to be large to be significant")

@@ -94,7 +94,7 @@ class Verdict(Record):
 class Verification(Document, frozen=True, kw_only=True, tag="verification"):
     """What became of a recorded result, file by file."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     result: str
     reproduced: bool
     files: tuple[Verdict, ...]

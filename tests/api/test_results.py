@@ -138,7 +138,7 @@ def test_several_runs_another_policy_and_samples(inputs: Inputs) -> None:
         ("[1]", "^the JSON: no JSON object$"),
         ("{}", "^the JSON: no result of cs-score; a result is what -o FILE.json and to_json make$"),
         ('{"kind": "score", "task": "coldstart"}', "^the JSON: schema_version: is None, where this version of cs"),
-        ('{"kind": "score", "task": "coldstart", "schema_version": 4}', "^the JSON: the whole: has no signature$"),
+        ('{"kind": "score", "task": "coldstart", "schema_version": 5}', "^the JSON: the whole: has no signature$"),
     ],
 )
 def test_other_json_is_refused_in_one_line(text: str, said: str) -> None:

@@ -29,7 +29,7 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
     rows = [_mistake(at, text) for at in range(mistakes)]
     return {
         "kind": "analysis",
-        "schema_version": 2,
+        "schema_version": 3,
         "task": "coldstart",
         "measure": MEASURE,
         "run": text,
@@ -207,7 +207,7 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
     interval = {"low": 0.25, "high": 0.75}
     return {
         "kind": "batch",
-        "schema_version": 3,
+        "schema_version": 4,
         "task": "coldstart",
         "measure": MEASURE,
         "unit": "LDC query",

@@ -191,7 +191,7 @@ def test_effects_of_ratios_go_by_what_units_contribute() -> None:
     found = effect_of(x, y)
     assert found["standard_deviation"] == pytest.approx(each.std(ddof=1), rel=1e-12)
     assert found["effect_size"] == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
-    assert found["superiority"] == (np.count_nonzero(each > 1e-9) + np.count_nonzero(abs(each) < 1e-9) / 2) / 60
+    assert (found["wins"], found["ties"]) == (np.count_nonzero(each > 1e-9), np.count_nonzero(abs(each) < 1e-9))
 
 
 def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
@@ -209,9 +209,9 @@ def test_where_there_is_no_number() -> None:
     assert (same.equivalence.p, same.equivalence.equivalent) == (None, False)
     assert same.equivalence.reason == "all units differ alike"
     one = paired(np.array([0.1]), np.array([0.3]))
-    assert (one.standard_deviation, one.effect_size, one.superiority) == (None, None, 1.0)
+    assert (one.standard_deviation, one.effect_size, one.wins) == (None, None, 1)
     nothing = compared({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)})
-    assert nothing.measures[0].pairs[0].superiority is None
+    assert nothing.measures[0].pairs[0].wins is None
 
 
 # ---- Equivalence of right and wrong units

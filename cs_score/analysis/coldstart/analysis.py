@@ -48,7 +48,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     scored.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run: str
     score: float
     scores: Mapping[str, float]

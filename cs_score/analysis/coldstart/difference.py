@@ -120,7 +120,7 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     B are one run under two editions.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     unit: str
     units: Sequence[UnitShare]
     answers: Sequence[AnswerPair]

@@ -97,7 +97,7 @@ class PooledRun(Record):
 class PoolBias(Document, frozen=True, kw_only=True, tag="pool-bias"):
     """All runs in the order given, and tau-b between their scores and their left-out scores (None: all are tied)."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     measure: str
     runs: tuple[PooledRun, ...]
     tau_b: float | None
@@ -365,7 +365,7 @@ class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
     hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     confidence: float
     runs: tuple[SampledRun, ...]
     differences: tuple[SampledDifference, ...]
@@ -591,7 +591,7 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     all runs are tied under one of them.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     measure: str
     resampling: Resampling
     units: int

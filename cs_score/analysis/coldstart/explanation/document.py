@@ -563,7 +563,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     scored, None where it could; `score` is None then.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run: str
     score: float | None
     scores: Mapping[str, float]
