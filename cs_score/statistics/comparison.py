@@ -168,9 +168,8 @@ def compare_tables(
             )
         )
     near_copies = copies(groups_of_copies(systems, names, pairs, primary_column))
-    notes = (*never[primary_column], *near_copies, *systems.notes)
-    if common:
-        notes = (common_only(len(of_all.ids), of_all.dropped), *notes)
+    of_common = (common_only(len(of_all.ids), of_all.dropped),) if common else ()
+    notes = (*of_common, *never[primary_column], *near_copies, *systems.notes)
     return Comparison(
         task="",
         measure=primary,

@@ -256,6 +256,9 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
                  "tau": -1 / 3, "interval": {"low": -1.0, "high": 0.5}}
                 for policy in policies
             ],
-            "first": [{"measure": MEASURE, "policy": policy, "runs": [0, 2], "changes": 0.25} for policy in policies],
+            "first": [
+                {"measure": MEASURE, "policy": policy, "runs": [0, 2], "shares": [0.25, 0.5, 0.25]}
+                for policy in policies
+            ],
         },
     }  # fmt: skip

@@ -142,7 +142,9 @@ def _without_commands(page: bytes) -> bytes:
         (batch() | {"queries": [{"policy": "strict", "unit": "u", "scores": [0.5]}]}, "/queries/0/scores: must"),
         (batch() | {"policies": ["strict"]}, "/leaderboard/3/policy: is no policy of the batch"),
         (batch() | {"stability": {"pairs": [], "first": [
-            {"measure": "m", "policy": "strict", "runs": [3], "changes": None}]}}, "there is no run 3"),
+            {"measure": "m", "policy": "strict", "runs": [3], "shares": [None] * 3}]}}, "there is no run 3"),
+        (batch() | {"stability": {"pairs": [], "first": [
+            {"measure": "m", "policy": "strict", "runs": [], "shares": [1.0]}]}}, "/stability/first/0/shares: must have"),
     ],
     ids=str,
 )  # fmt: skip
