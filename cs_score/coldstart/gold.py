@@ -14,7 +14,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
-from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
+from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
 from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options
@@ -58,7 +58,7 @@ class Gold(Record, eq=False):
     validates: bool = False
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
-    _values: dict[str, ByValue] = field(default_factory=dict)
+    _values: dict[str, JudgementByValue] = field(default_factory=dict)
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -111,7 +111,7 @@ class Gold(Record, eq=False):
             self._queries[query.short_id] = found
         return found
 
-    def values_of(self, base_id: str, links: Links) -> ByValue:
+    def values_of(self, base_id: str, links: Links) -> JudgementByValue:
         if base_id not in self._values:
             self._values[base_id] = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
         return self._values[base_id]
