@@ -89,8 +89,8 @@ class Runs(Scoring):
             listed = line.get("-queries") or ""
             hint = f"; -queries chooses some of them: write {listed} without it" if is_query_file(listed) else ""
             raise UsageError(f"no query file (*.xml) among the files; name queries, assessments and a run{hint}")
-        chosen = line.texts("--run") or line.text("-runids", "").split(":")
-        return runs_of(runs, self.knowledge_bases, chosen if any(chosen) else None), assessments
+        chosen = line.texts("--run") or self.run_ids
+        return runs_of(runs, self.knowledge_bases, chosen or None), assessments
 
     def _the_run(self) -> tuple[OneRun, list[Input]]:
         """The one run, in its last file, and what comes before that: assessments, and its other files."""

@@ -203,38 +203,55 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The classes of one query by name.
+    """The classes of one query by name, and those of other queries that its pool lines name.
 
-    `root` is the full id of the query. `single` says whether the slot below an inner node takes one value.
+    `root` is the full id of the query, `other_roots` those of the other queries. `single` says whether the slot below an inner node takes one value.
     `above` lists a parent before its children. `ground_truth` has the number of classes to be found
     below each inner node, without component `0`.
     """
 
     root: str
     single: dict[str, bool]
+    ldc_of: Mapping[str, str] = field(default_factory=dict)
     above: dict[str, str] = field(default_factory=dict)
     ground_truth: dict[str, int] = field(default_factory=dict)
+    other_roots: dict[str, None] = field(default_factory=dict)
 
     def branch(self) -> ClassTree:
         """Return a copy to which classes can be added without changing this tree."""
-        return ClassTree(self.root, self.single, self.above.copy(), self.ground_truth.copy())
+        return ClassTree(
+            root=self.root,
+            single=self.single,
+            ldc_of=self.ldc_of,
+            above=self.above.copy(),
+            ground_truth=self.ground_truth.copy(),
+            other_roots=self.other_roots.copy(),
+        )
 
     @property
     def inner_nodes(self) -> list[str]:
         """Return the nodes with classes below them, each of which has a row in the tables."""
-        return [name for name in (self.root, *self.above) if name in self.ground_truth]
+        return [name for name in (self.root, *self.other_roots, *self.above) if name in self.ground_truth]
+
+    def is_root(self, name: str) -> bool:
+        """Return whether a node is a query and no class."""
+        return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
         """Return 0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
-        return name.count(":") - self.root.count(":")
+        if name.startswith(self.root):
+            return name.count(":") - self.root.count(":")
+        return name.count(":")
 
     def add(self, name: str) -> None:
-        """Add a class and its missing parents. Raises InputError if the class does not belong to the query."""
+        """Add a class and its missing parents. Raises InputError if it belongs to no query that could be looked up."""
         if name in self.above or name == self.root:
             return
         parent = name.rpartition(":")[0]
         self._check_class(name, parent)
-        if parent != self.root and parent not in self.above:
+        if ":" not in parent and parent != self.root:
+            self.other_roots[parent] = None
+        elif parent != self.root and parent not in self.above:
             self.add(parent)
         self.above[name] = parent
         self.ground_truth.setdefault(parent, 0)
@@ -242,16 +259,22 @@ class ClassTree(Struct):
             self.ground_truth[parent] += 1
 
     def _check_class(self, name: str, parent: str) -> None:
-        """Raise InputError if a class has too many components, belongs to another query, or has no query id."""
+        """Raise InputError if a class has too many components, no query id, or one that no LDC query was split into.
+
+        Without LDC queries nothing looks the id up, and any query may be named.
+        """
         component_count = name.count(":")
         if component_count > DEEPEST:
             raise InputError(f"equivalence class with {component_count} components: {name}", place=f"query {self.root}")
         if ":" in parent or parent == self.root:
             return
-        if parse_query_id(parent):
+        parts = parse_query_id(parent)
+        if parts is None:
+            problem = f'unexpected argument: "{parent}" sent to parse_queryid'
+        elif self.ldc_of and parts.base not in self.ldc_of:
             problem = "queryid undefined in QuerySet->get()"
         else:
-            problem = f'unexpected argument: "{parent}" sent to parse_queryid'
+            return
         raise InputError(
             problem,
             place=f"query {self.root}",
@@ -262,7 +285,13 @@ class ClassTree(Struct):
 
 def is_wrong_bin(name: str, root: str) -> bool:
     """Return whether a node of the tree of `root` collects what belongs to no class (rule ground-truth)."""
-    return name.endswith(":0") or ":0:" in name[len(root) :]
+    components = name.removeprefix(root) if name.startswith(root) else name
+    return components.endswith(":0") or ":0:" in components
+
+
+def tree_name(value_class: str) -> str:
+    """Return the node of a class: colons at the end of its name do not count."""
+    return value_class.rstrip(":")
 
 
 def build_tree(
@@ -273,7 +302,7 @@ def build_tree(
     Wrong answers to a query that no accepted answer leads to are reported and left out. Raises InputError if a correct
     answer is below a class without accepted answer before it, or an inexact one below a class without any (quirk 20).
     """
-    tree = ClassTree(root.full_id, {root.full_id: root.single})
+    tree = ClassTree(root.full_id, {root.full_id: root.single}, links.table.ldc_of)
     accepted_classes: set[str] = set()
     inexact_orphans: list[Assessment] = []
     texts_by_target: Mapping[str, Sequence[str]] | None = None
@@ -294,13 +323,14 @@ def build_tree(
             continue
         accepted_classes.add(name)
         parent = tree.above.get(name, tree.root)
-        if parent == tree.root or parent in accepted_classes:
+        if tree.is_root(parent) or parent in accepted_classes:
             continue
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
-        inexact_orphans.append(assessment)
+        if not is_wrong_bin(parent, tree.root):  # what collects the wrong answers may have an inexact one below it
+            inexact_orphans.append(assessment)
     for assessment in inexact_orphans:
-        if tree.above[assessment.value_class] not in accepted_classes:
+        if tree.above[tree_name(assessment.value_class)] not in accepted_classes:
             raise _missing_parent_error(assessment, "in the pool")
     return tree
 
@@ -308,7 +338,7 @@ def build_tree(
 def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
     """Return the class of an accepted answer, the wrong bin of another, or None where no accepted answer leads."""
     if assessment.is_accepted:
-        return assessment.value_class
+        return tree_name(assessment.value_class)
     if links.is_accepted(assessment.query):
         return f"{links.class_of_query(assessment.query)}:0"
     return None
@@ -364,9 +394,9 @@ def place_responses(
         assessment = assessment_by_index.get(response.index)
         accepting = response.follow_on.accepting
         if assessment is not None and assessment.is_accepted:
-            name = assessment.value_class
+            name = tree_name(assessment.value_class)
         elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
-            name = accepting.value_class
+            name = tree_name(accepting.value_class)
         elif query in wrong_bin_by_query:
             name = wrong_bin_by_query[query]
         else:
@@ -513,7 +543,7 @@ class Counting:
         is_right_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
-            is_right_by_query = None if name == tree.root else is_right_by_class.get(name, {})
+            is_right_by_query = None if tree.is_root(name) else is_right_by_class.get(name, {})
             row = Row()
             for class_name in classes_by_parent.get(name, ()):
                 responses = responses_by_class[class_name]

@@ -255,7 +255,7 @@ class Links(Struct, eq=False):
         found = self.query(query.full_id)
         if found is not None:
             return found
-        parts, slots = parse_query_id(query.full_id), query.slots
+        parts, slots = parse_query_id(query.full_id), query.requested_slots
         is_ldc = parts is not None and not parts.expanded
         return LinkedQuery(query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc)
 

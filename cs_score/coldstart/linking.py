@@ -9,7 +9,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
@@ -33,6 +33,8 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
     """What finds an answer to the query of this full id: columns hold no tabs, so no other answer has the same."""
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
+
+_AnswerOrNone = TypeVar("_AnswerOrNone", Answer, "Answer | None")
 
 NO_NODE: Final = "0"  # the node id of a line that has none
 
@@ -158,9 +160,10 @@ class Loading:
             kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
             if kept is not None:
                 provenance = kept[2]
-            follow_on = (
-                follow_ons.get(target) or below.get(target) or self._new_follow_on(target, query, provenance, number)
-            )
+            follow_on = follow_ons.get(target) or below.get(target)
+            if follow_on is None:
+                follow_on = self._new_follow_on(target, query, provenance, number)
+                kept = _as_entry_point(kept)
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, provenance, len(responses), number, query, text)
@@ -208,7 +211,9 @@ class Loading:
             follow_on = follow_ons.get(target)
             if follow_on is None and (known := self._below.get(target)) is not None:
                 follow_on = follow_ons[target] = known.copy()  # gold's own never changes
-            follow_on = follow_on or self._new_follow_on(target, query, answer[2], number)
+            if follow_on is None:
+                follow_on = self._new_follow_on(target, query, answer[2], number)
+                answer = _as_entry_point(answer)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
             has_class = value_class != "0" and value_class != ""
@@ -376,15 +381,39 @@ class Loading:
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
+def _as_entry_point(answer: _AnswerOrNone) -> _AnswerOrNone:
+    """Return the answer of the line that creates a follow-on query, whose entry point its provenance becomes.
+
+    A provenance without a span is changed by that, so that no other line has the same answer.
+    """
+    if answer is None or answer[2]:
+        return answer
+    relation, value, _ = answer
+    return relation, value, tab_files.NO_SPAN
+
+
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
 def members(given: Input) -> list[Input]:
-    if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
-        folder = os.fspath(given)
-        names = [name for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
-        return [file_in_folder(f"{folder}/{name}") for name in names]
-    return [given]
+    """Return the run and assessment files of a folder by name, whatever its letter case; anything else is itself.
+
+    Hidden files, whose names begin with a dot, do not count.
+    """
+    if not isinstance(given, (str, os.PathLike)) or not os.path.isdir(given):
+        return [given]
+    folder = os.fspath(given)
+    names = []
+    for name in os.listdir(folder):
+        if plain_name(name).endswith(RUN_SUFFIX) and not name.startswith("."):
+            names.append(name)
+    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+
+
+def _order_in_folder(name: str) -> tuple[bytes, bytes]:
+    """Return the sort key of a file: its name in lower case, where only ASCII letters have two cases."""
+    written = os.fsencode(name)
+    return written.lower(), written
 
 
 _NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"

@@ -20,7 +20,7 @@ from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment, left_sum
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures import registry as measure
@@ -142,7 +142,11 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoin
     """Each LDC query that has rows, by full id, with those of its entry points."""
     rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
-        rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
+        query_id = row.name.partition(":")[0]
+        short_id = query_id.rpartition("_")[2]
+        if short_id not in queries.ldc_of and (parts := parse_query_id(query_id)) is not None:
+            short_id = parts.base  # a row of a follow-on query belongs to the query that it starts from
+        rows_of[short_id].append(row)
     found: list[tuple[str, EntryPoints]] = []
     for ldc_id in dict.fromkeys(queries.ldc_of.values()):
         query = queries.by_id[ldc_id]

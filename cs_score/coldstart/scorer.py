@@ -23,7 +23,8 @@ from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, units_
 from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, origin_of
+from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
+from cs_score.coldstart.queries import parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking
 from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
@@ -47,7 +48,7 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
             f"{len(run_ids)} runs are scored in one invocation ({some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
-        if run.gold.options.samples is not None:
+        if not is_nothing(run.gold.options.samples):
             yield (
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
@@ -179,6 +180,8 @@ class Combining:
         gold, table = self._gold, self._gold.table
         unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
         sf = tables.averaged_table(rows)
+        if unit_of:
+            unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
         run = RunResult(run_id, tables.projected(sf, table), tuple(units), unit_of=unit_of)
         yield run
         if not unit_of or (table.ldc_of and not sf.rows):
@@ -193,7 +196,7 @@ class Combining:
             first = next((line.run_id for line in self._run.links.responses), run_id)
             run = replace(run, average_precision=tables.averaged_rankings(first, ordered, table, rankings))
             yield run
-        if self.options.samples is not None:
+        if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
 
     def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
@@ -235,7 +238,8 @@ def score_runs(
     runs: list[RunResult] = []
     try:
         has_lines = run.links.responses or run.gold.links.assessments
-        if run.layouts and not has_lines:  # files of size zero are only warned of
+        has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
+        if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
             problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
             raise InputError(problem, remedy="the problems reported say why")
         if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
@@ -295,9 +299,13 @@ def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
         responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as stop:
         return QueryResult(query, problems=gold.problems, uncounted=stop)
-    most_hops = unit.hop_limits[query.short_id]
     tallies = []
     for tally in counting.tally(tree, responses_by_class):
+        row_query_id = tally.name.partition(":")[0]
+        most_hops = unit.hop_limits[query.short_id]
+        if row_query_id != query.full_id:  # classes of other queries have rows there; where these are not chosen, hop 0
+            parts = parse_query_id(row_query_id)
+            most_hops = 0 if parts is None else unit.hop_limits.get(parts.base, 0)
         if tree.depth(tally.name) <= most_hops:
             tallies.append(tally)
     return QueryResult(query, tuple(tallies), problems=gold.problems)
@@ -312,12 +320,15 @@ def _rank(
     ranker = Ranker(gold.classes, matched, labels, most)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
-        if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
+        if ranking.exceeds_ground_truth:  # the run names more than there is to be found, which the task does not allow
             return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
     if not gold.classes.edition.ranks_all_levels:
-        hops = range(1, unit.hop_limits[query.short_id] + 1)
-        kept_levels = {"0", tables.ALL_LEVELS, *map(str, hops)}
-        rankings = [ranking for ranking in rankings if ranking.level in kept_levels]
+        most_hops = unit.hop_limits[query.short_id]
+        rankings = [
+            ranking
+            for ranking in rankings
+            if ranking.level in ("0", tables.ALL_LEVELS) or int(ranking.level) <= most_hops
+        ]
     return replace(counted, rankings=tuple(rankings))
 
 
