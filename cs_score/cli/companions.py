@@ -257,6 +257,8 @@ def validate_run(line: Line, session: Session) -> int:
     checked = session.checked([line.words[1]], depth=line.text("-depth", ""))
     validated = checked.validated()
     session.remark(*validated.remarks)
+    if (remark := checked.remark_on_node_ids()) is not None:
+        session.remark(remark)
     if dropped := validated.dropped:
         session.remark(
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "

@@ -277,7 +277,7 @@ def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterab
 
     prepared = prepared_files(
         files, gold.table, gold.options.justifications, validate=gold.validates, known=[*knowledge_bases],
-        folders_are_runs=True, new_log=type(problems), met=account,
+        folders_are_runs=True, alone=gold.alone, new_log=type(problems), met=account,
     )  # fmt: skip
     return load_prepared(gold, prepared, problems=problems)
 

@@ -205,9 +205,10 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 class ClassTree(Struct):
     """The classes of one query by name, and those of other queries that its pool lines name.
 
-    `root` is the full id of the query, `other_roots` those of the other queries. `single` says whether the slot below an inner node takes one value.
-    `above` lists a parent before its children. `ground_truth` has the number of classes to be found
-    below each inner node, without component `0`.
+    `root` is the full id of the query, `other_roots` those of the other queries, which must be among the expanded ones
+    of `ldc_of` if there are any. `single` says whether the slot below an inner node takes one value. `above` lists a
+    parent before its children. `ground_truth` has the number of classes to be found below each inner node, without
+    component `0`.
     """
 
     root: str

@@ -316,12 +316,12 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
 class Options(Record):
     """Options of a Cold Start scoring, with the reference scorer's defaults.
 
-    `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. An empty text or
-    `0` for `expand` or `samples` asks for the files that these switches bring, and for nothing in them. `queries`: a file
+    `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
     or a colon-separated list naming the queries to score, `runids` the runs in this order, None for all. `samples`: a
     bootstrap resample file; `metrics`: those of P, R and F that resamples have values of, since the reference resamples
-    what its tables show. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of
-    pools that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
+    what its tables show. An empty text or `0` for `expand` or `samples` asks for the files that these bring, and for
+    nothing in them. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools
+    that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
     """
 
     discipline: str = "ASSESSED"

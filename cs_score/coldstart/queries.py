@@ -15,6 +15,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Final, NamedTuple
 
@@ -209,7 +210,7 @@ class Query(Record):
         return self.slots[hop] if hop < len(self.slots) else None
 
 
-class QuerySet(Record):
+class QuerySet(Record, dict=True):
     """The query table: every query by short id, and that of the LDC query that a slot-filling query was made from."""
 
     by_id: Mapping[str, Query]
@@ -222,9 +223,17 @@ class QuerySet(Record):
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
-        """Whether a query of that id would be made from an entry point, if queries were expanded, as they are not."""
-        points = ((point, query.slots) for query in self.by_id.values() for point in query.entry_points)
-        return not self.was_expanded and any(point.query_id(slots) == short_id for point, slots in points)
+        """Return whether queries were not expanded, and expanding them would make one of that id."""
+        return not self.was_expanded and short_id in self._ids_of_entry_points
+
+    @cached_property
+    def _ids_of_entry_points(self) -> frozenset[str]:
+        """The ids of the queries that would be made from entry points; made once, since every wrong line asks."""
+        ids: set[str] = set()
+        for query in self.by_id.values():
+            for point in query.entry_points:
+                ids.add(point.query_id(query.slots))
+        return frozenset(ids)
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
