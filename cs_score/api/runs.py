@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from msgspec import UNSET
-
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
@@ -29,7 +27,6 @@ from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import AS_GIVEN, LATEST, Justifications, Options, Policy, as_list
-from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -136,20 +133,6 @@ class RunResult(AnyResult[Lines]):
     def units(self) -> tuple[str, ...]:
         """The ids of the units that resampling draws: LDC queries, or SF queries where none are known."""
         return tuple(dict.fromkeys(row["id"] for row in self.rows("units")))
-
-    @property
-    def reference_range(self) -> Mapping[str, Range] | None:
-        """What the reference could print of measures where the order of its hash tables decides: `low` and `high`.
-
-        Our own score lies between them. None where there are too many outcomes to be worked out. Raises UsageError
-        where the files held no run or several.
-        """
-        _ = self.run_id
-        if self._source is None:
-            ranges = self._document.runs[0].reference_range
-            return {} if ranges is UNSET else ranges
-        result = self._source.scores_only
-        return reference_range(result.runs[0], result.options.edition)
 
     @property
     def policy(self) -> Policy:

@@ -209,11 +209,11 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
 
 
 @contextlib.contextmanager
-def lines_of(given: Input) -> Iterator[Iterator[str]]:
-    """The lines of a file as it is stored, each with its line feed. Raises InputError also while they are read."""
+def lines_of(given: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+    """Yield the lines of a file as it is stored, with their line feeds. Raises InputError also while they are read."""
     with open_source(given, decompress=False) as source:
         try:
-            yield io.TextIOWrapper(source.binary, "utf-8", newline="\n")
+            yield io.TextIOWrapper(source.binary, encoding, newline="\n")
         except UnicodeDecodeError:
             raise InputError("not UTF-8", file=source.name) from None
 

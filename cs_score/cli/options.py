@@ -29,6 +29,7 @@ from cs_score.coldstart.options import (
     Options,
     Policy,
     edition_of,
+    is_nothing,
     listed,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
@@ -327,12 +328,18 @@ class Scoring:
             expand=line.get("-expand"),
             justifications=Justifications.parse(line.text("-justifications", self.defaults["-justifications"])),
             queries=line.get("-queries"),
-            runids=listed(line.text("-runids", "")) or None,
+            runids=self.run_ids,
             samples=line.get("-samples"),
             metrics=resampled_metrics(self.layout.fields),
             follow=line.text("--follow", LATEST.name),
             mention_types=line.text("--mention-types", AS_GIVEN),
         )
+
+    @property
+    def run_ids(self) -> tuple[str, ...] | None:
+        """The runs that -runids names, None for all."""
+        run_ids = self.line.get("-runids")
+        return None if run_ids is None or is_nothing(run_ids) else listed(run_ids)
 
     @property
     def layout(self) -> Layout:

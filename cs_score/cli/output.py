@@ -100,6 +100,11 @@ class Destination(Record):
 
     text: str
 
+    @classmethod
+    def of_report(cls, text: str) -> Destination:
+        """Return the destination that -error_file names; an empty text and `0` are standard error."""
+        return cls("stderr" if text in ("", "0") else text)
+
     @property
     def stream(self) -> str | None:
         """`stdout` or `stderr`, or None for a path."""

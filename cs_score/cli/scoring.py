@@ -28,6 +28,7 @@ from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
@@ -74,7 +75,7 @@ class Call(Runs):
             planned += reports.OPTION.outputs(line.get("--problems"))
         named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
         self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
-        has_samples = self.options.samples is not None
+        has_samples = not is_nothing(self.options.samples)
         self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
         self._parts, self.jobs = (whole_number(line, name, MOST_PARTS) for name in ("--parts", "--jobs"))
@@ -182,7 +183,7 @@ class PredictionsScored(Record):
 
 def _bare_call(line: Line) -> Call:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
-    output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
+    output, errors = Destination(line.text("-output_file")), Destination.of_report(line.text("-error_file"))
     if output.stream is None and (reason := storage.why_not_writable(f"{output.text}.debug")) is not None:
         raise OutputError(
             f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "

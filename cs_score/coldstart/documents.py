@@ -14,7 +14,6 @@ from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, pre_policy_category, without
-from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
@@ -140,17 +139,15 @@ class FoundProblem(Record):
 class RunScores(Record):
     """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
 
-    `origin` is that of a run which was scored by itself beside others. `reference_range` has the measures that the
-    reference could print differently, by the order of its hash tables, as our own value is one of those between; None
-    where its outcomes are too many to be worked out. `units` are the statistics that averages are made of, `queries`
-    has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
+    `origin` is that of a run which was scored by itself beside others. `units` are the statistics that averages
+    are made of, `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that
+    exist.
     """
 
     run_id: str
     signature: str
     scores: Mapping[str, Real]
     origin: Origin | UnsetType = UNSET
-    reference_range: Mapping[str, Range] | UnsetType | None = UNSET
     units: Units | UnsetType = UNSET
     queries: Mapping[str, str] | UnsetType = UNSET
     tables: Mapping[str, ScoreTable] | UnsetType = UNSET
@@ -232,10 +229,7 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
     for run in scores.runs:
         shown = {name: run.scores[name] for name in measures if name in run.scores}
         signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
-        ranges = run.reference_range
-        if ranges:
-            ranges = {name: each for name, each in ranges.items() if name in shown} or UNSET
-        one = RunScores(run.run_id, str(signature), shown, origin=run.origin, reference_range=ranges)
+        one = RunScores(run.run_id, str(signature), shown, origin=run.origin)
         if run.intervals:
             limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
             one = replace(one, intervals=replace(run.intervals, scores=limits))
@@ -255,9 +249,8 @@ def _run_scores(
         "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
         "responses": lambda: tuple(_responses(run)),
     }
-    found, signature = reference_range(run, result.options.edition), str(result.signature(run))
-    ranges = UNSET if found == {} else found
-    whole = RunScores(run.run_id, signature, run.scores, run.origin or UNSET, ranges, intervals=intervals)
+    signature = str(result.signature(run))
+    whole = RunScores(run.run_id, signature, run.scores, run.origin or UNSET, intervals=intervals)
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
 
 
@@ -279,7 +272,9 @@ def _ranked(found: AveragePrecision) -> Ranked:
 
     rankings = []
     for one in found.rankings:
-        nodes = (RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first.number) for of in one.nodes)
+        nodes = (
+            RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first_line.number) for of in one.nodes
+        )
         rankings.append(Ranking(one.query, one.level, one.score, one.ground_truth, one.classes, tuple(nodes)))
     tables = {name: ApTable(shown(table.rows), shown(table.macro)) for name, table in found.variants}
     return Ranked(found.run_id, tables, tuple(rankings))
@@ -323,17 +318,6 @@ def _headings(scores: Scores) -> list[str]:
     return headings
 
 
-def reference_remarks(scores: Scores) -> Iterator[str]:
-    """What the reference may also print of the chosen measures, in four decimals."""
-    for run, heading in zip(scores.runs, _headings(scores)):
-        of_run = f" of {cell(heading, _LONGEST_RUN_ID)}" if len(scores.runs) > 1 else ""
-        if run.reference_range is None:
-            yield f"may print other values{of_run}; its hash tables have too many orders to work them out"
-        for measure, each in (run.reference_range or {}).items():
-            if each.is_seen:
-                yield f"may print {each} for {measure}{of_run}, by hash order"
-
-
 def scores_text(scores: Scores) -> str:
     """A line for each chosen measure, a column for each run, as many side by side as a screen holds; the signatures."""
     measures = scores.measures or ()
@@ -350,8 +334,6 @@ def scores_text(scores: Scores) -> str:
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
         lines += wrapped(why, " " * 11)
-    for remark in reference_remarks(scores):
-        lines += wrapped(f"reference  {remark}", " " * 11)
     for text in _explanations(scores):
         lines += wrapped(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
@@ -373,8 +355,7 @@ def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
 
 def single_score(scores: Scores, measure: str) -> list[str]:
     """Return one score of one run, then, for standard error, what must be said of it."""
-    remarks = [f"the reference {remark}" for remark in reference_remarks(scores)]
-    return [shown(scores.runs[0], measure), *_explanations(scores), *remarks]
+    return [shown(scores.runs[0], measure), *_explanations(scores)]
 
 
 def _matrix(scores: Scores) -> Table:
@@ -389,13 +370,13 @@ def _matrix(scores: Scores) -> Table:
 
 
 def scores_markdown(scores: Scores) -> str:
-    below = [f"- {escape_markdown(text)}" for text in (*_explanations(scores), *reference_remarks(scores))]
+    below = [f"- {escape_markdown(text)}" for text in _explanations(scores)]
     below += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
 
 
 def scores_latex(scores: Scores) -> str:
-    above = (f"% {one_line(text)}" for text in (*reference_remarks(scores), *(run.signature for run in scores.runs)))
+    above = [f"% {one_line(run.signature)}" for run in scores.runs]
     below = [escape_latex(text) for text in _explanations(scores)]
     if below:
         below.insert(0, "")

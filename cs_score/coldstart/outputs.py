@@ -18,7 +18,7 @@ from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
-from cs_score.coldstart.options import LATEST, Edition, Options
+from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
@@ -328,13 +328,19 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     scores = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
         cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
-        scores.append(f"{sample.number:6d}{cells} #{run_id}\n")
+        scores.append(f"{_whole(sample.number):6d}{cells} #{run_id}\n")
     yield "samplescores", scores
     lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for each in bootstrap.limits:
         score = "     -" if each.score is None else each.score
         lines.append(" ".join((each.value, *each.low.values(), each.mean, score, *each.high.values())) + "\n")
     yield "confidence", lines
+
+
+def _whole(number: float) -> int:
+    """Return a number as C prints it as an integer of 64 bits."""
+    most = (1 << 63) - 1
+    return int(max(-most - 1, min(number, most)))
 
 
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
@@ -352,7 +358,7 @@ def params_of(
     limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
     sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))
     words = ("cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest)))
-    return params_text(words, folder, texts, options.samples is not None)
+    return params_text(words, folder, texts, not is_nothing(options.samples))
 
 
 class Output(Record):

@@ -24,8 +24,8 @@ from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import Alternatives, DebugText, Result, ScoreRow, ranked_rows, tallies_of
-from cs_score.coldstart.scorer import Combining, alternatives_of, rankings_of, score_rows
+from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
+from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -156,7 +156,6 @@ class _PartScore(Record):
     has_met: bool
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ScoreRow]
-    alternatives: Alternatives
     problems: ProblemLog
 
 
@@ -185,10 +184,9 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
         lines, has_met = sum(score.lines for score in scores), any(score.has_met for score in scores)
         combining.remark_on_matches(run_id, lines, has_met)
-        alternatives = Alternatives.joined(score.alternatives for score in scores)
         rows = chain.from_iterable(score.rows for score in scores)
         ap_rows = chain.from_iterable(score.ap_rows for score in scores)
-        *_, run = combining.stages(run_id, rows, alternatives, ap_rows=ap_rows)
+        *_, run = combining.stages(run_id, rows, ap_rows=ap_rows)
         texts = DebugText(*zip(*map(task.texts_of, range(len(scores)))))
         return combining.result([replace(run, debug_text=texts)])
     except (NeedsWholeError, InputError):
@@ -247,7 +245,7 @@ def _score_part(task: _Task, part: int) -> _PartScore:
             write_whole(path, encoded(text))
     return _PartScore(
         run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
-        ranked_rows(rankings), alternatives_of(units), gold.problems,
+        ranked_rows(rankings), gold.problems,
     )  # fmt: skip
 
 

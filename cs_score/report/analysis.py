@@ -84,10 +84,6 @@ class AnalysisPage(PageMaker):
             rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
         headings = headings if len(hops) > 1 else {"all": "Score"}
         blocks += table_of("measures", "Every score", rows.values(), None, "measure", **headings)
-        ranges = getattr(document, "reference_range", None) or {}
-        seen = [{"measure": name, "low": each.low, "high": each.high} for name, each in ranges.items() if each.is_seen]
-        title = "What the reference could also have printed, by hash order"
-        blocks += table_of("reference-range", title, seen, None, measure="Measure", low="Lowest", high="Highest")
         return Section("scores", "Scores", blocks)
 
     def scenario_facts(self) -> Facts:

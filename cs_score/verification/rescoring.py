@@ -131,7 +131,7 @@ def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file
     def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
         known = [file for file in files if _is_knowledge_base(file)]
         limits = gold.options.justifications
-        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
+        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known, alone=gold.alone)
         return load_prepared(gold, prepared, problems=problems)
 
     def loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:

@@ -10,13 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeAlias
 
-from msgspec import UNSET, UnsetType
-
 from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import SCREEN, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
-from cs_score.coldstart.reference_range import Range
 from cs_score.tables.layout import Layout, columns
 
 _ON: Final = "    "
@@ -558,8 +555,7 @@ class Overview(Record):
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
-    `overview` is the run as a whole, where nothing else was asked for; `reference_range` is then what the reference
-    could print of the measure, where the order of its hash tables decides. `fatal` is why the run could not be
+    `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be
     scored, None where it could; `score` is None then.
     """
 
@@ -569,7 +565,6 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     scores: Mapping[str, float]
     fatal: str | None
     overview: Overview | None
-    reference_range: Range | UnsetType = UNSET
     lines: tuple[LineExplanation, ...]
     queries: tuple[QueryExplanation, ...]
     classes: tuple[ClassExplanation, ...]
@@ -586,8 +581,6 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [f"{run} cannot be scored", self.fatal]
         if self.overview is not None:
             yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
-        if self.reference_range and self.reference_range.is_seen:
-            yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
         for of_kind in (self.lines, self.queries, self.classes, self.nodes):
             yield from of_kind
 
