@@ -237,7 +237,7 @@ _MADE_OF_SVG: Final = ("pdf", "png")
 
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
-    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"\w+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
+    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"[\w-]+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
     "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
     "svg": rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"',
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
-from cs_score.base.errors import InputError, nearest
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Origin
@@ -106,7 +108,11 @@ class Mode(ABC):
     description and what holds where nothing else is asked for, `fixed` is what nobody chooses, but numbers depend on.
     `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
-    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is.
+    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. Without `needs_gold` gold may
+    be None.
+
+    `chosen` are the options in force, a record of the class `options`: the usual ones, unless `with_options` has made
+    the mode.
     """
 
     name: ClassVar[str]
@@ -122,9 +128,22 @@ class Mode(ABC):
     has_lines: ClassVar[bool] = False
     shares_predictions: ClassVar[bool] = False
     takes_long: ClassVar[bool] = False
+    needs_gold: ClassVar[bool] = True
 
     def __init__(self) -> None:
         enter(self.name, self.measures)
+        self.chosen: Any = self.options()
+
+    def with_options(self, options: Mapping[str, Any]) -> Self:
+        """Return the mode with these options in force for every hook. Raises UsageError for options that cannot be."""
+        return self._with(chosen=self.options(**options))
+
+    def _with(self, **attributes: Any) -> Self:
+        """Return a copy that has other attributes; what is derived from these is made anew."""
+        mode = copy.copy(self)
+        mode.__dict__.pop("measures", None)
+        mode.__dict__.update(attributes)
+        return mode
 
     # ---- Its numbers
 
@@ -154,17 +173,31 @@ class Mode(ABC):
         """The scores in the shape in which the official evaluator gives them."""
         return dict(scores)
 
-    def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
-        """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
+    def origin(
+        self, options: Mapping[str, object], gold: InputDigest | None, run: InputDigest, measure: str | None = None
+    ) -> Origin:
+        """What scores of predictions against gold were computed from; the signature shows what is not as usual.
+
+        `measure` is the headline one, None for that of the registry.
+        """
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        shown = (f"{name}={str(value).lower()}" for name, value in chosen.items() if usual.get(name) != value)
-        return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
+        settings = [self.name]
+        for name, value in chosen.items():
+            if usual.get(name) != value:
+                settings.append(f"{name}={value if isinstance(value, str) else str(value).lower()}")
+        inputs = (run,) if gold is None else (gold, run)
+        return Origin(self.name, chosen, inputs, tuple(settings), measure or headline(self.name)[0])
 
     # ---- Scoring
 
-    def read_gold(self, gold: Input | object) -> Gold:
-        """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    def read_gold(self, gold: Input | object) -> Gold | None:
+        """Read gold once, to score many predictions against it. Raises InputError for what is no gold.
+
+        None where there is none, and the mode needs none.
+        """
+        if gold is None and not self.needs_gold:
+            return None
         return read(gold, "gold", self.gold, has_lines=self.has_lines)
 
     @paused_collector()
@@ -174,24 +207,96 @@ class Mode(ABC):
         """Score predictions against gold (or what is read of it); each is a path, an open file, or JSON values.
 
         `options` are fields of the mode's record. Raises InputError for what cannot be scored, UsageError for options
-        that are impossible.
+        that are impossible, and for a file that holds several systems.
         """
-        chosen: Any = self.options(**options)
-        known = gold if isinstance(gold, Gold) else self.read_gold(gold)
-        given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
-        paired, notices = self.paired(known, given, chosen)
-        units = [Unit(*each, files=(known.name, given.name)) for each in paired]
-        ids = tuple(text_of(unit.id) for unit in units)
-        table = UnitTable(ids, self.columns, self.rows_of(units, progress))
+        files = self._read(gold, predictions, options)
+        if len(files.systems) != 1:
+            names = ", ".join(one_line(name, 40) for name in files.systems)
+            raise UsageError(f"{files.predictions.name} has {len(files.systems)} runs ({names}): choose one, --run ID")
+        return files.mode.result_of(files, files.systems[0], progress)
+
+    @paused_collector()
+    def score_each(
+        self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
+    ) -> dict[str, Result]:
+        """Score each system of a file of predictions by itself, as `score` does; the results are by its name."""
+        files = self._read(gold, predictions, options)
+        return {system: files.mode.result_of(files, system, progress) for system in files.systems}
+
+    def _read(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
+        """Read both files under these options. `gold` may be read already."""
+        mode = self.with_options(options)
+        mode.check_packages()  # before any reading: what is not installed is said at once
+        known = gold if isinstance(gold, Gold) else mode.read_gold(gold)
+        mode.has_gold = known is not None
+        given = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
+        return FilesRead(mode, known, given, mode.systems(given))
+
+    def check_packages(self) -> None:  # noqa: B027  # most modes need no further package
+        """Raise MissingExtraError where a package that scoring needs is not installed."""
+
+    def result_of(self, files: FilesRead, system: str, progress: Progress) -> Result:
+        """Return the result of a system of the files. Raises InputError for what cannot be scored."""
+        known, given = files.gold, files.predictions
+        mode = self.for_system(system, files.systems)
+        paired, notices = mode.paired(known, given, mode.chosen)
+        names = ("" if known is None else known.name, given.name)
+        units = [Unit(*each, files=names) for each in paired]
+        ids = tuple([text_of(unit.id) for unit in units])
+        table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
+        undefined = mode.undefined(units, table)
+        mode = mode.without(undefined)
+        digest = None if known is None else known.digest
         return Result(
-            mode=self,
+            mode=mode,
             units=units,
             table=table,
-            scores=self.scores(table.sums()),
-            origin=self.origin(asdict(chosen), known.digest, given.digest),
-            read=self.contents(known.content, given.content, table),
+            scores=mode.scores(table.sums()),
+            origin=mode.origin(asdict(mode.chosen), digest, given.digest, mode.headline_of(units, table)),
+            read=mode.contents(None if known is None else known.content, given.content, table),
             notices=tuple(notices),
+            undefined=undefined,
+            head=tuple(mode.head(units, table)),
+            system=system,
         )
+
+    # ---- What only some modes have: several systems in a file, measures without a value, a headline of the data
+
+    has_gold: bool = True
+    """Whether predictions are read beside gold."""
+
+    def systems(self, predictions: Gold) -> Sequence[str]:
+        """Return the names of the systems that a file of predictions holds; an empty one where it does not name them.
+
+        Raises InputError where the options choose one that it does not hold.
+        """
+        return ("",)
+
+    def for_system(self, system: str, systems: Sequence[str]) -> Self:
+        """Return the mode that scores one of the systems of a file."""
+        return self
+
+    def undefined(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
+        """Return the measures that have no value for these units, each with the reason."""
+        return {}
+
+    def without(self, measures: Collection[str]) -> Self:
+        """Return the mode without the last of its measures. Raises ValueError where these are others."""
+        if not measures:
+            return self
+        rows = [row for row in self.rows if not set(row.measures) & set(measures)]
+        mode = self._with(rows=tuple(rows))
+        if mode.measures != self.measures[: len(mode.measures)]:
+            raise ValueError("only the last rows of the report can be without a value")
+        return mode
+
+    def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
+        """Return the measure that people are shown first."""
+        return headline(self.name)[0]
+
+    def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what every text says first about what was scored, a sentence each."""
+        return ()
 
     @abstractmethod
     def gold(self, source: Source) -> Any:
@@ -206,7 +311,7 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(self, gold: Any, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
@@ -266,11 +371,22 @@ class Mode(ABC):
         return ()
 
 
+class FilesRead(NamedTuple):
+    """Gold, None where there is none, and predictions as a mode has read them, with the systems that these hold."""
+
+    mode: Mode
+    gold: Gold | None
+    predictions: Gold
+    systems: Sequence[str]
+
+
 class Result(Record):
     """The scores of one run, what they were computed from, and why each unit counted as it did.
 
     `table` holds the statistics of each of the `units`, `scores` the official measures (each 0..1), `origin` identifies
     the computation, `read` says what gold and predictions held and `notices` what the user should know about it.
+    `undefined` has the measures that have no value, with the reasons; they are not in `scores`. `head` is what texts
+    say first; `system` is the name of the system where the file holds several.
     """
 
     mode: Mode
@@ -280,12 +396,14 @@ class Result(Record):
     origin: Origin
     read: tuple[Contents, Contents]
     notices: tuple[str, ...]
+    undefined: Mapping[str, str] = {}
+    head: tuple[str, ...] = ()
+    system: str = ""
 
     @property
     def names(self) -> tuple[str, str]:
-        """What messages call gold and predictions."""
-        gold, predictions = self.origin.inputs
-        return gold.name, predictions.name
+        """What messages call gold and predictions; both are the one file where there is no gold."""
+        return self.origin.inputs[0].name, self.origin.inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
         """The positions of the units called `unit_id`: several where gold repeats the id.

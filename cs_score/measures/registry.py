@@ -185,6 +185,7 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
     "claims": (*_official(("abstract_", "sentence_"), "precision recall f1"), Measure("label_accuracy")),
     "r4c": _official(("e_", "r_", "er_"), "prec recall f1"),
     "hotpotqa": _official(("", "sp_", "joint_"), "em f1 prec recall"),
+    "pool": (*_official(("micro-", "macro-"), "p r f1"), Measure("coverage"), Measure("ap")),
 }
 """The measures of each mode over all hops, in the order in which tables show them."""
 
@@ -197,6 +198,7 @@ _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     "claims": ("abstract_f1", "sentence_f1", "label_accuracy"),
     "r4c": ("e_f1", "r_f1", "er_f1"),
     "hotpotqa": ("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1"),
+    "pool": ("micro-f1", "micro-p", "micro-r", "macro-f1", "ap"),
 }
 
 _USUAL_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"

@@ -20,6 +20,7 @@ TASKS: Final[dict[str, str]] = {
     "claims": "cs_score.evidence.claims:MODE",
     "r4c": "cs_score.evidence.r4c:MODE",
     "hotpotqa": "cs_score.evidence.hotpotqa:MODE",
+    "pool": "cs_score.judged.pool:MODE",
 }
 """Tasks by name, each as `module:value`, which is imported when it is asked for; of a task of evidence the mode."""
 
