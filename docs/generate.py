@@ -176,6 +176,7 @@ SOURCES: Final = {
     "claims": "claim verification with documents, evidence sentences and verdicts",
     "r4c": "R4C, official evaluator",
     "hotpotqa": "HotpotQA, official evaluator",
+    "pool": "judged answers in anybody's tables, counted as Cold Start counts one hop",
 }
 STATISTICS: Final = {
     "P": "right / (submitted - ignored)",
@@ -183,6 +184,12 @@ STATISTICS: Final = {
     "F1": "2 right / (submitted - ignored + ground truth)",
 }
 FORMULAS: Final = {
+    "pool": {
+        "micro-p": "right / answered", "micro-r": "found / wanted", "micro-f1": "2PR / (P + R)",
+        "macro-p": "mean of right / answered of each unit", "macro-r": "mean of found / wanted of each unit",
+        "macro-f1": "mean of 2PR / (P + R) of each unit", "coverage": "units with an answer / units",
+        "ap": "mean of (1 / wanted) times the sum, over ranks k of lines above 0, of (values up to k) / k",
+    },
     "scifact": {
         "_precision": "correct / retrieved", "_recall": "correct / relevant",
         "_f1": "2 correct / (retrieved + relevant)",

@@ -55,6 +55,9 @@ def compare(
         [primary] = chosen(known, [find(primary, known) or primary])
     compared = chosen(known, [*measures, primary] if measures and primary else measures)
     headlines = (name for mode in MEASURES for name in headline(mode))
+    own = task.headline_of(results.values())
+    if primary is None and own in compared:
+        primary = own
     primary = primary or next((name for name in headlines if name in compared), compared[0])
     systems = {name: task.statistics(result, compared) for name, result in results.items()}
     for name, system in systems.items():
@@ -141,6 +144,9 @@ class AnyTable(Record):
 
     def measures(self, results: object) -> Sequence[str]:
         return self.names
+
+    def headline_of(self, results: object) -> str | None:
+        return None
 
     def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
         """Those of a system by its name."""

@@ -1,4 +1,4 @@
-"""The evidence modes from Python: SciFact, claims, R4C and HotpotQA, each with one function and one result."""
+"""The evidence modes from Python: SciFact, claims, R4C, HotpotQA and judged answers, each one function, one result."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from cs_score.base.records import replace
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
+from cs_score.judged.policy import escaped, policy_of_sides
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
@@ -34,7 +35,7 @@ _BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
 
 
 class EvidenceResult(AnyResult["Result"]):
-    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`.
+    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa`, `pool` and `load`.
 
     Its tables: `units` has the statistics of each claim, instance or question, as `--per-item` writes them, of whose
     sums every measure is made; `scores` every measure.
@@ -54,6 +55,11 @@ class EvidenceResult(AnyResult["Result"]):
     def units(self) -> tuple[str, ...]:
         """The ids of the claims, instances or questions of gold."""
         return tuple(self._document.units.ids)
+
+    @property
+    def undefined(self) -> Mapping[str, str]:
+        """The measures that have no value, with the reasons; they are not in `scores`."""
+        return dict(self._document.undefined or {})
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -109,7 +115,8 @@ class EvidenceResult(AnyResult["Result"]):
         return "\n".join((*scores, "", f"signature  {self.signature}"))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.task))
+        known = [name for name in headline(self.task) if name in self.scores]
+        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in known)
         return f"<{self.task}, {len(self.units)} units: {shown}>"
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
@@ -153,8 +160,31 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
     return _score("hotpotqa", gold, predictions, {})
 
 
-def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
-    given = _given(gold, "gold"), _given(predictions, "predictions")
+@checked
+def pool(
+    predictions: Lines,
+    gold: Lines | None = None,
+    *,
+    policy: str | Mapping[str, Iterable[str]],
+    key: str | None = None,
+    columns: str | Mapping[str, str] = "",
+    run: str = "",
+) -> EvidenceResult:
+    """Score answers that somebody has judged: a run with labels, or a run and the assessments `gold`.
+
+    Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
+    `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
+    chooses one. Raises as `scifact`. Contract: judged answers.
+    """
+    if isinstance(policy, Mapping):
+        policy = str(policy_of_sides({side: list(labels) for side, labels in policy.items()}))
+    if isinstance(columns, Mapping):
+        columns = ",".join(f"{escaped(name)}={escaped(own)}" for name, own in columns.items())
+    return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+
+
+def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
+    given = None if gold is None else _given(gold, "gold"), _given(predictions, "predictions")
     result = mode_named(name).score(*given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 

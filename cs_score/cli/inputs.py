@@ -359,8 +359,9 @@ class Predictions:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What only this task asks of an analysis."""
-        return {}
+        """The policies that are wanted beside the one in force, in tasks that have policies."""
+        policies = self._line.texts("--also-policy")
+        return {"policies": policies} if policies else {}
 
     @property
     def inputs(self) -> list[str]:
@@ -396,12 +397,25 @@ class Predictions:
         return task.explain(self.one(), self._line.texts("--unit"), measure, progress=analysing)
 
     def both(self) -> tuple[Any, Any, tuple[str, str]]:
+        policy = self._line.get("--policy-b")
+        if policy is not None:
+            return self._under_both(policy)
         results = self.several()
         if len(results) != 2:
             names = ", ".join(one_line(name, 40) for name in results)
             raise UsageError(f"name two systems, A and B; there are {len(results)} ({names})")
         (first, a), (second, b) = results.items()
         return a, b, (first, second)
+
+    def _under_both(self, policy: str) -> tuple[Any, Any, tuple[str, str]]:
+        """The one system under the policy in force and under another. Raises UsageError where there are two."""
+        if len(self.files) != 1:
+            raise UsageError(f"--policy-b is for one run; there are {len(self.files)} files")
+        a = self.one()
+        own, self._own = self._own, {**self._own, "policy": policy}
+        b = self.one()
+        self._own = own
+        return a, b, ("as given", f"policy {b.mode.chosen.policy}")
 
     def several(self) -> Mapping[str, Any]:
         """The results of all systems by name: that of the file, of the run where a file has several."""

@@ -528,6 +528,9 @@ def _example(task: str, words: str) -> str:
     return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
 
 
+OF_POLICIES: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
+"""The options of verbs that tasks of evidence have only where answers are judged under a policy."""
+
 Pair: TypeAlias = str | tuple[str, str]
 """A text for every task, or one for Cold Start and one for tasks of evidence."""
 
@@ -559,6 +562,8 @@ def verb(
                 said = summary.format(task=task, unit=mode.unit) or mode.summary
                 below = (*sections, *of_evidence, ("Files", mode.files))
                 found += own_options(task)
+                if mode.has_policies:
+                    found += taken(OF_POLICIES.get(body.__name__, ""), own)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
                 name, found, words, body=partial(body, task), sections=below, summary=said, example=sample,

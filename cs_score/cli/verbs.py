@@ -254,7 +254,7 @@ def report(name: str, line: Line) -> int:
     if is_page:
         page_template()
     if not is_evidence and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
-        _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
+        _refuse_others(line, name, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:
             raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
         document = read_document(line.words[0])
@@ -263,10 +263,10 @@ def report(name: str, line: Line) -> int:
         STDOUT.write(encoded([page]))
         return Status.DONE
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
+        _refuse_others(line, name, f"--compare {_OF_DIFFERENCES[is_evidence]} --policy-b", "is not for --compare")
         found, most = _difference(task, line), top_of(line)
     else:
-        _refuse_others(line, _OF_ANALYSES[is_evidence], "is for --compare")
+        _refuse_others(line, name, f"{_OF_ANALYSES[is_evidence]} --also-policy", "is for --compare")
         most = None if is_evidence else MOST_ROWS
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:
@@ -275,10 +275,13 @@ def report(name: str, line: Line) -> int:
     return Status.DONE
 
 
-def _refuse_others(line: Line, known: str, why: str) -> None:
-    """Raises UsageError for an option that means nothing here."""
+def _refuse_others(line: Line, task: str, known: str, why: str) -> None:
+    """Raises UsageError for an option that means nothing here; those of the task itself say how it scores."""
+    allowed = f"{known} --output --format --force --quiet".split()
+    if task != COLD_START:
+        allowed += [option.long for option in options.own_options(task)]
     for name in line.switches:
-        if name not in f"{known} --output --format --force --quiet".split():
+        if name not in allowed:
             raise UsageError(f"{name} {why}")
 
 

@@ -109,7 +109,7 @@ class Mode(ABC):
     `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
     and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. Without `needs_gold` gold may
-    be None.
+    be None. Files of predictions in a folder have one of the `endings`.
 
     `chosen` are the options in force, a record of the class `options`: the usual ones, unless `with_options` has made
     the mode.
@@ -129,6 +129,7 @@ class Mode(ABC):
     shares_predictions: ClassVar[bool] = False
     takes_long: ClassVar[bool] = False
     needs_gold: ClassVar[bool] = True
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
 
     def __init__(self) -> None:
         enter(self.name, self.measures)
@@ -369,6 +370,18 @@ class Mode(ABC):
     def confusions(self, unit: Unit) -> Iterable[Confusion]:
         """For all that has a label."""
         return ()
+
+    # ---- What only tasks have in which somebody has judged answers, under a policy
+
+    has_policies: ClassVar[bool] = False
+
+    def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
+        """Return scenarios for what nobody has judged: a name, what is assumed, and the units under it."""
+        return ()
+
+    def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
+        """Return the policy as it is written in full, and the units under it. Raises UsageError for what is none."""
+        raise UsageError(f"{self.name} has no policies")
 
 
 class FilesRead(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal
@@ -45,6 +44,13 @@ class Scores(Document, frozen=True, kw_only=True, tag="score"):
     intervals: ScoreIntervals | UnsetType = UNSET
 
 
+class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
+    """The results of several runs that one file holds, each scored by itself; `run` is its name."""
+
+    schema_version: Literal[4] = 4
+    runs: tuple[Scores, ...]
+
+
 def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
     """The result as a document. By the statistics of its units a later run can be compared with this one."""
     origin, table = result.origin, result.table
@@ -79,8 +85,10 @@ def json_of_several(
     results: Iterable[Result], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
 ) -> str:
     """Return the results of several runs as one JSON object, the document of each under `runs`."""
-    documents_of_runs = [document_of(result, intervals.get(result.system), with_units=with_units) for result in results]
-    whole = {"kind": "score", "task": documents_of_runs[0].task, "runs": documents_of_runs}
+    runs = []
+    for result in results:
+        runs.append(document_of(result, intervals.get(result.system), with_units=with_units))
+    whole = ScoresOfRuns(task=runs[0].task, runs=tuple(runs))
     return documents.json_text(whole).removesuffix("\n")
 
 

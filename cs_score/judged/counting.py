@@ -180,6 +180,21 @@ def _with_duplicates(judged: list[JudgedLine], value_of_duplicate: Value) -> lis
     return counted
 
 
+def unassessed_lines(lines: Iterable[Line], gold: UnitGold) -> list[Line]:
+    """Return the lines of a run that have no assessment."""
+    return [judged.line for judged in judged_lines(lines, gold) if judged.label == UNASSESSED]
+
+
+def with_all_accepted(lines: Iterable[Line], gold: UnitGold) -> UnitGold:
+    """Return a unit in which every answer without assessment is accepted, as a class of its own that is wanted, too."""
+    added = []
+    for line in unassessed_lines(lines, gold):
+        name = f"(unassessed answer in line {line.number})"
+        added.append(Line(0, line.answer, line.evidence, gold.rules.accepted, name))
+    wanted = None if gold.wanted is None else gold.wanted + len(added)
+    return gold._replace(lines=[*gold.lines, *added], wanted=wanted)
+
+
 # ---- What is wanted, and the counts
 
 _ROUNDING: Final = 1e-9

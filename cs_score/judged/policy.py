@@ -108,11 +108,17 @@ def split_escaped(text: str, separator: str) -> list[str]:
     return parts
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Return a label without the backslashes before special characters."""
-    for character in (*SPECIAL, "\\"):
-        text = text.replace(f"\\{character}", character)
-    return text
+    plain = ""
+    is_escaped = False
+    for character in text:
+        if is_escaped and character not in (*SPECIAL, "\\"):
+            plain += "\\"
+        is_escaped = character == "\\" and not is_escaped
+        if not is_escaped:
+            plain += character
+    return plain + "\\" if is_escaped else plain
 
 
 def read_policy(text: str) -> Policy:
@@ -127,7 +133,7 @@ def read_policy(text: str) -> Policy:
         side, *rest = split_escaped(part, "=")
         if len(rest) != 1:
             raise UsageError(f"--policy {one_line(text)}: write right=LABEL:LABEL,wrong=LABEL, not {one_line(part)}")
-        pairs.append((side, [_unescaped(label) for label in split_escaped(rest[0], ":")]))
+        pairs.append((side, [unescaped(label) for label in split_escaped(rest[0], ":")]))
     try:
         return Policy(_sides_of(pairs))
     except ValueError as error:
@@ -143,6 +149,14 @@ def _policy_of_file(path: str) -> Policy:
     except (ValueError, RecursionError) as error:
         remedy = '{"right": ["CORRECT"], "wrong": ["INCORRECT"]}'
         raise InputError(f"no policy: {error}", file=path, remedy=f"write {remedy}") from None
+
+
+def policy_of_sides(sides: Mapping[str, Sequence[str]]) -> Policy:
+    """Return the policy of labels by side. Raise UsageError for what is none."""
+    try:
+        return Policy(_sides_of(sides.items()))
+    except ValueError as error:
+        raise UsageError(f"policy: {error}") from None
 
 
 def _pairs_of(value: object) -> Iterator[tuple[str, Sequence[str]]]:

@@ -13,13 +13,23 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
 from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, ReportRow, Row, Unit
 from cs_score.evidence.reading import Gold, quoted
-from cs_score.judged.counting import KEYS, Key, Rules, UnitCount, UnitGold, count_unit, judged_lines
+from cs_score.judged.counting import (
+    KEYS,
+    Key,
+    Rules,
+    UnitCount,
+    UnitGold,
+    count_unit,
+    judged_lines,
+    unassessed_lines,
+    with_all_accepted,
+)
 from cs_score.judged.explaining import explanation_of
 from cs_score.judged.faults import corrected_lines, kinds_of, parts_of
 from cs_score.judged.lines import JudgedFile, Line, read_judged
-from cs_score.judged.policy import DUPLICATE, Policy, check_labels, read_policy
-from cs_score.judged.tables import Names, read_names
-from cs_score.measures.registry import Divide, f1
+from cs_score.judged.policy import DUPLICATE, UNASSESSED, Policy, Value, check_labels, read_policy
+from cs_score.judged.tables import FORMATS, Names, read_names
+from cs_score.measures.registry import Divide, divide, f1
 from cs_score.statistics.units import UnitTable
 
 MEASURES: Final = (*("micro-p", "micro-r", "micro-f1"), *("macro-p", "macro-r", "macro-f1"), *("coverage", "ap"))
@@ -75,6 +85,8 @@ class Pool(Mode):
     options = Options
     has_lines = True
     needs_gold = False
+    has_policies = True
+    endings = FORMATS
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +141,12 @@ class Pool(Mode):
         if nothing:
             yield f"{nothing:,} of {_many(len(units), 'unit')} want nothing: they are in no macro average"
         if _is_accuracy(units, table):
-            yield "every unit wants one answer: micro-r is the accuracy, micro-p the accuracy of what was answered"
+            accuracy = divide(sums.found, sums.wanted)
+            of_answered = divide(sums.right, sums.answered)
+            yield (
+                f"accuracy {accuracy:.4f} (micro-r), as every unit wants one answer; accuracy of what was answered "
+                f"{of_answered:.4f} (micro-p)"
+            )
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         of_gold = () if gold is None else ((gold.line_count, "line"), (len(table.ids), "unit"))
@@ -262,11 +279,38 @@ class Pool(Mode):
         return [_members_of(line) for line in prediction]
 
     def reread(self, prediction: Any) -> Sequence[Line]:
-        return [Line(**members) for members in prediction]
+        return [Line(**{"number": 0, **members}) for members in prediction]
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         groups: Mapping[str, str] = unit.gold.groups
         return groups
+
+    # ---- Assumptions
+
+    def scenarios(self, units: Sequence[Unit]) -> Iterator[tuple[str, str, Sequence[Unit]]]:
+        """Yield the units with all unassessed answers wrong, and with all of them right, where there are any."""
+        unassessed = [len(unassessed_lines(unit.prediction, unit.gold)) for unit in units]
+        if not sum(unassessed):
+            return
+        rules = units[0].gold.rules
+        wrong = replace(rules, values={**rules.values, UNASSESSED: 0.0})
+        yield "pessimistic", "every unassessed answer wrong", _under_rules(units, wrong)
+        accepted = [unit._replace(gold=with_all_accepted(unit.prediction, unit.gold)) for unit in units]
+        assumption = "every unassessed answer right, each a class of its own that is wanted, too"
+        yield "optimistic", assumption, accepted
+
+    def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
+        other = read_policy(policy)
+        if not units:
+            return str(other), units
+        labels: dict[str, int] = {}
+        for unit in units:
+            for line in (*unit.gold.lines, *unit.prediction):
+                if line.label:
+                    labels[line.label] = labels.get(line.label, 0) + 1
+        rules = units[0].gold.rules
+        check_labels(other, labels, rules.file)
+        return str(other), _under_rules(units, replace(rules, values=_values_of(other)))
 
 
 _ONE: Final = 1 + 1e-12
@@ -289,16 +333,30 @@ def _f1(count: Any, divide: Divide) -> Any:
 
 def _rules_of(policy: Policy, judged_file: JudgedFile, key: Key | None) -> Rules:
     """Return how the lines of a file are judged."""
-    accepted = [label for label in policy.labels_on("right") if label != DUPLICATE]
-    label = accepted[0] if accepted else _ACCEPTED
     return Rules(
-        values={**policy.values, label: 1.0},
+        values=_values_of(policy),
         key=key,
         file=judged_file.name,
         has_wanted="wanted" in judged_file.filled,
         has_weights="weight" in judged_file.filled,
-        accepted=label,
+        accepted=_accepted_label(policy),
     )
+
+
+def _accepted_label(policy: Policy) -> str:
+    """Return a label that counts 1: the first one of the right side that a file can have."""
+    accepted = [label for label in policy.labels_on("right") if label != DUPLICATE]
+    return accepted[0] if accepted else _ACCEPTED
+
+
+def _values_of(policy: Policy) -> dict[str, Value]:
+    """Return what labels count, that of answers which are assumed to be right among them."""
+    return {**policy.values, _accepted_label(policy): 1.0}
+
+
+def _under_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:
+    """Return the units with other rules."""
+    return [unit._replace(gold=unit.gold._replace(rules=rules)) for unit in units]
 
 
 def _is_accuracy(units: Sequence[Unit], table: UnitTable) -> bool:

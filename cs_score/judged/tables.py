@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.sources import Source, plain_name, reason_of
 from cs_score.evidence.reading import kind_of, quoted
-from cs_score.judged.policy import split_escaped
+from cs_score.judged.policy import split_escaped, unescaped
 
 COLUMNS: Final = ("unit", "answer", "evidence", "label", "class", "wanted", "weight", "confidence", "run")
 """The columns that have a meaning, in the order of the cells of a row; all others are groups of the unit."""
@@ -42,7 +42,7 @@ def read_names(text: str) -> Names:
     if not text:
         return names
     for part in split_escaped(text, ","):
-        column, *rest = split_escaped(part, "=")
+        column, *rest = [unescaped(piece) for piece in split_escaped(part, "=")]
         if column not in COLUMNS:
             known = ", ".join(COLUMNS)
             raise UsageError(

@@ -207,6 +207,7 @@ WHY: Final[Mapping[str, str]] = {
     _HEADLINES[COLD_START_MODE][0]: "every query and class counts alike, confidences do not; 2017's official is "
     "LDC-MEAN-AP",
     _USUAL_WITHOUT_LDC: "no LDC query groups these queries, so that all answers count alike; confidences do not",
+    "micro-f1": "all answers count alike; micro-r, the accuracy, where every unit wants one answer and gets no more",
 }
 """Why a measure is the one that ranks Cold Start runs, of those that can be; the first with LDC queries."""
 

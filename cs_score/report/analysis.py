@@ -75,6 +75,12 @@ class AnalysisPage(PageMaker):
         blocks: list[Block] = [Facts([fact(self.measure, document.score)], is_main=True)]
         if self.is_cold_start and document.scenarios.unassessed:
             blocks.append(self.scenario_facts())
+        elif not self.is_cold_start:
+            blocks += document.head or ()
+            for name, reason in (document.undefined or {}).items():
+                blocks.append(f"Undefined: {name}: {reason}")
+            for name in ("scenarios", "policies"):
+                blocks += tables(self.layouts[name], document, is_small=True)
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
         hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
         headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}

@@ -365,6 +365,9 @@ class ColdStartTask:
         place = {each: (not each.average, blocks.index((each.table, each.average)), each.level) for each in once}
         return [str(each) for each in sorted(once, key=place.__getitem__)]
 
+    def headline_of(self, results: Iterable[Any]) -> str | None:
+        return None
+
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         run = _one(result)
         table, known = unit_table(run, map(parse, measures)), tuple(dict.fromkeys(run.unit_of.values()))
