@@ -21,7 +21,7 @@ from cs_score.judged.policy import escaped, policy_of_sides
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
-from cs_score.tasks import mode_named, task_named
+from cs_score.tasks import COLD_START, mode_named, task_named
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
@@ -181,6 +181,45 @@ def pool(
     if isinstance(columns, Mapping):
         columns = ",".join(f"{escaped(name)}={escaped(own)}" for name, own in columns.items())
     return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+
+
+class ScoringTask:
+    """A task by its name, perhaps one that another package offers; made by `task`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._mode = mode_named(name)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of its measures, in official order."""
+        return self._mode.measures
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options that `score` takes."""
+        return tuple(self._mode.options.__struct_fields__)
+
+    def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
+        """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
+        for name in options:
+            if name not in self.options:
+                raise UsageError(f"{self.name} takes {', '.join(self.options) or 'no options'}, not {name}")
+        return _score(self.name, gold, predictions, options)
+
+    def __repr__(self) -> str:
+        return f"<task {self.name}: {', '.join(self.measures)}>"
+
+
+@checked
+def task(name: str) -> ScoringTask:
+    """Return a task of evidence by its name, also one that an installed package offers.
+
+    Raises UsageError where there is none, and where the package that offers it cannot be loaded.
+    """
+    if name == COLD_START:
+        raise UsageError("coldstart is scored by prepare and score")
+    return ScoringTask(name)
 
 
 def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:

@@ -17,7 +17,7 @@ from cs_score.cli.topics import EXIT_STATUSES, TOPICS
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, problem_codes
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 _WIDTH: Final = 100
 _SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
@@ -114,9 +114,9 @@ def version(line: Line) -> str:
 
 
 def all_commands() -> Iterator[Command]:
-    """Every command, that of each task where there are several."""
+    """Every command of this package, that of each task where there are several."""
     for name, entry in COMMANDS.items():
-        yield from (load(name, task) for task in TASKS) if entry.by_task else (load(name),)
+        yield from (load(name, task) for task in OWN_TASKS) if entry.by_task else (load(name),)
 
 
 @command(

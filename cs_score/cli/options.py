@@ -520,8 +520,10 @@ _SAMPLES: Final = {
 
 def _example(task: str, words: str) -> str:
     one, two, measure = EXAMPLE, EXAMPLE_OF_TWO, ""
-    if task != COLD_START:
-        ending, measure, needed = _SAMPLES.get(task, ("jsonl", "MEASURE", ""))
+    if task not in (COLD_START, *_SAMPLES):  # a task of another package, whose files are not among our samples
+        one, two, measure = "--gold GOLD --predictions PREDICTIONS", "--gold GOLD A B", mode_named(task).measures[0]
+    elif task != COLD_START:
+        ending, measure, needed = _SAMPLES[task]
         gold = f"--gold assessments/{task}-gold.{ending}"
         a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
         one, two = f"{gold} --predictions {a}{needed}", f"{gold} {a} {b}{needed}"

@@ -110,6 +110,7 @@ class Mode(ABC):
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
     and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. Without `needs_gold` gold may
     be None. Files of predictions in a folder have one of the `endings`.
+    `package` names the package that a task from outside comes with, and its version, as signatures have it.
 
     `chosen` are the options in force, a record of the class `options`: the usual ones, unless `with_options` has made
     the mode.
@@ -130,6 +131,7 @@ class Mode(ABC):
     takes_long: ClassVar[bool] = False
     needs_gold: ClassVar[bool] = True
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
+    package: str | None = None
 
     def __init__(self) -> None:
         enter(self.name, self.measures)
@@ -183,7 +185,7 @@ class Mode(ABC):
         """
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        settings = [self.name]
+        settings = [self.name] if self.package is None else [self.name, self.package]
         for name, value in chosen.items():
             if usual.get(name) != value:
                 settings.append(f"{name}={value if isinstance(value, str) else str(value).lower()}")
@@ -255,7 +257,7 @@ class Mode(ABC):
             scores=mode.scores(table.sums()),
             origin=mode.origin(asdict(mode.chosen), digest, given.digest, mode.headline_of(units, table)),
             read=mode.contents(None if known is None else known.content, given.content, table),
-            notices=tuple(notices),
+            notices=(*notices, *mode.remarks(units, table)),
             undefined=undefined,
             head=tuple(mode.head(units, table)),
             system=system,
@@ -294,6 +296,10 @@ class Mode(ABC):
     def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
         """Return the measure that people are shown first."""
         return headline(self.name)[0]
+
+    def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what users should know of the scores, beside the notices about the files."""
+        return ()
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
         """Return what every text says first about what was scored, a sentence each."""

@@ -76,7 +76,7 @@ _POOL: Final = {
     "micro-f1": "The harmonic mean of micro-p and micro-r.",
     "macro": "macro-p, macro-r, macro-f1: means of the units' own values, over the units that want something.",
     "coverage": "Units with an answer that is not ignored / units.",
-    "ap": "Graded average precision of the answers in order of confidence, the mean over the units that want something.",
+    "ap": "Graded average precision of answers in order of confidence, the mean over units that want something.",
 }
 
 OF_EVIDENCE: Final[Mapping[str, Mapping[str, str]]] = {
