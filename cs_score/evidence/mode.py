@@ -244,7 +244,7 @@ class Mode(ABC):
         mode = self.for_system(system, files.systems)
         paired, notices = mode.paired(known, given, mode.chosen)
         names = ("" if known is None else known.name, given.name)
-        units = [Unit(*each, files=names) for each in paired]
+        units = [Unit(unit_id, of_gold, predicted, names) for unit_id, of_gold, predicted in paired]
         ids = tuple([text_of(unit.id) for unit in units])
         table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
         undefined = mode.undefined(units, table)

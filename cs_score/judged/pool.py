@@ -11,7 +11,7 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
-from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, ReportRow, Row, Unit
+from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Progress, ReportRow, Row, Unit
 from cs_score.evidence.reading import Gold, quoted
 from cs_score.judged.counting import (
     KEYS,
@@ -206,18 +206,9 @@ class Pool(Mode):
         policy = check_labels(self.policy, judged_file.count_by_label, judged_file.name)
         rules = _rules_of(policy, judged_file, None if gold is None else self._key_of(judged_file, run))
         units = _units_of(judged_file)
-        answers = run.systems.get(self.system, {})
-        pairs = []
-        repeated = 0
-        for unit, lines in units.items():
-            kept = _without_repetitions(answers.get(unit, ()), unit, run.name)
-            repeated += len(answers.get(unit, ())) - len(kept)
-            assessed = lines if gold is not None else ()
-            wanted = judged_file.wanted.get(unit)
-            unit_gold = UnitGold(unit, assessed, wanted, judged_file.groups.get(unit, {}), rules)
-            pairs.append((unit, unit_gold, kept))
+        answers, repeated = _without_repetitions(run.systems.get(self.system, {}), run.name)
         notices += _notices_of_lines(answers, units, repeated)
-        return pairs, notices
+        return _pairs(units, answers, judged_file, rules, is_joined=gold is not None), notices
 
     def _check_labelled_run(self, run: JudgedFile) -> None:
         """Raise InputError or UsageError where a run without assessments cannot be scored by itself."""
@@ -261,6 +252,15 @@ class Pool(Mode):
         return key
 
     # ---- Units
+
+    def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
+        """Return the rows of all units; equal ones are one, which is half the memory where units want one answer."""
+        shared: dict[Row, Row] = {}
+        rows = []
+        for unit in progress(units):
+            row = self.row(unit)
+            rows.append(shared.setdefault(row, row))
+        return rows
 
     def row(self, unit: Unit) -> Row:
         return count_unit(judged_lines(unit.prediction, unit.gold), unit.gold)
@@ -378,11 +378,30 @@ def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _units_of(judged_file: JudgedFile) -> dict[str, list[Line]]:
+def _pairs(
+    units: Mapping[str, Sequence[Line]],
+    answers: Mapping[str, Sequence[Line]],
+    judged_file: JudgedFile,
+    rules: Rules,
+    *,
+    is_joined: bool,
+) -> Iterator[Pair]:
+    """Yield each unit with what is known of it and its answers."""
+    for unit, lines in units.items():
+        assessed = lines if is_joined else ()
+        groups = judged_file.groups.get(unit, _NO_GROUPS)
+        gold = UnitGold(unit, assessed, judged_file.wanted.get(unit), groups, rules)
+        yield unit, gold, answers.get(unit, ())
+
+
+_NO_GROUPS: Final[Mapping[str, str]] = {}
+
+
+def _units_of(judged_file: JudgedFile) -> Mapping[str, list[Line]]:
     """Return the lines of each unit of a file, whichever system they are of, units in the order of the file."""
     if len(judged_file.systems) == 1:
         [units] = judged_file.systems.values()
-        return dict(units)
+        return units
     together: dict[str, list[Line]] = {}
     for units in judged_file.systems.values():
         for unit, lines in units.items():
@@ -390,22 +409,33 @@ def _units_of(judged_file: JudgedFile) -> dict[str, list[Line]]:
     return together
 
 
-def _without_repetitions(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
-    """Return the lines of a unit of which none repeats answer and evidence of an earlier one.
+def _without_repetitions(answers: Mapping[str, Sequence[Line]], file: str) -> tuple[Mapping[str, Sequence[Line]], int]:
+    """Return the answers of each unit of which none repeats answer and evidence of an earlier one, and how many did.
 
     Raise InputError where a repetition has another label.
     """
-    if len(lines) < 2:
-        return lines
+    kept_by_unit: dict[str, Sequence[Line]] = {}
+    repeated = 0
+    for unit, lines in answers.items():
+        kept = lines if len(lines) == 1 else _first_lines(lines, unit, file)
+        if len(kept) < len(lines):
+            repeated += len(lines) - len(kept)
+            kept_by_unit[unit] = kept
+    if not kept_by_unit:
+        return answers, 0
+    return {**answers, **kept_by_unit}, repeated
+
+
+def _first_lines(lines: Sequence[Line], unit: str, file: str) -> Sequence[Line]:
+    """Return the first line of each answer and evidence. Raise InputError where a later one has another label."""
     first_by_text: dict[tuple[str, str], Line] = {}
     for line in lines:
         first = first_by_text.setdefault((line.answer, line.evidence), line)
         if first.label != line.label:
             problem = f"repeats the answer of line {first.number}, {quoted(first.label)}, as {quoted(line.label)}"
             place = f"line {line.number}, unit {quoted(unit)}"
-            raise InputError(
-                problem, file=file, place=place, remedy="correct one of the two, or name runs in a column run"
-            )
+            remedy = "correct one of the two, or name runs in a column run"
+            raise InputError(problem, file=file, place=place, remedy=remedy)
     return lines if len(first_by_text) == len(lines) else list(first_by_text.values())
 
 

@@ -149,7 +149,7 @@ class JudgedTable:
                 problem = f"{len(cells)} cells, where the header names {width} columns"
                 raise InputError(problem, file=self.name, place=f"line {line}")
             cells.append("")  # the cell of every column that the table does not have
-            yield line, pick(cells), [cells[place] for place in other_places]
+            yield line, pick(cells), [cells[place] for place in other_places] if other_places else []
 
     def _place_of(self, meaning: str) -> int:
         """Return the place of a column; of one that is not read the place behind the last cell, which is empty."""

@@ -80,7 +80,8 @@ class AnalysisPage(PageMaker):
             for name, reason in (document.undefined or {}).items():
                 blocks.append(f"Undefined: {name}: {reason}")
             for name in ("scenarios", "policies"):
-                blocks += tables(self.layouts[name], document, is_small=True)
+                if name in self.layouts:
+                    blocks += tables(self.layouts[name], document, is_small=True)
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
         hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
         headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}

@@ -350,9 +350,10 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     )
     parts = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", parts, _answers, fewest=1, is_file=False)
+    judged = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
     whole_answers = replace(answers, rows=partial(_answers, is_whole=True), for_people=False, is_file=True)
     return {
-        Analysis: (_SCENARIOS, _POLICIES, _BUDGET, costliest, mistakes, groups, _CONFUSIONS),
+        Analysis: (*judged, _BUDGET, costliest, mistakes, groups, _CONFUSIONS),
         Difference: (differing, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
         Explanation: (costliest, mistakes, _STEPS),
         ExplainedUnit: (costliest,),
