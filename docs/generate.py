@@ -23,7 +23,7 @@ from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, head
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
 from cs_score.tables.statistics import PAIRS, SYSTEMS
-from cs_score.tasks import TASKS, task_named
+from cs_score.tasks import OWN_TASKS, task_named
 
 ELSEWHERE: Final = ("Policies", "Named policies are", "Disciplines are", "Policy options are", "Fields are")
 """Sections of helps that are tables of pages of their own."""
@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def command_forms(name: str) -> Mapping[str, Command]:
     """The forms of a command by their task; a command without tasks has one form."""
-    return {task: load(name, task) for task in TASKS} if COMMANDS[name].by_task else {"": load(name)}
+    return {task: load(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load(name)}
 
 
 def commands() -> str:
@@ -120,7 +120,7 @@ def formats() -> str:
         merged.setdefault((name, *rest), []).append(task)
     return table(
         ("command", "tasks", "`--format`", "`-o FOLDER` holds"),
-        [(code(name), "all" if len(tasks) == len(TASKS) else ", ".join(tasks), known, folder)
+        [(code(name), "all" if len(tasks) == len(OWN_TASKS) else ", ".join(tasks), known, folder)
          for (name, known, folder), tasks in merged.items()],
     )  # fmt: skip
 
@@ -229,7 +229,7 @@ def formula(task: str, name: str) -> str:
 def measures() -> str:
     """All measures by task, with formula and source."""
     parts = []
-    for task in TASKS:
+    for task in OWN_TASKS:
         task_named(task)  # its module enters its measures
         shown = headline(task)
         rows = []
@@ -352,7 +352,7 @@ def _type(value: Mapping[str, Any]) -> str:
 def tables() -> str:
     """The tables that `analyze -o DIR` and `diff -o DIR` write, with their columns."""
     rows = []
-    for task in TASKS:
+    for task in OWN_TASKS:
         for verb, kind in (("analyze", "analysis"), ("diff", "difference")):
             for file, columns in task_named(task).headers(kind).items():
                 rows.append((task, verb, code(file), ", ".join(map(code, columns))))

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -41,10 +40,5 @@ time.tzset()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-
-@pytest.fixture(autouse=True, scope="session")
-def _no_tasks_from_outside() -> Iterator[None]:
-    """Helps and messages list the same tasks, whatever packages are installed beside this one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outside, "offers", lambda: iter(()))
-        yield
+# Helps and messages list the same tasks, whatever packages are installed beside this one; also while tests are collected.
+pytest.MonkeyPatch().setattr(outside, "offers", lambda: iter(()))

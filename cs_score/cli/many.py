@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis import comparison
+from cs_score.analysis.exported import read_names
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -57,6 +58,11 @@ _OF_COMPARISONS: Final = (
 )
 
 
+_COLUMNS: Final = Option(
+    "--columns LIST", "What the files call their columns, such as unit=doc_id,system=model,score=acc"
+)
+
+
 # ---- Comparisons
 
 
@@ -99,12 +105,13 @@ def compare(name: str, line: Line) -> int:
 
 @command(
     "compare table",
-    taken(_COMPARING, _OF_COMPARISONS),
+    taken(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
-        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
-        "such tables, each of a system",
+        "unit, system, [measure], numerator, denominator; or unit, [system], [measure], score with a row for each "
+        "sample, also as JSON lines (.jsonl); or the rows of trec_eval -q. All may have cluster and stratum. Files of "
+        "--per-unit are such tables, each of a system",
     ),
     formats=_COMPARED_AS.split(),
     example="assessments/table.tsv",
@@ -112,7 +119,7 @@ def compare(name: str, line: Line) -> int:
 def compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = comparison.read_table(line.words)
+    tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
     return _print_comparison(line, comparison.compare_table(tables, resampling, **_choices_of(line)))
 
 

@@ -17,11 +17,11 @@ from typing import Final
 from cs_score.base.documents import KINDS
 from cs_score.base.records import Record
 from cs_score.cli.about import all_commands
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
-EVIDENCE: Final = tuple(name for name in TASKS if name != COLD_START)
+EVIDENCE: Final = tuple(name for name in OWN_TASKS if name != COLD_START)
 
 SHORT: Final = {
     "COLD": "-queries queryids.txt -expand ISLE26 ldc-queries.xml pool-2016.tab",
