@@ -40,5 +40,5 @@ time.tzset()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Helps and messages list the same tasks, whatever packages are installed beside this one; also while tests are collected.
+# Helps and messages list the same tasks, whatever packages are installed, also while tests are collected.
 pytest.MonkeyPatch().setattr(outside, "offers", lambda: iter(()))
