@@ -321,6 +321,7 @@ class Predictions:
         self._own = own_arguments(task, line)
         self.gold, self.files = gold_if_any(self.mode, line, is_one=most == 1)
         self._most = most
+        self._fewest = fewest
         if most == 1:
             self._name_one(task)
         else:
@@ -430,7 +431,7 @@ class Predictions:
                     continue
                 called = name if len(results) == 1 else run if len(self.files) == 1 else f"{run} ({name})"
                 systems[called] = result
-        if self._most is None and len(systems) < 2:
+        if len(systems) < self._fewest:
             there = next(iter(systems), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {there}")
         return systems

@@ -35,7 +35,6 @@ from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import pools
-    from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
@@ -145,7 +144,7 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    golds: list[Gold] = []
+    judged: list[pools.Judged] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -155,13 +154,15 @@ def _compare_assessors(name: str, line: Line) -> int:
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
-                golds.append(gold)
+                judged.append(pools.judged_in(gold))
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        judged = [pools.judged_of(next(iter(side.values()))) for side in sides]
+    with_labels = name != COLD_START and bool(judged[0])
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
+    found = pools.assessors(task_named(name), sides[0], sides[1], measure, judged, resampling, with_labels=with_labels)
     return print_found(line, pools.ASSESSED, found)
 
 

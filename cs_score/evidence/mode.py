@@ -381,6 +381,10 @@ class Mode(ABC):
 
     has_policies: ClassVar[bool] = False
 
+    def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
+        """Return the label of each judged answer, by its unit and what the answer is found by."""
+        return {}
+
     def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
         """Return scenarios for what nobody has judged: a name, what is assumed, and the units under it."""
         return ()

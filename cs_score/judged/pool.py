@@ -21,6 +21,7 @@ from cs_score.judged.counting import (
     UnitGold,
     count_unit,
     judged_lines,
+    key_of,
     unassessed_lines,
     with_all_accepted,
 )
@@ -284,6 +285,16 @@ class Pool(Mode):
     def groups(self, unit: Unit) -> Mapping[str, str]:
         groups: Mapping[str, str] = unit.gold.groups
         return groups
+
+    def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
+        labels: dict[tuple[str, Any], str] = {}
+        for unit in units:
+            gold: UnitGold = unit.gold
+            if gold.rules.key is None:
+                continue
+            for line in gold.lines:
+                labels[gold.unit, key_of(line, gold.rules.key)] = line.label
+        return labels
 
     # ---- Assumptions
 

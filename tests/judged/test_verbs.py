@@ -171,3 +171,18 @@ def test_python() -> None:
     undefined = cs.pool([{"unit": "a", "answer": "x"}], weighted, policy={"right": ["yes"]})
     assert "weights" in undefined.undefined["ap"]
     assert "ap" not in undefined.scores
+
+
+def test_a_second_judge(folder: Path) -> None:
+    """Of four answers the judges agree about three; p_o = 3/4, p_e = (2*2 + 1*2 + 1*0) / 16, kappa = 3/5."""
+    (folder / "second.csv").write_text(GOLD.replace("A,y,partly", "A,y,no"))
+    document = _document("compare", *FILES[:3], "run.csv", "--second-assessments", "second.csv", "--bootstrap", "99")
+    [agreement] = document["agreement"]
+    expected = (3 / 4 - 6 / 16) / (1 - 6 / 16)
+    assert (agreement["both"], agreement["agreed"], agreement["kappa"]) == (4, 3, pytest.approx(expected))
+    assert document["differing"] == [{"unit": "A", "answer": "y", "first": "partly", "second": "no"}]
+    assert {"first": "yes", "second": "yes", "count": 2} in document["labels"]
+    [run] = document["runs"]
+    assert run["first"]["score"] == pytest.approx(0.5)
+    text = _printed("compare", *FILES[:3], "run.csv", "--second-assessments", "second.csv", "--bootstrap", "99")
+    assert "Labels of the first assessor by those of the second" in text
