@@ -17,7 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
-from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling, sentences
@@ -102,6 +102,15 @@ class TwoSided(Document, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
     signatures: dict[str, str]
     origins: dict[str, Origin]
+
+
+def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
+    """Return a note for each run that has no value of some measures; `consequence` says what follows from that."""
+    notes = []
+    for name, reasons in reasons_by_name.items():
+        for sentence in undefined_sentences(reasons):
+            notes.append(Note("UNDEFINED_MEASURE", f"{name} has no {sentence}{consequence}"))
+    return notes
 
 
 class Side(NamedTuple):

@@ -56,13 +56,17 @@ class WrittenFile(NamedTuple):
 
 
 class RunScores(Record):
-    """One run id of a file: scores by measure, intervals, what tables over many runs take of it, its duplicates."""
+    """One run id of a file: scores by measure, intervals, what tables over many runs take of it, its duplicates.
+
+    `undefined` has the measures that have no value for the run, with the reasons; they are not in `scores`.
+    """
 
     run_id: str
     scores: dict[str, float]
     intervals: ScoreIntervals | UnsetType = UNSET
     findings: Findings | UnsetType = UNSET
     duplicates: int | UnsetType = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
 
 
 class Outcome(Document, kw_only=True, tag="batch-run"):
@@ -94,9 +98,10 @@ class Row(Record, kw_only=True):
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
-    run has no such score. `tier` groups rows that do not differ significantly from the first one of the group, and
-    `p_above` is the p-value of the difference from the row above; `p_baseline` takes their place where the pairs with a
-    baseline alone are tested. All are corrected as the family of tests says.
+    run has no such score; `undefined` has the reasons for measures that have no value for it. `tier` groups rows that
+    do not differ significantly from the first one of the group, and `p_above` is the p-value of the difference from the
+    row above; `p_baseline` takes their place where the pairs with a baseline alone are tested. All are corrected as the
+    family of tests says.
     """
 
     rank: int | None = None
@@ -114,6 +119,7 @@ class Row(Record, kw_only=True):
     signature: str = ""
     failure: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    undefined: dict[str, str] | UnsetType = UNSET
     intervals: ScoreIntervals | UnsetType = UNSET
     remarks: tuple[str, ...] = ()
     origin: RunOrigin | UnsetType = UNSET
@@ -151,7 +157,7 @@ def family_lines(families: Mapping[str, Family], measure: str) -> list[str]:
 
 
 class RankedRow(Record):
-    """A row of the leaderboard with the score that ranks it."""
+    """A row of the leaderboard with the score that ranks it, and why measures have no value for the run."""
 
     policy: str
     rank: int | None
@@ -162,6 +168,7 @@ class RankedRow(Record):
     tier: int | None
     p_above: float | None
     p_baseline: float | UnsetType | None = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
 
 
 class Overview(Document, kw_only=True, tag="batch"):

@@ -19,6 +19,7 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.batch import documents
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines
+from cs_score.measures.registry import undefined_sentences
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Family, Note, sentences
@@ -99,6 +100,7 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunSco
             signature = str((of_all if len(outcome.runs) == 1 else of_all.of_run(run.run_id)).of(measure))
         shared = {name: getattr(outcome, name) for name in _SHARED}
         own: dict[str, Any] = {"run_id": run.run_id, "scores": run.scores, "intervals": run.intervals}
+        own["undefined"] = run.undefined
         rank = None if score is None else scores.index(score) + 1
         rows.append((Row(**shared, **own, rank=rank, signature=signature), run))
     return rows
@@ -168,7 +170,18 @@ def _notes(board: Leaderboard) -> list[str]:
         ]
     if board.families:
         lines.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
+    lines += _undefined(board)
     return [*dict.fromkeys(lines), *family_lines(board.families, board.measure), *sentences(board.notes)]
+
+
+def _undefined(board: Leaderboard) -> list[str]:
+    """Return a sentence for each run that has no value of some measures, and so no rank by them."""
+    sentences_of_runs = []
+    for row in board.rows:
+        of_policy = f" ({row.policy})" if board.has_policies else ""
+        for sentence in undefined_sentences(row.undefined or {}):
+            sentences_of_runs.append(f"{row.run}{of_policy} has no {sentence}; it has no rank by these.")
+    return sentences_of_runs
 
 
 def _failures(board: Leaderboard) -> list[str]:
@@ -214,7 +227,7 @@ def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     named = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
     narrow = replace(layout, columns=named, shown=tuple(key for key in layout.shown if key not in hidden))
     failures = _failures(board)
-    below = [*family_lines(board.families, board.measure), *sentences(board.notes)]
+    below = [*_undefined(board), *family_lines(board.families, board.measure), *sentences(board.notes)]
     below += [one_line(line, 300) for line in failures[:most]]
     lines = [*[*text(narrow.table(board), most, SCREEN)][1:], *(part for line in below for part in wrapped(line))]
     if len(failures) > most:
@@ -248,7 +261,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         limits = Limits(*row.limits(board.measure)) if row.intervals and board.measure in row.scores else None
         tests = (row.tier or None, row.p_above or None, row.p_baseline)
         score = row.scores.get(board.measure)
-        return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests)
+        return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests, row.undefined)
 
     return documents.Overview(
         task=evaluation.mode,

@@ -144,6 +144,8 @@ class RunsScored(Record):
         if line.get("--format") == "text" and is_one and chosen.measure:
             warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
             return documents.shown(chosen.runs[0], chosen.measure)
+        if line.format == "tsv":  # the other formats have a place for it
+            warn(*(f"undefined: {text}" for text in documents.undefined_remarks(chosen)))
         return documents.WRITERS[line.format](chosen)
 
 

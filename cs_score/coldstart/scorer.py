@@ -104,6 +104,18 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
     return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
 
 
+def ranks_a_node(run_id: str, rankings: Iterable[Ranking], run: Run) -> bool:
+    """Return whether any node in the rankings has a line of the run: where several runs are scored in one call, the
+    rankings of each hold the nodes of all of them.
+    """
+    for ranking in rankings:
+        for node in ranking.nodes:
+            lines = run.links.nodes.get(node.name, ())
+            if node.first.run_id == run_id or any(line.run_id == run_id for line in lines):
+                return True
+    return False
+
+
 def alternatives_of(units: Iterable[UnitResult]) -> Alternatives:
     return Alternatives.joined(query.alternatives for unit in units for query in unit.queries)
 
@@ -182,9 +194,11 @@ class Combining:
         alternatives: Alternatives,
         units: Sequence[UnitResult] = (),
         ap_rows: Iterable[ScoreRow] | None = None,
+        has_ranked_nodes: bool | None = None,
     ) -> Iterator[RunResult]:
         """The result of a run as far as it is computed: tables (rule averages), average precision, resamples. `rows`
-        are those of SF in printing order, `ap_rows` those of rankings where there are no units. Raises InputError where
+        are those of SF in printing order; where there are no units, `ap_rows` are those of rankings, and
+        `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where
         no query is scored, none has a row to project to LDC queries, AP exceeds 1, and there are no LDC queries to
         resample.
         """
@@ -203,7 +217,10 @@ class Combining:
             ordered = tables.ranked_rows(rankings) if ap_rows is None else ap_rows
             # The rows of the report bear the id of the first run line of the input (rule average-precision).
             first = next((line.run_id for line in self._run.links.responses), run_id)
-            run = replace(run, average_precision=tables.averaged_rankings(first, ordered, table, rankings))
+            ranked = tables.averaged_rankings(first, ordered, table, rankings)
+            if has_ranked_nodes is None:
+                has_ranked_nodes = ranks_a_node(run_id, rankings, self._run)
+            run = replace(run, average_precision=replace(ranked, has_ranked_nodes=has_ranked_nodes))
             yield run
         if self.options.samples is not None:
             yield self._with_bootstrap(run, self.options.samples)

@@ -268,15 +268,30 @@ def rankable(mode: str, with_ldc: bool = True) -> tuple[Measure, ...]:
     return (first, *(measure for measure in known if measure != first))
 
 
+def matching(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the names of measures that match a pattern, in any letter case."""
+    return [name for name in names if fnmatchcase(name.casefold(), pattern.casefold())]
+
+
+def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each reason why measures have no value: `SF-AP, LDC-MEAN-AP: no node is ...`.
+
+    A measure of one hop is left out where the one over all hops is named.
+    """
+    measures_by_reason: dict[str, list[str]] = {}
+    for measure, reason in reason_by_measure.items():
+        over_all_hops = measure.partition("@")[0]
+        if over_all_hops == measure or over_all_hops not in reason_by_measure:
+            measures_by_reason.setdefault(reason, []).append(measure)
+    return [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
+
+
 def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
     Raises UsageError for a pattern that no measure matches.
     """
 
-    def matching(pattern: str) -> list[str]:
-        return [name for name in known if fnmatchcase(name.casefold(), pattern.casefold())]
-
-    found = {pattern: matching(pattern) for pattern in patterns}
+    found = {pattern: matching(known, pattern) for pattern in patterns}
     for pattern, matches in found.items():
         if not matches:
             meant = _meant(pattern, known) or f"; there are {', '.join(known)}"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
 from cs_score.report import page as pages
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
 from cs_score.report.page import Block, Code, Facts, PageMaker, Section, table_of, tables
@@ -76,6 +76,7 @@ class AnalysisPage(PageMaker):
         if self.is_cold_start and document.scenarios.unassessed:
             blocks.append(self.scenario_facts())
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
+        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(self._undefined())]
         hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
         headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}
         rows: dict[str, dict[str, Any]] = {}
@@ -89,6 +90,10 @@ class AnalysisPage(PageMaker):
         title = "What the reference could also have printed, by hash order"
         blocks += table_of("reference-range", title, seen, None, measure="Measure", low="Lowest", high="Highest")
         return Section("scores", "Scores", blocks)
+
+    def _undefined(self) -> Mapping[str, str]:
+        """Return why measures have no value for the run; an evidence task has a value of every measure."""
+        return getattr(self.document, "undefined", None) or {}
 
     def scenario_facts(self) -> Facts:
         """Both scenarios beside the score, and the number of unassessed lines."""

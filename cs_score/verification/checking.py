@@ -56,13 +56,15 @@ def read_limit(option: str, text: str) -> Limit:
 
 class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
-    `name` is what messages call it: a run id, or the file of a baseline.
+    `name` is what messages call it: a run id, or the file of a baseline. `undefined` has the measures that have no
+    value for the run, with the reasons.
     """
 
     name: str
     origin: Origin
     scores: Mapping[str, float]
     units: Units | None
+    undefined: Mapping[str, str] = {}
 
 
 def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
@@ -75,7 +77,7 @@ def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
         (run,) = result.runs
         table = unit_table(run, run.measures)
         units = Units(table.ids, table.columns, table.rows, unit_name(result))
-        return Measured(run.run_id, result.origin, run.scores, units)
+        return Measured(run.run_id, result.origin, run.scores, units, run.undefined)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return Measured(result.origin.task, result.origin, result.scores, units)
@@ -89,7 +91,8 @@ def of_record(path: str, run_id: str) -> Measured:
     found = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
     if len(found) != 1:
         raise InputError(f"has {len(found)} runs {run_id} among {len(scores.runs)}", file=path, place="runs")
-    return Measured(path, scores.origin, found[0].scores, found[0].units or None)
+    run = found[0]
+    return Measured(path, scores.origin, run.scores, run.units or None, run.undefined or {})
 
 
 def checks_in(path: str, run: Measured, alpha: float) -> Checks:
@@ -104,7 +107,8 @@ def checks_in(path: str, run: Measured, alpha: float) -> Checks:
 class Check(Record):
     """One limit and what became of it.
 
-    `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
+    `name` is what is asked, `message` what was found. `score` is None where the measure has no value for the run, which
+    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None
     where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of repeated
     checks `number` is which one this is, `level` its own, `low` and `high` are limits of the difference at that level.
     """
@@ -113,7 +117,7 @@ class Check(Record):
     kind: Literal["min", "max-drop"]
     measure: str
     limit: float
-    score: float
+    score: float | None
     baseline: float | None
     difference: float | None
     drop: float | None
@@ -124,6 +128,7 @@ class Check(Record):
     level: float | UnsetType = UNSET
     low: float | UnsetType = UNSET
     high: float | UnsetType = UNSET
+    undefined: str | UnsetType = UNSET
 
 
 class Baseline(Record):
@@ -166,28 +171,29 @@ class Gate(Record):
         """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
         InputError for a baseline that cannot be compared.
         """
-        known = list(run.scores)
+        known = [*run.scores, *run.undefined]
         minima, drops = (
             {measure: limit.value for limit in limits for measure in chosen(known, [limit.measure])}
             for limits in (self.minima, self.drops)
         )
         notes: tuple[Note, ...] = ()
-        checks = [_minimum(measure, run.scores[measure], minima[measure]) for measure in known if measure in minima]
+        checks = [_minimum(measure, run, minima[measure]) for measure in known if measure in minima]
         if baseline is not None:
             if not self.any_baseline:
                 _check_comparable(run, baseline)
             order: Sequence[str] = known
             if not drops and not minima:
-                order, drops = headline(run.origin.task), dict.fromkeys(known, Decimal(0))
+                order = headline(run.origin.task)
+                # From a baseline that has no value itself nothing can have dropped.
+                drops = {name: Decimal(0) for name in known if name not in baseline.undefined}
             drops = {measure: drops[measure] for measure in order if measure in drops}
             for measure in drops:
-                if measure not in baseline.scores:
-                    raise InputError(f"it has no {measure}", file=baseline.name)
-            tests, notes = self._tested(list(drops), run, baseline)
-            checks += [
-                _drop(measure, run.scores[measure], baseline.scores[measure], limit, tests.get(measure))
-                for measure, limit in drops.items()
-            ]
+                if measure in baseline.scores or measure in run.undefined:
+                    continue
+                reason = baseline.undefined.get(measure)
+                raise InputError(f"it has no {measure}{f': {reason}' if reason else ''}", file=baseline.name)
+            tests, notes = self._tested([measure for measure in drops if measure in run.scores], run, baseline)
+            checks += [_drop(measure, run, baseline, limit, tests.get(measure)) for measure, limit in drops.items()]
         names = {check.measure for check in checks}
         measure = names.pop() if len(names) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)
@@ -313,14 +319,51 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
     raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
 
 
-def _minimum(measure: str, score: float, limit: Decimal) -> Check:
+def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
+    """Return the check of a limit that cannot be kept: its measure has no value for the run."""
+    name = _name_of_minimum(measure, limit) if kind == "min" else _name_of_drop(measure, limit)
+    asked = f"at least {limit} is asked" if kind == "min" else f"at most {limit} below the baseline is allowed"
+    return Check(
+        name=name,
+        kind=kind,
+        measure=measure,
+        limit=float(limit),
+        score=None,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=False,
+        message=f"{measure} has no value ({reason}); {asked}",
+        undefined=reason,
+    )
+
+
+def _name_of_minimum(measure: str, limit: Decimal) -> str:
+    return f"{measure} at least {limit}"
+
+
+def _name_of_drop(measure: str, limit: Decimal) -> str:
+    return f"{measure} at most {limit} below the baseline"
+
+
+def _minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+    """Return the check of a least score."""
+    if measure in run.undefined:
+        return _without_value("min", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
     passed = _exact(score) >= limit - ROUNDING
     message = f"{measure} is {_shown(score, limit)}; at least {limit} is asked"
-    name = f"{measure} at least {limit}"
-    return Check(name, "min", measure, float(limit), score, None, None, None, None, passed, message)
+    return Check(
+        _name_of_minimum(measure, limit), "min", measure, float(limit), score, None, None, None, None, passed, message
+    )
 
 
-def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test | None) -> Check:
+def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
+    """Return the check of how far a score lies below that of the baseline."""
+    if measure in run.undefined:
+        return _without_value("max-drop", measure, limit, run.undefined[measure])
+    score, before = run.scores[measure], baseline.scores[measure]
     drop = _exact(before) - _exact(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
@@ -330,7 +373,7 @@ def _drop(measure: str, score: float, before: float, limit: Decimal, test: _Test
         message += f" (p = {test.p:.4f}{test.among}{', not significant' if is_excused else ''})"
     p, passed, difference = None if test is None else test.p, not is_beyond or is_excused, float(-drop)
     check = Check(
-        f"{measure} at most {limit} below the baseline", "max-drop", measure, float(limit), score, before, difference,
+        _name_of_drop(measure, limit), "max-drop", measure, float(limit), score, before, difference,
         float(drop), p, passed, f"{message}; at most {limit} below is allowed",
     )  # fmt: skip
     if test is not None and test.number:

@@ -25,7 +25,7 @@ from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes
-from cs_score.coldstart.result import ALL_LEVELS, ScoreRow, UnitResult, ldc_means, representing
+from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.tab_files import RUN_2017
 from cs_score.coldstart.unit_statistics import RowSums
@@ -259,7 +259,8 @@ class Effects:
         }
         self._before, self._units = Change(), {unit.id: unit for unit in scored.result.units}
         self._sums = {unit.id: self._sums_of(unit) for unit in scored.result.units}
-        self._total: Sequence[float] = [0.0] * len(self._row_sums.columns)
+        # Last stands the number of ranked nodes, without which a run has no average precision.
+        self._total: Sequence[float] = [0.0] * (len(self._row_sums.columns) + 1)
         for values in self._sums.values():
             self._total = list(map(operator.add, self._total, values))
         self._unranked: dict[str, str] = {}
@@ -312,6 +313,9 @@ class Effects:
         for at, each in enumerate(self._measures):
             if unranked and not each.average:
                 scores[at], reason = None, next(iter(unranked.values()))
+            elif not total[-1] and not each.average:
+                scores[at] = None
+                reason = reason or NO_RANKED_NODE
             elif not rows[self._rows_of[at]]:
                 scores[at] = None
                 reason = reason or f"there would be no row of hop {each.level}"
@@ -335,7 +339,16 @@ class Effects:
             if entry_points and is_counted:
                 self._row_sums.add(sums, LDC_MAX, representing(entry_points)[1], is_counted, with_total)
             self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit.id, entry_points)]), is_counted, with_total)
-        return sums
+        return [*sums, self._ranked_nodes(unit)]
+
+    def _ranked_nodes(self, unit: UnitResult) -> int:
+        """Return the number of ranked nodes that a line of the run begins."""
+        nodes = 0
+        for query in unit.queries:
+            for ranking in query.rankings:
+                if ranking.level == ALL_LEVELS:
+                    nodes += sum(node.first.run_id == self._scored.run_id for node in ranking.nodes)
+        return nodes
 
 
 def _why_unranked(unit: UnitResult) -> dict[str, str]:

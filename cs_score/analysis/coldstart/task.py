@@ -18,7 +18,7 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse, undefined_sentences
 from cs_score.statistics.options import Resampling, sentences
 from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, headed, text
 from cs_score.tasks.task import Statistics
@@ -265,17 +265,20 @@ def _headline(analysis: Analysis, width: int) -> list[str]:
     if found is not None and found.low is not None and found.high is not None:
         limits = f" [{found.low:.4f}, {found.high:.4f}]"
     head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
+    shown = [head]
+    for sentence in undefined_sentences(analysis.undefined or {}):
+        shown += wrap(f"Undefined for this run: {sentence}.", width)
     scenarios = analysis.scenarios
     if not scenarios.unassessed:
-        return [head]
+        return shown
     wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
     lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
-    shown = (
+    in_words = (
         f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
         f"were right (optimistic scenario){reason}."
     )
-    return [head, *wrap(shown, width)]
+    return [*shown, *wrap(in_words, width)]
 
 
 def _sentences(analysis: Analysis) -> Iterator[str]:
@@ -361,13 +364,25 @@ class ColdStartTask:
     def measures(self, results: Iterable[Result]) -> list[str]:
         """The measures of the summaries of results of one run each, the levels of a row together and sorted.
 
-        A level that only some of the runs have counts as 0 for the others. Raises ValueError for several runs.
+        A level that only some of the runs have counts as 0 for the others. A measure that has no value for one of the
+        runs is left out. Raises ValueError for several runs.
         """
-        once = dict.fromkeys(measure for result in results for measure in summary_scores(_one(result)))
+        runs = [_one(result) for result in results]
+        has_no_value = {name for run in runs for name in run.undefined}
+        once: dict[Measure, None] = {}
+        for run in runs:
+            for measure in summary_scores(run):
+                if str(measure) not in has_no_value:
+                    once[measure] = None
         blocks = list(dict.fromkeys((each.table, each.average) for each in once))
         # A measure that needs no average is one of rankings, whose rows come last.
         place = {each: (not each.average, blocks.index((each.table, each.average)), each.level) for each in once}
         return [str(each) for each in sorted(once, key=place.__getitem__)]
+
+    def undefined(self, result: Result) -> Mapping[str, str]:
+        """Return the measures that have no value for the run, with the reasons."""
+        reasons: Mapping[str, str] = _one(result).undefined
+        return reasons
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         run = _one(result)

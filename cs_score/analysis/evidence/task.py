@@ -455,6 +455,10 @@ class EvidenceTask(Record):
             raise UsageError(f"results of different tasks cannot be compared: {', '.join(names)}")
         return self.mode.measures
 
+    def undefined(self, result: Result) -> Mapping[str, str]:
+        """Return nothing: every measure of evidence has a value for every result."""
+        return {}
+
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         ids = result.table.ids
         answered = [name for name, unit in zip(ids, result.units) if unit.prediction is not None]

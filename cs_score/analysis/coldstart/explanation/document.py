@@ -17,6 +17,7 @@ from cs_score.base.display import SCREEN, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.coldstart.reference_range import Range
+from cs_score.measures.registry import undefined_sentences
 from cs_score.tables.layout import Layout, columns
 
 _ON: Final = "    "
@@ -559,7 +560,8 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
     `overview` is the run as a whole, where nothing else was asked for; `reference_range` is then what the reference
-    could print of the measure, where the order of its hash tables decides. `fatal` is why the run could not be
+    could print of the measure, where the order of its hash tables decides. `undefined` has the measures that have no
+    value for the run, with the reasons. `fatal` is why the run could not be
     scored, None where it could; `score` is None then.
     """
 
@@ -567,6 +569,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     run: str
     score: float | None
     scores: Mapping[str, float]
+    undefined: Mapping[str, str] | UnsetType = UNSET
     fatal: str | None
     overview: Overview | None
     reference_range: Range | UnsetType = UNSET
@@ -586,6 +589,8 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [f"{run} cannot be scored", self.fatal]
         if self.overview is not None:
             yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
+            for sentence in undefined_sentences(self.undefined or {}):
+                yield f"Undefined for this run: {sentence}"
         if self.reference_range and self.reference_range.is_seen:
             yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
         for of_kind in (self.lines, self.queries, self.classes, self.nodes):

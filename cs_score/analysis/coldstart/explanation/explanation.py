@@ -518,6 +518,7 @@ def explain(
             run=scored.run_id,
             score=None if chosen is None else scored.result.measures[chosen],
             scores={} if case.fatal else scored.result.scores,
+            undefined=scored.result.undefined or UNSET,
             fatal=None if case.fatal is None else str(case.fatal),
             overview=explain_run(case) if is_whole else None,
             reference_range=(ranges or {}).get(name, UNSET),
