@@ -23,7 +23,7 @@ from cs_score.coldstart.judging import Choice, Counting, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, origin_of
-from cs_score.coldstart.ranking import Ranker, Ranking, outcomes_of_labels
+from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node, outcomes_of_labels
 from cs_score.coldstart.result import Alternatives, QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
@@ -102,18 +102,6 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
         if query.unranked is not None:
             raise query.unranked
     return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
-
-
-def ranks_a_node(run_id: str, rankings: Iterable[Ranking], run: Run) -> bool:
-    """Return whether any node in the rankings has a line of the run: where several runs are scored in one call, the
-    rankings of each hold the nodes of all of them.
-    """
-    for ranking in rankings:
-        for node in ranking.nodes:
-            lines = run.links.nodes.get(node.name, ())
-            if node.first.run_id == run_id or any(line.run_id == run_id for line in lines):
-                return True
-    return False
 
 
 def alternatives_of(units: Iterable[UnitResult]) -> Alternatives:
@@ -219,11 +207,19 @@ class Combining:
             first = next((line.run_id for line in self._run.links.responses), run_id)
             ranked = tables.averaged_rankings(first, ordered, table, rankings)
             if has_ranked_nodes is None:
-                has_ranked_nodes = ranks_a_node(run_id, rankings, self._run)
+                has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
             run = replace(run, average_precision=replace(ranked, has_ranked_nodes=has_ranked_nodes))
             yield run
         if self.options.samples is not None:
             yield self._with_bootstrap(run, self.options.samples)
+
+    def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
+        """Return whether a line of the run is in a node that the rankings of these queries can have."""
+        for lines_by_query in self._run.lines.get(run_id, {}).values():
+            for lines in lines_by_query.values():
+                if any(is_in_ranked_node(line, query_ids) for line in lines):
+                    return True
+        return False
 
     def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
         table = self._gold.table

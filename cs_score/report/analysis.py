@@ -96,13 +96,18 @@ class AnalysisPage(PageMaker):
         return getattr(self.document, "undefined", None) or {}
 
     def scenario_facts(self) -> Facts:
-        """Both scenarios beside the score, and the number of unassessed lines."""
+        """Return both scenarios of the SF table beside its scores, and the number of answers that nobody assessed."""
         scenarios = self.document.scenarios
-        named = {"pessimistic": "every unassessed answer wrong", "optimistic": "every unassessed answer right"}
-        facts = [
-            (f"{name} scenario", _shown(getattr(scenarios, name), ".4f", "none"), text) for name, text in named.items()
-        ]
-        return Facts([*facts, ("unassessed lines", str(scenarios.unassessed), scenarios.reason or "")])
+        facts = []
+        for measure, scenario in scenarios.shown.items():
+            wrong = _shown(scenario.pessimistic, ".4f", "none")
+            right = _shown(scenario.optimistic, ".4f", "none")
+            text = (
+                "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
+            )
+            facts.append((f"{measure} {scenario.score:.4f}", f"{wrong}, {right}", text))
+        facts.append(("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+        return Facts(facts)
 
     # ---- Error budget
 

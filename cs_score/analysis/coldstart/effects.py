@@ -24,7 +24,7 @@ from cs_score.coldstart.judging import compares_values
 from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.ranking import Nodes
+from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
 from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.tab_files import RUN_2017
@@ -61,8 +61,9 @@ class Rescoring:
 
     def rescored(
         self, change: Change, before: Change, units: Mapping[str, UnitResult], *, is_ranked: bool
-    ) -> Iterator[UnitResult]:
-        """The units that are not as they were after `before`, a part of the change: then they were `units`, by id.
+    ) -> Iterator[tuple[UnitResult, Run]]:
+        """The units that are not as they were after `before`, a part of the change: then they were `units`, by id. Each
+        comes with the changed lines that it was scored from.
 
         Nothing is ranked where no score of rankings is wanted. Raises InputError where the changed files could not be
         scored.
@@ -98,7 +99,7 @@ class Rescoring:
             chosen = [each.query for each in known if not is_plain or each.query.base_id in base_ids]
             found = self._scored_again(unit_id, chosen, edited, change, is_ranked)
             again = {each.query.short_id: each for each in found.queries}
-            yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known))
+            yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known)), edited
 
     def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
         """Lines of some units after a change, of which `added` come to them, as a run.
@@ -258,7 +259,7 @@ class Effects:
             ldc_id: list(dict.fromkeys(queries.by_id[ldc_id].expansions or ())) for ldc_id in queries.ldc_of.values()
         }
         self._before, self._units = Change(), {unit.id: unit for unit in scored.result.units}
-        self._sums = {unit.id: self._sums_of(unit) for unit in scored.result.units}
+        self._sums = {unit.id: self._sums_of(unit, scored.run) for unit in scored.result.units}
         # Last stands the number of ranked nodes, without which a run has no average precision.
         self._total: Sequence[float] = [0.0] * (len(self._row_sums.columns) + 1)
         for values in self._sums.values():
@@ -282,8 +283,9 @@ class Effects:
         total, unranked = self._total, dict(self._unranked)
         moved, sums = dict[str, UnitResult](), dict[str, Sequence[float]]()
         try:
-            for unit in self._rescoring.rescored(change, self._before, self._units, is_ranked=self._is_ranked):
-                moved[unit.id], sums[unit.id] = unit, self._sums_of(unit)
+            again = self._rescoring.rescored(change, self._before, self._units, is_ranked=self._is_ranked)
+            for unit, run in again:
+                moved[unit.id], sums[unit.id] = unit, self._sums_of(unit, run)
                 total = [sum_ + new - old for sum_, new, old in zip(total, sums[unit.id], self._sums[unit.id])]
                 unranked.pop(unit.id, None)
                 unranked |= _why_unranked(unit)
@@ -321,8 +323,8 @@ class Effects:
                 reason = reason or f"there would be no row of hop {each.level}"
         return dict(zip(map(str, self._measures), scores)), reason
 
-    def _sums_of(self, unit: UnitResult) -> Sequence[float]:
-        """What a unit adds to the sums.
+    def _sums_of(self, unit: UnitResult, run: Run) -> Sequence[float]:
+        """What a unit adds to the sums; it was scored from the lines of `run`.
 
         LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
         have a row (rules ldc-max, ldc-mean).
@@ -339,16 +341,19 @@ class Effects:
             if entry_points and is_counted:
                 self._row_sums.add(sums, LDC_MAX, representing(entry_points)[1], is_counted, with_total)
             self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit.id, entry_points)]), is_counted, with_total)
-        return [*sums, self._ranked_nodes(unit)]
+        return [*sums, self._ranked_nodes(unit, run)]
 
-    def _ranked_nodes(self, unit: UnitResult) -> int:
-        """Return the number of ranked nodes that a line of the run begins."""
-        nodes = 0
-        for query in unit.queries:
-            for ranking in query.rankings:
-                if ranking.level == ALL_LEVELS:
-                    nodes += sum(node.first.run_id == self._scored.run_id for node in ranking.nodes)
-        return nodes
+    def _ranked_nodes(self, unit: UnitResult, run: Run) -> int:
+        """Return a number that is 0 where nothing of the run is ranked in the unit: its ranked nodes.
+
+        Where several runs are scored in a call the rankings hold the nodes of all: then it is that of ranked lines.
+        """
+        if len(self._scored.run.run_ids) == 1:
+            rankings = [ranking for query in unit.queries for ranking in query.rankings]
+            return sum(len(ranking.nodes) for ranking in rankings if ranking.level == ALL_LEVELS)
+        query_ids = {query.query.full_id for query in unit.queries}
+        lines = chain.from_iterable(run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values())
+        return sum(is_in_ranked_node(line, query_ids) for line in lines)
 
 
 def _why_unranked(unit: UnitResult) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, diff
 from cs_score.analysis.coldstart.explanation.document import STEPS
+from cs_score.analysis.coldstart.scenarios import Scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import SCREEN, aligned, one_line
@@ -62,6 +63,14 @@ def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
         for name, score in row.scores.items():
             about = {"policy": row.name, "measure": name, "score": score, "reason": row.reason or None}
             yield {**about, "difference": None if score is None else score - analysis.scores[name]}
+
+
+def _scenarios(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each measure, the one that is asked about first."""
+    scenarios = analysis.scenarios
+    for measure in dict.fromkeys((str(analysis.measure), *scenarios.scores)):
+        about = {"unassessed": scenarios.unassessed, "reason": scenarios.reason}
+        yield {"measure": measure, **to_builtins(scenarios.scores[measure]), **about}
 
 
 def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
@@ -131,8 +140,8 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     ),
     Layout(  # for people they stand beside the score
         "scenarios",
-        "The score if every unassessed answer were wrong (pessimistic), and if every one were right (optimistic):",
-        columns("pessimistic", "score", "optimistic", "unassessed", "reason"), lambda a: [a.scenarios],
+        "Every score in two scenarios: every unassessed answer wrong (pessimistic), and every one right (optimistic):",
+        columns("measure", "pessimistic", "score", "optimistic", "unassessed", "reason"), _scenarios,
         for_people=False,
     ),
     Layout(
@@ -259,26 +268,34 @@ def text_of(document: Analysis | Difference, width: int, top: int | None = None)
 
 
 def _headline(analysis: Analysis, width: int) -> list[str]:
-    """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
+    """Return the score with its interval, the measures without a value, and both scenarios for what nobody assessed."""
     found = analysis.intervals.scores.get(str(analysis.measure)) if analysis.intervals else None
     limits = ""
     if found is not None and found.low is not None and found.high is not None:
         limits = f" [{found.low:.4f}, {found.high:.4f}]"
-    head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
-    shown = [head]
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]]
     for sentence in undefined_sentences(analysis.undefined or {}):
-        shown += wrap(f"Undefined for this run: {sentence}.", width)
-    scenarios = analysis.scenarios
+        lines += wrap(f"Undefined for this run: {sentence}.", width)
+    return [*lines, *_scenario_lines(analysis.scenarios, width)]
+
+
+def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
+    """Return what the SF table would score if every unassessed answer were wrong, or right; nothing if none is."""
     if not scenarios.unassessed:
-        return shown
-    wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
+        return []
+    answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
-    lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
-    in_words = (
-        f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
-        f"were right (optimistic scenario){reason}."
+    scores = []
+    for measure, scenario in scenarios.shown.items():
+        wrong, right = (
+            "none" if score is None else f"{score:.4f}" for score in (scenario.pessimistic, scenario.optimistic)
+        )
+        scores.append(f"{measure} {scenario.score:.4f} ({wrong}, {right})")
+    text = (
+        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): "
+        f"{'; '.join(scores)}{reason}."
     )
-    return [*shown, *wrap(in_words, width)]
+    return wrap(text, width)
 
 
 def _sentences(analysis: Analysis) -> Iterator[str]:

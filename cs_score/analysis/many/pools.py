@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from cs_score.analysis.coldstart.mistakes import counted_lines
-from cs_score.analysis.coldstart.scenarios import scenarios
+from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
@@ -73,8 +73,8 @@ class LeftOut(Record):
 
 class PooledRun(Record):
     """One run. `unique` counts the assessments of lines that only its team has, `unique_classes` the classes that go
-    with them, `removed` are all that were taken out. The scenarios are those of `analyze`, None where the scorer would
-    give no score.
+    with them, `removed` are all that were taken out. `scenarios` are those of `analyze` by measure, None where the
+    scorer would give no score; `pessimistic` and `optimistic` are those of the measure that ranks.
     """
 
     run: str
@@ -86,6 +86,7 @@ class PooledRun(Record):
     unique_classes: int
     pessimistic: float | None
     optimistic: float | None
+    scenarios: Mapping[str, Scenario]
     removed: tuple[PoolLine, ...]
 
 
@@ -162,10 +163,21 @@ def pool_bias(
     rows = []
     for name, each in scored.items():
         whole, of_team = scenarios(each, about), own[team_of[name]]
-        rows.append(PooledRun(
-            name, team_of[name], before[name], ranks[name], LeftOut(after[name], ranks_after[name]), of_team.unique,
-            len(of_team.classes), whole.pessimistic, whole.optimistic, of_team.removed,
-        ))  # fmt: skip
+        rows.append(
+            PooledRun(
+                run=name,
+                team=team_of[name],
+                score=before[name],
+                rank=ranks[name],
+                left_out=LeftOut(after[name], ranks_after[name]),
+                unique=of_team.unique,
+                unique_classes=len(of_team.classes),
+                pessimistic=whole.pessimistic,
+                optimistic=whole.optimistic,
+                scenarios=whole.scores,
+                removed=of_team.removed,
+            )
+        )
     return PoolBias(
         task=COLD_START_MODE,
         measure=str(about),
@@ -212,6 +224,24 @@ def _tau_in_words(tau_b: float | None) -> str:
     return f"tau-b of the two rankings: {'undefined, since all runs are tied' if tau_b is None else f'{tau_b:.4f}'}."
 
 
+_SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
+"""The measure whose scenarios are shown, whatever measure ranks: of others they say too little."""
+
+
+def _bias_rows(bias: PoolBias) -> Iterator[dict[str, Any]]:
+    """Yield the row of each run, the best one first."""
+    for run in sorted(bias.runs, key=lambda run: run.rank):
+        scenario = run.scenarios[_SCENARIO_MEASURE]
+        yield {
+            **asdict(run),
+            "left_out": run.left_out.score,
+            "rank_left_out": run.left_out.rank,
+            "f1": scenario.score,
+            "f1_pessimistic": scenario.pessimistic,
+            "f1_optimistic": scenario.optimistic,
+        }
+
+
 BIAS: Final = Printout(
     Layout(
         "pool-bias",
@@ -222,19 +252,17 @@ BIAS: Final = Printout(
             Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
             Column("unique", "Unique", meaning="assessments of lines that only the team has"),
             Column("unique_classes", "Classes", meaning="classes that go with them"),
-            Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
-            Column("optimistic", "Optim.", meaning="score with every unassessed answer right"),
+            Column("f1", "F1", meaning=f"{_SCENARIO_MEASURE}"),
+            Column("f1_pessimistic", "all wrong", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer wrong"),
+            Column("f1_optimistic", "all right", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer right"),
         ),
-        lambda bias: (
-            {**asdict(row), "left_out": row.left_out.score, "rank_left_out": row.left_out.rank}
-            for row in sorted(bias.runs, key=lambda row: row.rank)
-        ),
+        _bias_rows,
         most="whole",
     ),
     lambda bias: (
         _tau_in_words(bias.tau_b),
         "Left out: score against the pool without what only the team's runs have.",
-        "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
+        f"F1: {_SCENARIO_MEASURE}, and what it would be in two scenarios: every unassessed answer wrong, or right.",
     ),
 )
 
