@@ -23,6 +23,7 @@ from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
 WRONG_ANSWER: Final = "wrong_answer"
+MISSED_ANSWER: Final = "missed_answer"
 EXTRA_FACT: Final = "extra_fact"
 MISSED_FACT: Final = "missed_fact"
 
@@ -70,7 +71,7 @@ class HotpotQA(Mode):
     columns = ("questions", *names("hotpotqa"))
     headings = ("em", "f1", "prec", "recall")
     rows = report_rows(("answer", "sp", "joint"), columns[1:])
-    kinds = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
+    kinds = (WRONG_ANSWER, MISSED_ANSWER, EXTRA_FACT, MISSED_FACT)
     shares_predictions = True
     summary = "Score HotpotQA answers, supporting facts, and both jointly"
     files = (
@@ -165,7 +166,8 @@ class HotpotQA(Mode):
         answer, gold = given.get(ANSWER), _gold_answer(unit)
         if gold is not None:
             right = answer is not None and normalised(answer) == normalised(gold)
-            yield part("answer", gold, right, answer, Fault(WRONG_ANSWER, ANSWER, answer, gold))
+            kind = MISSED_ANSWER if answer is None else WRONG_ANSWER
+            yield part("answer", gold, right, answer, Fault(kind, ANSWER, answer, gold))
         wanted, predicted = _gold_facts(unit), facts_of(given.get(FACTS, []))
         for key, fact in wanted.items():
             judgment = "supports" if key in predicted else None
@@ -177,7 +179,7 @@ class HotpotQA(Mode):
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
         given, missed, gone = dict(unit.prediction or {}), list[Any](), set[FactKey]()
         for fault in faults:
-            if fault.kind == WRONG_ANSWER:
+            if fault.kind in (WRONG_ANSWER, MISSED_ANSWER):
                 given[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
                 missed.append(fault.gold)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
-from cs_score.base.display import one_line
+from cs_score.base.display import cell, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.runtime import paused_collector
@@ -240,7 +240,10 @@ def text_of(value: object) -> str:
 
 def plain(value: object) -> str:
     """A JSON value as a message names it: as `text_of`, on one line and shortened; of a list or an object the kind."""
-    return kind_of(value) if isinstance(value, (dict, list)) else one_line(text_of(value), 200)
+    if isinstance(value, (dict, list)):
+        return kind_of(value)
+    # Backslashes are doubled: a line end and a backslash with an n after it look different.
+    return cell(value, 200) if isinstance(value, str) else one_line(text_of(value), 200)
 
 
 def quoted(value: object) -> str:

@@ -81,7 +81,7 @@ def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
 BUDGET: Final = Layout(
     "budget",
     "The score if one kind of mistakes alone were corrected, and cumulated:",
-    columns("kind", "count", "gain", "score", "cumulated", "reason", gain=Format.GAIN),
+    columns("kind", "count", "gain", "score", "cumulated", "note", "reason", gain=Format.GAIN),
     lambda analysis: map(to_builtins, analysis.budget),
     most="whole",
 )

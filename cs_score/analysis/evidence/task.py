@@ -216,12 +216,19 @@ class Examination:
         mode, table = self.mode, self.result.table
 
         def group(
-            name: str, units: int, counts: dict[str, float], scores: dict[str, float], measure: str, mistakes: int
+            name: str,
+            units: int,
+            counts: dict[str, float],
+            scores: dict[str, float],
+            measure: str,
+            mistakes: int,
+            is_aspect: bool = False,
         ) -> Group:
             row = next(row for row in mode.rows if measure in row.measures)
             family = dict(zip(mode.headings, (scores[each] for each in row.measures))) if len(row.measures) > 1 else {}
             shown = family.get("precision", family.get("prec")), family.get("recall"), family.get("f1")
-            return Group(name, units, counts, *shown, scores, mistakes, divide(mistakes, len(costs)))
+            share = None if is_aspect else divide(mistakes, len(costs))
+            return Group(name, units, counts, *shown, scores, mistakes, share)
 
         found: defaultdict[str, list[Group]] = defaultdict(list)
         for dimension, members in members_of(list(map(mode.groups, self.result.units))).items():
@@ -237,7 +244,7 @@ class Examination:
             # A line of the report has the mistakes that one of its measures feels.
             felt = sum(any(cost.effects[name] for name in row.measures) for cost in costs)
             counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, self.result.scores))
-            found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt))
+            found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt, True))
         return {dimension: tuple(groups) for dimension, groups in found.items()}
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
