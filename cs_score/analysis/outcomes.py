@@ -201,12 +201,31 @@ def shortened(document: Any, top: int | None) -> Any:
 
 
 def json_text(document: Any) -> Iterator[str]:
-    """A document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only."""
-    for at, (key, content) in enumerate(to_builtins(document).items()):
-        yield f"{',' if at else '{'}\n{json.dumps(key)}: "
-        if isinstance(content, list | tuple) and content:
-            yield from (f"{',' if row else '['}\n {json.dumps(item)}" for row, item in enumerate(content))
-            yield "\n]"
+    """Yield a document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only.
+
+    Mistakes are turned into JSON one at a time: all of them together can be many times as large as what they are made
+    of, since each has the whole prediction without it.
+    """
+    mistakes = getattr(document, "mistakes", None)
+    without_mistakes = document if mistakes is None else replace(document, mistakes=[])
+    separator = "{"
+    for key, content in to_builtins(without_mistakes).items():
+        yield f"{separator}\n{json.dumps(key)}: "
+        separator = ","
+        items = content
+        if key == "mistakes" and mistakes is not None:
+            items = mistakes
+        if isinstance(items, Sequence) and not isinstance(items, str) and len(items):
+            yield from _json_list(items)
         else:
             yield json.dumps(content)
     yield "\n}\n"
+
+
+def _json_list(items: Sequence[Any]) -> Iterator[str]:
+    """Yield a list as JSON, an item a line."""
+    separator = "["
+    for item in items:
+        yield f"{separator}\n {json.dumps(to_builtins(item))}"
+        separator = ","
+    yield "\n]"

@@ -170,6 +170,19 @@ class Claims(AbstractsMode):
             if sets
         }
 
+    def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        return gold_documents(unit.gold)
+
+    def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        return predicted_documents(unit.prediction, gold_documents(unit.gold))
+
+    def cited(self, unit: Unit) -> Iterable[object]:
+        return cited_documents(unit.gold)
+
+    def comparable(self, abstract: str) -> Hashable:
+        """Return the number of a document, by which the scorer compares the ids of documents."""
+        return _number(abstract)
+
     def evidence(self, unit: Unit) -> dict[str, Any]:
         given = {} if unit.prediction is None else predicted_documents(unit.prediction, {})
         return {document: _copied(entries) for document, entries in given.items()}

@@ -9,13 +9,25 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
+from cs_score.evidence.mode import (
+    NONE,
+    Confusion,
+    Contents,
+    Fault,
+    Mode,
+    Pair,
+    Part,
+    Row,
+    RowsWithout,
+    Unit,
+    report_rows,
+)
 from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
@@ -176,6 +188,9 @@ class HotpotQA(Mode):
             if key not in wanted:
                 yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
 
+    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        return OneFact(units, rows, super().rows_without_each(units, rows)).rows_without
+
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
         given, missed, gone = dict(unit.prediction or {}), list[Any](), set[FactKey]()
         for fault in faults:
@@ -201,6 +216,40 @@ class HotpotQA(Mode):
         gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
         yield "answer", NONE if gold is None else _kind(gold), shown
+
+
+class OneFact:
+    """Scores questions again by the numbers of their facts, which are all that a single fact changes."""
+
+    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_without: RowsWithout) -> None:
+        """`rows_without` scores all of the prediction again, which faults of answers and a first fact need."""
+        given = units[0].prediction or {}
+        self._rows_without = rows_without
+        self._rows = rows
+        self._has_facts = FACTS in given
+        self._has_answer = ANSWER in given
+        self._predicted = facts_of(given.get(FACTS, [])).keys()
+        self._gold = [_gold_facts(unit).keys() for unit in units]
+        self._right = [len(self._predicted & gold) for gold in self._gold]
+
+    def rows_without(self, fault: Fault) -> Sequence[Row]:
+        """Return the rows of the questions once a fault is corrected."""
+        if fault.kind not in (EXTRA_FACT, MISSED_FACT) or not self._has_facts:
+            return self._rows_without(fault)
+        if fault.kind == EXTRA_FACT:
+            key = fact_key(fault.predicted)
+            change = -1
+        else:
+            key = fact_key(fault.gold)
+            change = 0 if key in self._predicted else 1
+        rows: list[Row] = []
+        for row, gold, right in zip(self._rows, self._gold, self._right):
+            right_now = right + change if key in gold else right
+            supported = fact_agreement(right_now, len(self._predicted) + change, len(gold))
+            answer = Agreement(*row[1:5])
+            joint = combine(answer, supported) if self._has_answer else NOTHING
+            rows.append((1, *answer, *supported, *joint))
+        return rows
 
 
 def answer_text(answer: object) -> str:

@@ -79,6 +79,10 @@ class Part(Record):
     faults: tuple[Fault, ...] = ()
 
 
+RowsWithout: TypeAlias = Callable[[Fault], Sequence[Row]]
+"""From a fault to the rows of the units of an entry once it is corrected."""
+
+
 class ReportRow(Record):
     """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
 
@@ -248,6 +252,20 @@ class Mode(ABC):
     @abstractmethod
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """The prediction without these of its faults, as it can stand in the predictions file."""
+
+    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        """Return the function from a fault of the first unit to the rows of all units once it is corrected.
+
+        `units` share one prediction, `rows` are theirs. The function raises InputError where the scorer would refuse
+        the corrected prediction. A mode whose rows are sums over parts of a unit looks at the part alone that the
+        fault is about, so that many faults of one unit take time in proportion to their number.
+        """
+        return partial(self._rows_without, units)
+
+    def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
+        """Return the rows of units from the whole of their prediction without a fault of the first one."""
+        prediction = self.reread(self.corrected(units[0], [fault]))
+        return [self.row(unit._replace(prediction=prediction)) for unit in units]
 
     def written(self, prediction: Any) -> Any:
         """A prediction that was read, as it can stand in the file."""

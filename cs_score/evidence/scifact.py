@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import UNSET, Meta
@@ -186,6 +186,14 @@ class SciFact(AbstractsMode):
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
         return {abstract: [each.entry() for each in sets] for abstract, sets in unit.gold.evidence.items()}
+
+    def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        evidence: Mapping[str, Any] = unit.gold.evidence
+        return evidence
+
+    def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        evidence: Mapping[str, Any] = unit.prediction.evidence
+        return evidence
 
     def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
         return {abstract: [given.entry()] for abstract, given in unit.prediction.evidence.items()}

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.changes import Change, Editor
+from cs_score.analysis.coldstart.removals import Removals
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
@@ -57,6 +58,7 @@ class Rescoring:
             for line in run.links.responses
             for node_id in (_node_id_of(line),)
         )
+        self._removals = Removals(scored, self.editor)
         self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
 
     def rescored(
@@ -72,6 +74,12 @@ class Rescoring:
             raise InputError(reason)
         run, responses, unit_of = self._run, self._run.links.responses, self._run.gold.unit_of
         is_ranked = is_ranked or len(self._run_ids) > 1
+        if self._has_plain_units and run.limits.most is not None and not before.places:
+            changed = self._removals.units_without(change, is_ranked=is_ranked)
+            if changed is not None:
+                for unit in changed:
+                    yield unit, run
+                return
         # Not their symmetric difference, for which all lines of `before` would be copied.
         others = (change.responses - before.responses) | (before.responses - change.responses)
         moved = chain(map(responses.__getitem__, others), change.added)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 from typing import Any, Final, Literal
@@ -110,7 +110,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     scores: dict[str, float]
     units: int
     top: int | UnsetType = UNSET
-    mistakes: tuple[Mistake, ...]
+    mistakes: Sequence[Mistake]
     budget: tuple[BudgetRow, ...]
     groups: dict[str, tuple[Group, ...]]
     confusions: tuple[ConfusionCount, ...]

@@ -244,7 +244,7 @@ def test_the_worked_example_of_hotpotqa() -> None:
 
 
 def test_a_question_without_answer_is_missed_and_not_wrong() -> None:
-    gold = [{"_id": name, "answer": "yes", "supporting_facts": []} for name in ("missed", "wrong", "right")]
+    gold: Json = [{"_id": name, "answer": "yes", "supporting_facts": []} for name in ("missed", "wrong", "right")]
     analysis = analyze(hotpotqa.MODE.score(gold, {"answer": {"wrong": "no", "right": "Yes"}, "sp": {}}))
     assert {mistake.unit: mistake.kind for mistake in analysis.mistakes} == {
         "missed": "missed_answer",
