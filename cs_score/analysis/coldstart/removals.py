@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.changes import Change, Editor
+from cs_score.analysis.coldstart.changes import Change, Editor, ReadLine
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
@@ -93,6 +93,7 @@ class QueryLines:
         self._policy = scored.policy
         self._most = scored.run.limits.most
         self._asking = editor.asking
+        self._giving = editor.giving
         self._ranks_all_levels = scored.run.gold.table.edition.ranks_all_levels
         self._result = result
         self._row_by_line: dict[int, int] = {}
@@ -113,27 +114,48 @@ class QueryLines:
 
     def without(self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool) -> QueryResult | None:
         """Return the result without lines, which have these indexes; None where the query has to be scored again."""
-        if not all(self._has_no_part_in_others(line, indexes) for line in lines):
+        orphans = self._orphans(lines, indexes)
+        if orphans is None:
+            return None
+        if not all(self._has_no_part_in_others(line) for line in (*lines, *orphans)):
             return None
         tallies = self._tallies_without(lines)
         if tallies is None:
             return None
         if not is_ranked:
             return replace(self._result, tallies=tallies)
-        rankings = self._rankings_without(lines, indexes)
+        rankings = self._rankings_without([*lines, *orphans])
         if rankings is None:
             return None
         return replace(self._result, tallies=tallies, rankings=tuple(rankings))
 
-    def _has_no_part_in_others(self, line: Response, indexes: Collection[int]) -> bool:
-        """Return whether no line that stays counts otherwise without this one."""
+    def _orphans(self, lines: Iterable[Response], indexes: Collection[int]) -> list[Response] | None:
+        """Return the lines that stay and ask about an answer which no line of the run gives any more.
+
+        They stand below no right answer before and after, but leave the rankings: their nodes have no parent. None
+        where another line still gives the answer, by which they may count otherwise.
+        """
+        orphans: list[Response] = []
+        for line in lines:
+            staying = [each for each in self._asking.get(line.target, ()) if _index_of(each) not in indexes]
+            if not staying:
+                continue
+            if self._links.without_parent or self._links.was_skipped(line.target):
+                return None
+            if any(_index_of(each) not in indexes for each in self._giving[line.target]):
+                return None
+            for each in staying:
+                if not isinstance(each, Response) or self._asking.get(each.target):
+                    return None
+                orphans.append(each)
+        return orphans
+
+    def _has_no_part_in_others(self, line: Response) -> bool:
+        """Return whether no line that stays counts otherwise without this one in its node."""
         if line.query.level > _DEEPEST_HOP or line.index not in self._row_by_line:
             return False
         if self._links.was_skipped(line.target):
             return False
-        for asking in self._asking.get(line.target, ()):
-            if not isinstance(asking, Response) or asking.index not in indexes:
-                return False
         if line.node is None:
             return self._is_without_credit(line)
         # The lines of a node decide together whether it is named, which matters to those with credit.
@@ -161,8 +183,9 @@ class QueryLines:
             tallies[place] = Tally(tally.name, Counts(*counts), tally.responses)
         return tuple(tallies)
 
-    def _rankings_without(self, lines: Iterable[Response], indexes: Collection[int]) -> list[Ranking] | None:
+    def _rankings_without(self, lines: Sequence[Response]) -> list[Ranking] | None:
         """Return the rankings without lines; None where that takes more than nodes without a class that go or move."""
+        indexes = {line.index for line in lines}
         if self._ranks_all_levels:
             return None
         moves: list[Move] = []
@@ -214,6 +237,11 @@ class QueryLines:
 
     def _confidence(self, lines: Iterable[Response]) -> float:
         return node_confidence([line.confidence for line in lines], self._most)
+
+
+def _index_of(line: ReadLine) -> int | None:
+    """Return the index of a line; None for one that was skipped."""
+    return line.index if isinstance(line, Response) else None
 
 
 class Move(NamedTuple):
