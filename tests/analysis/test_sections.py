@@ -64,7 +64,7 @@ def test_a_caller_is_shown_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     found = analyze(scored, progress=lambda items, doing: shown.update({doing: len(items)}) or items)
     assert shown == {
         "scoring under policies": len(found.policies), "raising the threshold": len(found.sweep),
-        "weighing mistakes": len(scored.result.units), "correcting mistakes": 6,
+        "weighing mistakes": found.mistake_count, "correcting mistakes": 6,
     }  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def analyze(
         mistakes = list(mistakes_of(scored, effects.editor))
         faults = list(chain.from_iterable(mistakes))
         table = grouping.counted_table(scored, chosen, mistakes)
-        listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
+        listed = cost_list(effects, progress(faults, "weighing mistakes"), top)
         case, is_whole = Case(scored, str(chosen)), top is None
         return Analysis(
             task=COLD_START_MODE,

@@ -7,7 +7,6 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -185,8 +184,8 @@ class Mistake(Record, kw_only=True):
     added: Sequence[str]
 
 
-def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | None = None) -> list[Mistake]:
-    """All mistakes, or so many of them, the greatest gain first, then by file and line.
+def cost_list(effects: Effects, faults: Iterable[Fault], top: int | None = None) -> list[Mistake]:
+    """Return all mistakes, or so many of them, the greatest gain first, then by file and line.
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not give come last.
     """
@@ -196,7 +195,6 @@ def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
-    faults = chain.from_iterable(units)
     if top is None:
         return sorted((_mistake(fault, effects) for fault in faults), key=rank)
     alone = effects.of_first_measure()

@@ -278,7 +278,9 @@ def test_a_prediction_is_json_as_it_stands_and_texts_are_escaped_once() -> None:
 
 
 def test_a_line_end_and_a_backslash_with_an_n_look_different() -> None:
-    gold: list[Json] = [{"_id": name, "answer": answer, "supporting_facts": []} for name, answer in (("a", "x\ny"), ("b", "x\\ny"))]
+    gold: list[Json] = [
+        {"_id": name, "answer": answer, "supporting_facts": []} for name, answer in (("a", "x\ny"), ("b", "x\\ny"))
+    ]
     result = hotpotqa.MODE.score(gold, {"answer": {"a": "no", "b": "no"}, "sp": {}})
     first, second = ("\n".join(unit.lines) for unit in explain(result, ["a", "b"]).units)
     assert r"x\ny" in first
