@@ -134,7 +134,7 @@ def _without_commands(page: bytes) -> bytes:
         (batch() | {"stability": {"pairs": [], "first": [
             {"measure": "m", "policy": "strict", "runs": [3], "shares": [None] * 3}]}}, "there is no run 3"),
         (batch() | {"stability": {"pairs": [], "first": [
-            {"measure": "m", "policy": "strict", "runs": [], "shares": [1.0]}]}}, "/stability/first/0/shares: must have"),
+            {"measure": "m", "policy": "strict", "runs": [], "shares": [1.0]}]}}, "/stability/first/0/shares: must"),
     ],
     ids=str,
 )  # fmt: skip
