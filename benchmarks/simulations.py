@@ -1,4 +1,5 @@
-"""The simulations behind the figures in docs/statistics: `make simulations` prints all of them, some minutes of work.
+"""The simulations behind the figures in docs/statistics: `make simulations` prints all of them, some minutes of work,
+`python -m benchmarks.simulations PAGE...` those of some pages.
 
 Each has a seed, and the limits that its figure keeps; `tests/statistics/test_error_rates.py` holds them (`make
 test-slow`). Sets are drawn from distributions of which the truth is known.
@@ -8,23 +9,25 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
 from scipy import stats
 
+from benchmarks.family_worlds import CORRECTIONS, WORLDS, limits, share
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.assessments import Items, estimated, interval_of
-from cs_score.statistics.comparison import FamilyTests, equivalence_p, family_tests, holm
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
 from cs_score.statistics.options import IntervalMethod, Resampling
-from cs_score.statistics.planning import Checks, needed_units
+from cs_score.statistics.planning import needed_units
 from cs_score.statistics.resampling import Systems, bootstrap_intervals
-from cs_score.statistics.units import Clusters
+from cs_score.statistics.sign_test import Shares, SignTest
+from cs_score.statistics.units import Clusters, UnitTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,58 @@ def power_at_the_needed_units(effect: float, *, is_normal: bool = True, sets: in
     return float(np.mean(stats.ttest_1samp(drawn, 0, axis=1).pvalue <= 0.05))
 
 
+def compared_p(first: Floats, second: Floats, seed: int, *, are_binary: bool) -> float:
+    """Return the p-value that a comparison gives two systems by their means."""
+    tables = {}
+    for name, values in (("a", first), ("b", second)):
+        rows = list(zip(values.tolist(), [1.0] * len(values)))
+        tables[name] = UnitTable(tuple(map(str, range(len(values)))), ("x", "y"), rows)
+    found = compare_tables(tables, ["mean"], _ratio, Resampling(1000, seed), has_signs=are_binary)
+    return found.measures[0].pairs[0].p
+
+
+def binary_power_through_compare(wins: float, losses: float, sets: int = 2000) -> float:
+    """Return how often a comparison finds systems with these shares of wins and losses, at the units that .8 needs."""
+    units = SignTest(Shares(wins, losses), 0.05).needed_units(0.8) or 0
+    found = 0
+    for seed in range(sets):
+        rng = np.random.default_rng([31, seed])
+        outcome = rng.choice(3, units, p=[wins, losses, 1 - wins - losses])
+        first, second = (outcome != 0).astype(np.float64), (outcome != 1).astype(np.float64)
+        found += compared_p(first, second, seed, are_binary=True) <= 0.05
+    return found / sets
+
+
+def graded_power_through_compare(effect: float, sets: int = 2000) -> float:
+    """Return how often a comparison finds a difference of graded units, at the units that .8 needs."""
+    units = needed_units(effect, 0.05, 0.8) or 0
+    found = 0
+    for seed in range(sets):
+        rng = np.random.default_rng([32, seed])
+        first = rng.beta(2, 2, units)
+        found += compared_p(first, first + rng.normal(0.1 * effect, 0.1, units), seed, are_binary=False) <= 0.05
+    return found / sets
+
+
 def wrong_equivalences(sets: int = 4000) -> float:
     """How often systems that differ by the margin are called equivalent within it, at 5 % and on 40 units."""
     rng, wrong = np.random.default_rng(27), 0
     for _ in range(sets):
         drawn = rng.normal(0.1, 0.2, 40)
-        p = equivalence_p(float(drawn.mean()), float(drawn.std(ddof=1)), 40, 0.1)
-        wrong += p is not None and p <= 0.05
+        wrong += t_equivalence_p(float(drawn.mean()), float(drawn.std(ddof=1)), 40, 0.1) <= 0.05
     return wrong / sets
+
+
+def wrong_binary_equivalences(units: int, wins: float, losses: float, margin: float) -> float:
+    """Return how often right and wrong units that differ by the margin are called equivalent, by enumeration."""
+    found = 0.0
+    for won in range(units + 1 if wins else 1):
+        chance_won = stats.binom.pmf(won, units, wins)
+        chances = chance_won * stats.binom.pmf(np.arange(units - won + 1), units - won, losses / (1 - wins))
+        for lost in np.flatnonzero(chances > 1e-12).tolist():
+            if binary_equivalence_p(won, lost, units, margin) <= 0.05:
+                found += float(chances[lost])
+    return found
 
 
 # ---- Sampled pools
@@ -125,25 +172,6 @@ def coverage_in_two_stages(sets: int = 2000) -> float:
     return held / sets
 
 
-# ---- Repeated checks
-
-
-def ever_rejected(sequences: int = 1000, seed: int = 26) -> float:
-    """The share of sequences of 100 checks of runs as good as the baseline in which any is significant.
-
-    Runs on one test set of 60 units are alike: their differences from the baseline share half of their variance.
-    """
-    rng, rejected = np.random.default_rng(seed), 0
-    for _ in range(sequences):
-        shared = rng.normal(size=60)
-        p_values = stats.ttest_1samp(shared + rng.normal(size=(100, 60)), 0, axis=1).pvalue
-        checks = Checks(task="", gold="", alpha=0.05)
-        for number, p in enumerate(p_values):
-            checks = checks.after(str(number), "b", "F1", float(p))
-        rejected += any(each.significant for each in checks.asked)
-    return rejected / sequences
-
-
 # ---- Families, intervals, clusters
 
 
@@ -151,71 +179,60 @@ def _ratio(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
     return [divide(sums[0], sums[1])]
 
 
-def _equal_systems(systems: int, seed: int) -> Floats:
-    """Answers of equal systems to 30 questions of different difficulty, right (1) or wrong: (units, systems)."""
-    rng = np.random.default_rng([11, seed])
-    return rng.binomial(1, np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], systems, axis=1)).astype(np.float64)
+Coverage: TypeAlias = Literal["score", "difference"]
+World: TypeAlias = Literal["means", "ratios"]
 
 
-def _family(matrix: Floats, seed: int) -> FamilyTests:
-    """The tests of all pairs of systems by HSD, from 1,000 permutations."""
-    rows = [np.stack([column, np.ones(len(column))], axis=1) for column in matrix.T]
-    systems = Systems(rows, _ratio, Resampling(1000, seed, correction="hsd"))
-    return family_tests(systems, list(combinations(range(len(rows)), 2)))
+def _two_systems(world: World, units: int, seed: int) -> tuple[Floats, Floats]:
+    """Return numerators and denominators of two equally good systems on the same units: means, or ratios of sums."""
+    rng = np.random.default_rng([14, units, seed])
+    quality = rng.beta(1.2, 1.2, units)
+    if world == "means":
+        numbers = [np.column_stack([rng.beta(1 + 4 * quality, 5 - 4 * quality), np.ones(units)]) for _ in range(2)]
+        return numbers[0], numbers[1]
+    systems = []
+    for _ in range(2):
+        answered = rng.poisson(3, units)  # of some units a system says nothing
+        systems.append(np.column_stack([rng.binomial(answered, quality), answered]).astype(np.float64))
+    return systems[0], systems[1]
+
+
+_TRUE_SCORE: Final = 0.5
+"""The mean of a beta distribution with parameters 1 + 4 q and 5 - 4 q is (1 + 4 q) / 6; q is 0.5 on average."""
+
+
+class Held(NamedTuple):
+    """How many intervals there were of scores and differences, and how many of them hold the true value."""
+
+    scores: int
+    scores_held: int
+    differences: int
+    differences_held: int
 
 
 @cache
-def _families(systems: int, sets: int) -> list[tuple[Floats, FamilyTests]]:
-    """The tests of many sets of equal systems by HSD; 1,000 permutations each."""
-    found = []
+def _held(world: World, method: IntervalMethod | None, units: int, sets: int) -> Held:
+    """Count the 95 % intervals that hold the truth in sets of two equally good systems; no method: the default."""
+    counts = [0, 0, 0, 0]
     for seed in range(sets):
-        matrix = _equal_systems(systems, seed)
-        found.append((matrix, _family(matrix, seed)))
-    return found
+        matrices = _two_systems(world, units, seed)
+        systems = Systems(matrices, _ratio, Resampling(1000, seed, method=method or UNSET))
+        intervals = [systems.difference(0, 1, 0)]
+        if method is not None:  # that of scores is one of the named methods
+            intervals.append(systems.score(0, 0))
+        for place, (interval, true_value) in enumerate(zip(intervals, (0.0, _TRUE_SCORE))):
+            if interval.low is not None and interval.high is not None:
+                counts[2 - 2 * place] += 1
+                counts[3 - 2 * place] += interval.low <= true_value <= interval.high
+    return Held(*counts)
 
 
-def any_rejection(correction: str, systems: int = 8, sets: int = 2000) -> float:
-    """How often any pair of equal systems is called different at 5 %."""
-    rejected = 0
-    for _, tests in _families(systems, sets):
-        p_values = {"hsd": tests.p_adjusted[0], "holm": holm(tests.p[0]), "none": tests.p[0]}[correction]
-        rejected += min(p_values) <= 0.05
-    return rejected / sets
-
-
-def tier_breaks(systems: int = 20, sets: int = 500) -> float:
-    """How often equal systems do not all share a tier."""
-    broken = 0
-    for matrix, tests in _families(systems, sets):
-        best = int(np.argmax(matrix.sum(axis=0)))
-        broken += min(p for p, pair in zip(tests.p_adjusted[0], tests.pairs) if best in pair) <= 0.05
-    return broken / sets
-
-
-def gain_in_power(sets: int = 300) -> float:
-    """The share of pairs with one better system that HSD finds, less that of Holm."""
-    found = {"hsd": 0, "holm": 0}
-    for seed in range(sets):
-        rng = np.random.default_rng([12, seed])
-        quality = np.repeat(rng.beta(1.2, 1.2, 30)[:, np.newaxis], 8, axis=1)
-        quality[:, 7] = np.minimum(1, quality[:, 7] + 0.35)
-        matrix = rng.binomial(1, quality).astype(np.float64)
-        tests = _family(matrix, seed)
-        for name, p_values in (("hsd", tests.p_adjusted[0]), ("holm", holm(tests.p[0]))):
-            found[name] += sum(p <= 0.05 for p, pair in zip(p_values, tests.pairs) if 7 in pair)
-    return (found["hsd"] - found["holm"]) / (7 * sets)
-
-
-def coverage_of_intervals(method: IntervalMethod, units: int, sets: int = 1000) -> float:
-    """How often 95 % intervals hold the true recall of 0.5, for units with one to some ten things to find."""
-    held = 0
-    for seed in range(sets):
-        rng = np.random.default_rng([14, units, seed])
-        wanted = 1 + rng.poisson(2, units)
-        rows = np.stack([rng.binomial(wanted, rng.beta(2, 2, units)), wanted], axis=1)
-        [found] = bootstrap_intervals(rows, _ratio, Resampling(1000, seed, method=method))
-        held += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
-    return held / sets
+def coverage(what: Coverage, world: World, method: IntervalMethod | None, units: int, sets: int = 4000) -> float:
+    """Return how often 95 % intervals of a score or a difference hold the true one, where they are defined."""
+    held = _held(world, method, units, sets)
+    if what == "score":
+        return held.scores_held / held.scores
+    return held.differences_held / held.differences
 
 
 def coverage_of_clusters(*, by_cluster: bool, sets: int = 2000) -> float:
@@ -232,35 +249,37 @@ def coverage_of_clusters(*, by_cluster: bool, sets: int = 2000) -> float:
     return held / sets
 
 
-_COVERAGE: Final[Mapping[tuple[IntervalMethod, int], tuple[float, float]]] = {
-    ("percentile", 5): (0.83, 0.89),
-    ("percentile", 10): (0.87, 0.93),
-    ("percentile", 30): (0.91, 0.955),
-    ("percentile", 200): (0.93, 0.97),
-    ("bca", 5): (0.84, 0.9),
-    ("bca", 10): (0.88, 0.93),
-    ("bca", 30): (0.92, 0.96),
-    ("bca", 200): (0.93, 0.97),
-}
+_SIZES: Final = (5, 8, 15, 40, 200)
+
+
+def _coverage_rows() -> Iterator[Simulation]:
+    """Yield the coverage of scores and differences by method and number of units."""
+    methods: tuple[tuple[str, IntervalMethod | None], ...] = (
+        ("percentile", "percentile"),
+        ("BCa", "bca"),
+        ("the default", None),
+    )
+    for what in ("score", "difference"):
+        for world in ("means", "ratios"):
+            for name, method in methods:
+                for units in _SIZES:
+                    if method is None and (what == "score" or units >= 20):
+                        continue  # there the default is BCa, or percentile
+                    low = 0.92 if method is None or units >= 40 else 0.75
+                    sets = 4000 if units < 200 else 1000
+                    figure = f"coverage of a {what}, {world}, {name}, {units} units"
+                    yield Simulation(
+                        "intervals-and-tests", figure, low, 0.975, partial(coverage, what, world, method, units, sets)
+                    )
+
 
 SIMULATIONS: Final = (
     *(
-        Simulation("families", f"any rejection, eight equal systems, {name}", low, high, partial(any_rejection, key))
-        for key, name, low, high in (
-            ("hsd", "HSD", 0.0, 0.06),
-            ("holm", "Holm", 0.0, 0.06),
-            ("none", "no correction", 0.3, 1.0),
-        )
+        Simulation("families", f"{world.name}, {name}", *limits(world, correction), partial(share, world, correction))
+        for world in WORLDS
+        for correction, name in CORRECTIONS.items()
     ),
-    Simulation("families", "a tier break among twenty equal systems", 0.0, 0.06, tier_breaks),
-    Simulation("families", "power of HSD less that of Holm, one better system of eight", 0.0, 1.0, gain_in_power),
-    *(
-        Simulation(
-            "intervals-and-tests", f"coverage of {method} intervals, {units} units", *limits,
-            partial(coverage_of_intervals, method, units),
-        )
-        for (method, units), limits in _COVERAGE.items()
-    ),
+    *_coverage_rows(),
     Simulation(
         "clusters", "coverage by cluster, 20 of five units", 0.92, 0.96, partial(coverage_of_clusters, by_cluster=True)
     ),
@@ -276,7 +295,30 @@ SIMULATIONS: Final = (
         "power", "the same for 0.2, answers right or wrong", 0.77, 0.83,
         partial(power_at_the_needed_units, 0.2, is_normal=False),
     ),
-    Simulation("power", "equivalences found at the margin", 0.0, 0.055, wrong_equivalences),
+    *(
+        Simulation(
+            "power", f"power through compare, right or wrong units, wins {wins:g}, losses {losses:g}", 0.77, 0.83,
+            partial(binary_power_through_compare, wins, losses),
+        )
+        for wins, losses in ((0.25, 0.05), (0.2, 0.1), (0.3, 0.1))
+    ),
+    *(
+        Simulation(
+            "power", f"power through compare, graded units, effect {effect}", 0.77, 0.83,
+            partial(graded_power_through_compare, effect),
+        )
+        for effect in (0.3, 0.5)
+    ),
+    Simulation("power", "equivalences found at the margin, graded units", 0.0, 0.055, wrong_equivalences),
+    *(
+        Simulation(
+            "power", f"equivalences at the margin, {units} right or wrong units, wins {wins:g}, margin {margin:g}", 0.0,
+            0.062, partial(wrong_binary_equivalences, units, wins, losses, margin),
+        )
+        for units, wins, losses, margin in (
+            (60, 0.0, 0.05, 0.05), (31, 0.0, 0.1, 0.1), (200, 0.01, 0.06, 0.05), (60, 0.02, 0.12, 0.1)
+        )
+    ),
     *(
         Simulation(
             "sampled-pools", f"coverage of {'such answers' if of_population else 'the pool'}, {how} predictions", 0.935,
@@ -286,23 +328,22 @@ SIMULATIONS: Final = (
         for how in ("without", "with")
     ),
     Simulation("sampled-pools", "coverage of the pool in two stages", 0.93, 0.97, coverage_in_two_stages),
-    Simulation("repeated-checks", "sequences of 100 null checks with any rejected", 0.0, 0.05, ever_rejected),
 )  # fmt: skip
 
 
-def main() -> int:
-    """Print all figures; 1 where one leaves its limits."""
+def main(pages: Sequence[str]) -> int:
+    """Print the figures of these pages, or all; 1 where one leaves its limits."""
     is_kept = True
     print("| page | figure | found | limits |\n|---|---|---|---|")
-    for each in SIMULATIONS:
-        found = each.find()
-        is_kept = is_kept and each.low <= found <= each.high
-        print(
-            f"| {each.page} | {each.figure} | {each.shown(found)} | {100 * each.low:g} to {100 * each.high:g} % |",
-            flush=True,
-        )
+    for simulation in SIMULATIONS:
+        if pages and simulation.page not in pages:
+            continue
+        found = simulation.find()
+        is_kept = is_kept and simulation.low <= found <= simulation.high
+        limits = f"{100 * simulation.low:g} to {100 * simulation.high:g} %"
+        print(f"| {simulation.page} | {simulation.figure} | {simulation.shown(found)} | {limits} |", flush=True)
     return 0 if is_kept else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -7,12 +7,11 @@
     print(run.scores["LDC-MEAN-ALL-Macro-F1"])
 
 The names in `__all__` are the public API, and stable (docs/python/index.md); all modules below are private. A name is
-loaded when it is first used, so that importing the package costs next to nothing.
+loaded when it is first used, so that importing the package costs next to nothing, and so that the command can care for
+signals before anything is imported.
 """
 
 import sys
-
-from cs_score.base.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from cs_score.coldstart.options import Policy
     from cs_score.coldstart.result import ScoringStopped
 
-__version__ = VERSION
+    __version__: str
 
 __all__ = [
     "Analysis",
@@ -99,6 +98,10 @@ _HOMES = {
 if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
     def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from cs_score.base.version import VERSION
+
+            return VERSION
         for module, names in _HOMES.items():
             if name in names.split():
                 from importlib import import_module

@@ -1,25 +1,47 @@
-"""The process of the command `cs-score`, which is also `python -m cs_score`: its streams, its signals, its end.
+"""Run the command `cs-score`, which is also `python -m cs_score`: its streams, its signals, its end.
 
-Everything else is imported once signals are cared for.
+Until signals are cared for, nothing is imported that the interpreter has not loaded by itself, not even `typing`:
+Ctrl-C finds no module of ours at work, however early it comes.
 """
 
-from __future__ import annotations
-
-import atexit
 import os
 import sys
-from typing import NoReturn
 
-from cs_score.base.runtime import ignore_signals, leave_at_once_on_signals, stop_on_signals
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 
-def console() -> NoReturn:
+def _leave(number: int, frame: "FrameType | None") -> None:
+    os._exit(128 + number)
+
+
+def _leave_at_once_on_signals() -> None:
+    """Let signals end the process, as long as there is nothing to clean up."""
+    # `signal` makes classes of the names of all signals when it is imported; this one is part of the interpreter.
+    import _signal  # type: ignore[import-not-found]
+
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # ignored already, as for a background job of a script
+            _signal.signal(number, _leave)
+
+
+# The script that pip installs works on its own name once it has imported this module, and then calls `console`.
+if os.path.basename(sys.argv[0]) in ("cs-score", "cs-score.exe", "cs-score-script.py"):
+    _leave_at_once_on_signals()
+
+
+def console() -> "NoReturn":
     """Run the command of this process.
 
     The process is left at once when everything is written: the operating system takes back millions of rows in one go.
     """
-    leave_at_once_on_signals()
+    _leave_at_once_on_signals()
     _open_closed_streams()
+    import atexit
+
+    from cs_score.base.runtime import ignore_signals, stop_on_signals
     from cs_score.cli.main import interrupted, main
 
     try:

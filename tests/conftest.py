@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -22,6 +23,15 @@ for _profile, _examples in (("quick", 25), ("deep", 200), ("mutants", 25)):
         ],
     )  # fmt: skip
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# What people have set on their machines changes what commands print: width and colours of a terminal, language, hour.
+# Tests that are about one of these set it themselves.
+for _name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PAGER", "LANG", "LANGUAGE", "PYTHONIOENCODING"):
+    os.environ.pop(_name, None)
+for _name in [name for name in os.environ if name.startswith("LC_")]:
+    del os.environ[_name]
+os.environ |= {"LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC"}
+time.tzset()
 
 # Started in the background by a script, the suite ignores signals, and so would the commands that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from cs_score.base.documents import DEEPEST, Document, document_in, json_text, read_document, record_in, value_in
+from cs_score.analysis.outcomes import json_text as found_json
+from cs_score.base.documents import (
+    DEEPEST,
+    Document,
+    document_in,
+    json_text,
+    read_document,
+    record_in,
+    refusing_incomplete,
+    value_in,
+)
 from cs_score.base.errors import InputError
 from cs_score.base.signature import Origin
-from cs_score.base.sources import InputDigest
+from cs_score.base.sources import InputDigest, read_delimited
+from tests.growth import assert_grows_in_proportion, assert_steps_grow_in_proportion
 
 _IN_TWO = '{"signature": {"inputs": [1,\n {"name": "a", "size": 2, "name": "b"}]}}'
 
@@ -91,3 +104,63 @@ def test_what_is_no_document_of_its_kind_is_refused_with_the_place(changed: dict
     with pytest.raises(InputError) as refused:
         record_in(value, _Counts, "f")
     assert str(refused.value).startswith(message)
+
+
+class _Nested(Document, frozen=True, kw_only=True, tag="nested"):
+    schema_version: Literal[1] = 1
+    entries: list[_Counts]
+    state: Literal["ok", "failed"] = "ok"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"\ud800": 1}, "f: the whole: '\\\\ud800' is no Unicode text"),
+        ({"state": "\ud800"}, "f: state: '\\\\ud800' is no Unicode text"),
+        ({"entries": [{"kind": "counts", "task": "a", "counts": {}, "\ud800": 1}]}, "f: entries[0]: '\\\\ud800' is no"),
+    ],
+)
+def test_a_single_surrogate_where_no_name_of_a_file_can_be(changed: dict[str, object], message: str) -> None:
+    value = {"kind": "nested", "schema_version": 1, "task": "claims", "entries": [], **changed}
+    with pytest.raises(InputError) as refused:
+        record_in(value, _Nested, "f")
+    assert str(refused.value).replace("\\\\", "\\").startswith(message.replace("\\\\", "\\"))
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_number_that_is_not_finite_is_written_nowhere(number: float) -> None:
+    counts = _Counts(task="claims", counts={"a": 1.0, "b": number})
+    for write in (json_text, lambda document: "".join(found_json(document))):
+        with pytest.raises(InputError) as refused:
+            write(counts)
+        assert str(refused.value).startswith("counts.b: a number of the result is not finite") or (
+            str(refused.value).startswith("b: a number of the result is not finite")
+        )
+
+
+def test_what_fails_while_a_document_is_shown_is_called_by_its_file() -> None:
+    with pytest.raises(InputError, match="f: no whole document of cs-score: it has no 'b'"), refusing_incomplete("f"):
+        _ = {"a": 1}["b"]
+
+
+def test_a_name_that_is_repeated_among_many_is_found_in_one_pass() -> None:
+    def prepared(size: int) -> Callable[[], object]:
+        text = "{" + ",".join(f'"n{number}":1' for number in [*range(size), size - 1]) + "}"
+
+        def refused() -> None:
+            with pytest.raises(InputError, match=f"two members 'n{size - 1}'"):
+                document_in(text, "f")
+
+        return refused
+
+    assert_steps_grow_in_proportion(prepared, 200)
+    assert_grows_in_proportion(prepared, 4000)
+
+
+def test_many_columns_are_checked_in_one_pass(tmp_path: Path) -> None:
+    def prepared(size: int) -> Callable[[], object]:
+        path = tmp_path / f"{size}.tsv"
+        path.write_text("\t".join(f"c{number}" for number in range(size)) + "\n")
+        return lambda: read_delimited(path)
+
+    assert_grows_in_proportion(prepared, 4000)

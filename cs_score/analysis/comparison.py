@@ -20,7 +20,7 @@ from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_s
 from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching
 from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_in, require_gold_units, unique_ids
 from cs_score.tables.layout import Layout, Row, Table, columns
@@ -131,6 +131,12 @@ SCORE: Final = "score"
 
 _ABOUT_UNITS: Final = ("unit", "cluster", "stratum")
 
+_SUMMARY_ROW: Final = "all"
+"""What trec_eval calls the row with the means over all units."""
+
+_LARGEST: Final = 1e60
+"""The largest number of a table: its square, divided by the smallest denominator twice, can still be added up."""
+
 _Key: TypeAlias = tuple[str, str, str]
 """System, measure and unit."""
 
@@ -142,6 +148,7 @@ class AnyTable(Record):
     """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
 
     `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
+    `summary_rows` are the rows called `all` that were left out.
     """
 
     names: tuple[str, ...]
@@ -149,6 +156,7 @@ class AnyTable(Record):
     clusters: Clusters | UnsetType
     inputs: tuple[InputDigest, ...]
     names_measures: bool
+    summary_rows: int = 0
 
     @property
     def name(self) -> str:
@@ -179,18 +187,23 @@ def read_table(files: Sequence[Input]) -> AnyTable:
     """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
 
     The score of a system is the sum of its numerators over that of its denominators; a number of a wide table stands
-    over 1. Raises InputError with the line for text, missing cells, a unit that stands there twice.
+    over 1. A row called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the
+    line for text, missing cells, numbers too large or too small, a unit that stands there twice.
     """
     cells: dict[_Key, _Parts] = {}
     together: Clusters | UnsetType = UNSET
     names_measures, digests = False, []
+    summary_rows: set[tuple[str, int]] = set()
     for file, system in zip(files, system_names(files)):
         table = read_delimited(file)
         has_measures = "measure" in table.columns
         is_long = {"numerator", "denominator"} <= set(table.columns)
         for line, key, value in _long(table, system) if is_long else _wide(table):
+            name, measure, unit = key
+            if unit == _SUMMARY_ROW:
+                summary_rows.add((table.file, line))
+                continue
             if key in cells:
-                name, measure, unit = key
                 of = f" of {name}" + (f" by {measure}" if has_measures else "")
                 raise InputError(f"unit {unit}{of} stands there twice", file=table.file, place=f"line {line}")
             cells[key] = value
@@ -207,7 +220,14 @@ def read_table(files: Sequence[Input]) -> AnyTable:
         raise InputError("has no unit", file=str(files[0]))
     systems, measures, units = (tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3))
     tables = {system: _table(cells, system, measures, units) for system in systems}
-    return AnyTable(measures, tables, together, tuple(digests), names_measures)
+    return AnyTable(
+        names=measures,
+        systems=tables,
+        clusters=together,
+        inputs=tuple(digests),
+        names_measures=names_measures,
+        summary_rows=len(summary_rows),
+    )
 
 
 def _wide(table: Delimited) -> Iterator[tuple[int, _Key, _Parts]]:
@@ -224,6 +244,13 @@ def _long(table: Delimited, file: str) -> Iterator[tuple[int, _Key, _Parts]]:
         numerator, denominator = _number(table, line, "numerator", above), _number(table, line, "denominator", below)
         if denominator < 0:
             raise InputError(f"the denominator {below} is below 0", file=table.file, place=f"line {line}")
+        if 0 < denominator < 1 / _LARGEST:
+            raise InputError(
+                f"the denominator {below} is too small to divide by",
+                file=table.file,
+                place=f"line {line}",
+                remedy=f"multiply numerators and denominators: denominators are 0 or at least {1 / _LARGEST:g}",
+            )
         yield line, (named.get("system", file), named.get("measure", SCORE), unit), (numerator, denominator)
 
 
@@ -234,6 +261,13 @@ def _number(table: Delimited, line: int, column: str, cell: str) -> float:
         value = math.nan
     if not math.isfinite(value) or "_" in cell:
         raise InputError(f"column {column}: {cell} is no number", file=table.file, place=f"line {line}")
+    if abs(value) > _LARGEST:
+        raise InputError(
+            f"column {column}: {cell} is too large to be squared and added up",
+            file=table.file,
+            place=f"line {line}",
+            remedy=f"give the numbers in another unit of measurement: they go up to {_LARGEST:g}",
+        )
     return value
 
 
@@ -260,7 +294,12 @@ def compare_table(given: AnyTable, resampling: Resampling | None = None, **choic
     settings = resampling or Resampling(can_grow=True)
     settings = replace(settings, clusters=settings.clusters or given.clusters)
     systems = {name: name for name in given.systems}
-    return compare(given, systems, settings, has_signs=not given.names_measures, **choices)
+    found = compare(given, systems, settings, has_signs=not given.names_measures, **choices)
+    if not given.summary_rows:
+        return found
+    rows = "1 row" if given.summary_rows == 1 else f"{given.summary_rows} rows"
+    text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
+    return replace(found, notes=(*found.notes, Note("SUMMARY_ROWS", text)))
 
 
 # ---- Written

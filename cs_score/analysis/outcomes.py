@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -12,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import aligned, cell, one_line
-from cs_score.base.documents import Document
+from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, asdict, replace, to_builtins
+from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Note, Resampling, sentences
+from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, sentences
 from cs_score.statistics.results import Interval
 from cs_score.statistics.units import UnitTable
+from cs_score.statistics.verdicts import effect_in_words, verdict_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,27 +77,29 @@ def members_of(of_units: Sequence[Mapping[str, str]]) -> dict[str, dict[str, lis
     return {name: {group: groups[group] for group in sorted(groups, key=place)} for name, groups in members.items()}
 
 
-class Significance(Record):
-    """The p-values of a difference by test."""
-
-    randomisation: float
-    bootstrap: float
-
-
 class TwoSided(Document, frozen=True, kw_only=True):
     """The head of a difference: why B scores otherwise than A under a measure.
 
-    `names` are what people call A and B, `a` and `b` their scores, 0..1. `interval` is that of the difference; it and
-    the p-values are null where the two cannot be compared unit by unit. Of units and answers at most `top` are listed.
+    `names` are what people call A and B, `a` and `b` their scores, 0..1. `verdict` says in a sentence whether they
+    differ. `interval` is that of the difference on `units_compared`, `p` its p-value by the test of the `family`;
+    `wins` are the units that speak for B, `losses` those for A. All are null where the two cannot be compared unit by
+    unit. Of units and answers at most `top` are listed.
     """
 
     a: float
     b: float
     difference: float
+    verdict: str = ""
     names: dict[str, str]
     top: int | UnsetType = UNSET
     interval: Interval | None
-    p: Significance | None
+    p: float | None
+    family: Family | None
+    effect_size: float | None
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    units_compared: int | None
     resampling: Resampling | None
     notes: tuple[Note, ...]
     signatures: dict[str, str]
@@ -145,16 +147,29 @@ def head_of(
             notes.append(Note("NO_UNITS", f"no interval: {error.problem}"))
     pair = None if found is None else found.primary.pairs[0]
     if found is not None and pair is not None:
-        notes += [*found.notes, *found.primary.notes, *pair.notes]
+        # That the two are near-copies is no news: their wins, ties and losses stand above.
+        notes += [note for note in found.notes if note.code != "NEAR_COPIES"]
+        notes += [*found.primary.notes, *pair.notes]
+    verdict = ""
+    if found is not None and pair is not None:
+        named = replace(pair, a=a.name, b=b.name)
+        verdict = verdict_of([named], found.primary.family, measure, found.resampling.level)
     origins = {name: replace(side.origin, measure=measure) for name, side in zip("ab", sides)}
     return {
         "measure": measure,
         "a": a.score,
         "b": b.score,
         "difference": b.score - a.score,
+        "verdict": verdict,
         "names": {"a": a.name, "b": b.name},
         "interval": pair and pair.interval,
-        "p": pair and Significance(pair.p, pair.p_bootstrap),
+        "p": None if pair is None else pair.p,
+        "family": found and found.primary.family,
+        "effect_size": None if pair is None else pair.effect_size,
+        "wins": None if pair is None else pair.wins,
+        "ties": None if pair is None else pair.ties,
+        "losses": None if pair is None else pair.losses,
+        "units_compared": None if found is None else found.units,
         "resampling": found and found.resampling,
         "notes": tuple(notes),
         "signatures": {name: str(origin.signature) for name, origin in origins.items()},
@@ -181,14 +196,27 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
     lines = [title, *aligned(rows, (False, True, False))]
-    if difference.interval is not None and difference.p is not None and difference.resampling is not None:
-        limits = (difference.interval.low, difference.interval.high)
-        low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in limits)
-        tests = ", ".join(f"{p:.4f} ({test})" for test, p in asdict(difference.p).items())
-        settings = difference.resampling
-        kind = f"{settings.confidence:g} % {settings.method} bootstrap interval"
-        lines += wrap(f"{kind} of B - A: {low} to {high}; p {tests}", width)
+    for sentence in comparison_sentences(difference):
+        lines += wrap(one_line(sentence), width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
+
+
+def comparison_sentences(difference: TwoSided) -> list[str]:
+    """Return what the interval and the test of a difference say; nothing where the two were not compared."""
+    settings, interval, units = difference.resampling, difference.interval, difference.units_compared
+    if settings is None or interval is None or units is None:
+        return []
+    low, high = ("-" if limit is None else f"{limit:+.4f}" for limit in (interval.low, interval.high))
+    sentences_of_difference = [
+        f"Verdict: {difference.verdict}.",
+        f"B - A: {low} to {high} ({difference_limits_in_words(settings, units)}).",
+    ]
+    if difference.family is not None:
+        sentences_of_difference.append(f"Test: {difference.family.words(str(difference.measure))}.")
+    if difference.wins is not None and difference.ties is not None and difference.losses is not None:
+        effect = effect_in_words("B", difference.wins, difference.ties, difference.losses, difference.effect_size)
+        sentences_of_difference.append(f"{effect}.")
+    return sentences_of_difference
 
 
 def shortened(document: Any, top: int | None) -> Any:
@@ -210,7 +238,7 @@ def json_text(document: Any) -> Iterator[str]:
     without_mistakes = document if mistakes is None else replace(document, mistakes=[])
     separator = "{"
     for key, content in to_builtins(without_mistakes).items():
-        yield f"{separator}\n{json.dumps(key)}: "
+        yield f"{separator}\n{json_line(key)}: "
         separator = ","
         items = content
         if key == "mistakes" and mistakes is not None:
@@ -218,7 +246,7 @@ def json_text(document: Any) -> Iterator[str]:
         if isinstance(items, Sequence) and not isinstance(items, str) and len(items):
             yield from _json_list(items)
         else:
-            yield json.dumps(content)
+            yield json_line(content)
     yield "\n}\n"
 
 
@@ -226,6 +254,6 @@ def _json_list(items: Sequence[Any]) -> Iterator[str]:
     """Yield a list as JSON, an item a line."""
     separator = "["
     for item in items:
-        yield f"{separator}\n {json.dumps(to_builtins(item))}"
+        yield f"{separator}\n {json_line(to_builtins(item))}"
         separator = ","
     yield "\n]"

@@ -15,8 +15,8 @@ from cs_score.analysis.outcomes import shortened
 from cs_score.api.arguments import Together, checked, resampling_of
 from cs_score.api.tables import INTERVALS
 from cs_score.base.display import one_line
-from cs_score.base.documents import json_text
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.documents import json_text, refusing_incomplete
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
@@ -126,6 +126,24 @@ class Document(Shown):
         return {name: to_builtins(getattr(self._document, name)) for name in self._cited}
 
 
+def refuse_incomplete(shown: Document, file: str) -> None:
+    """Make everything that is shown of a document that was read from `file`.
+
+    Raises InputError where something cannot be shown, since the document lacks it.
+    """
+    try:
+        with refusing_incomplete(file):
+            for name in dir(type(shown)):
+                if isinstance(getattr(type(shown), name), _Member):
+                    getattr(shown, name)
+            repr(shown)
+            str(shown)
+            shown._repr_html_()
+            shown._attrs()
+    except UsageError as error:  # such as a signature that is none
+        raise InputError(str(error), file=file) from None
+
+
 class _Member(property):
     def __init__(self, meaning: str, made: Callable[[Any], Any] | None) -> None:
         def read(shown: Document) -> Any:
@@ -210,8 +228,8 @@ class AnyResult(Document, Generic[Source]):
     ) -> list[dict[str, Any]]:
         """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
-        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits and
-        `standard_error` are None where too many resamples are undefined; `note` is what a reader must know of it.
+        `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits
+        are None where too many resamples are undefined; `note` is what a reader must know of it.
         Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
         where there is no unit.
         """

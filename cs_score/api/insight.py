@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from cs_score.analysis.comparison import compare as compare_systems
 from cs_score.analysis.comparison import compare_table, read_table
 from cs_score.api.arguments import Together, at_least_one, checked, policy_words, resampling_of
-from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, task_of
+from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, refuse_incomplete, task_of
 from cs_score.api.evidence import EvidenceResult, loaded_evidence
 from cs_score.api.many import Assessors, Leaderboard, PoolBias, Power, Results, SampledPool
 from cs_score.api.runs import RunResult, loaded_result
@@ -124,8 +124,8 @@ def compare(
     is the number of resamples, as many as significance needs unless given; `confidence` is a percentage, `interval`
     `percentile` or `bca`. With `common` systems are compared on the units that all have; otherwise they must have the
     same ones. `equivalence` is a margin, a number above 0: every pair is tested for a smaller difference, either way.
-    `primary` is the measure that decides, the headline one unless given; `correction` (`hsd`, `holm` or `none`) is that
-    of the tests, HSD from six systems on unless given; with `baseline` only the pairs with this system are tested.
+    `primary` is the measure that decides, the headline one unless given; `correction` (`maxt`, `holm`, `hsd` or
+    `none`) is that of the tests, max-T unless given; with `baseline` only the pairs with this system are tested.
     `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of
     each unit.
 
@@ -182,6 +182,9 @@ def load(given: Input) -> RunResult | EvidenceResult | Found:
     if kind in _KINDS:
         read = checked_document if kind in ("analysis", "difference") else document_record
         found: Found = _KINDS[kind](read(value, name))
+        refuse_incomplete(found, name)
         return found
     scores = scores_in(value, name)
-    return loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
+    result = loaded_result(scores, name) if isinstance(scores, Scores) else loaded_evidence(scores, name)
+    refuse_incomplete(result, name)
+    return result

@@ -90,13 +90,13 @@ class Statistics(Document):
 
 
 class Power(Statistics):
-    """What difference a paired t test detects, and how many units one needs; made by `power` and `load`."""
+    """What difference a paired test detects, and how many units one needs; made by `power` and `load`."""
 
     _default, _printout = "power", POWER
 
-    standard_deviation: float = member("That of the units' differences; of several pairs the largest.")
+    standard_deviation: float = member("That of the units' differences, of the pair that needs the most.")
     detectable: float | None = member(
-        "The smallest difference that is detected with these units; None where their number is not known.",
+        "The smallest difference that is detected with these units; None where there is none, or no number of units.",
         lambda found: found or None,
     )
     needed: int | None = member(
@@ -229,7 +229,7 @@ def power(
     sd: float | None = None,
     units: int | None = None,
 ) -> Power:
-    """What difference of two systems a paired t test detects, and how many units a `difference` needs.
+    """Return what difference of two systems a paired test detects, and how many units a `difference` needs.
 
     `comparison` is what `compare` made, or the file of its JSON, `measure` one of its measures, unless given the one
     that ranks. Without a comparison `sd` is the standard deviation of the units' paired differences, `units` their
@@ -238,10 +238,11 @@ def power(
 
     Raises UsageError for impossible arguments, InputError for a comparison from which nothing can be planned.
     """
+    aim = planning.Aim(difference, alpha, power)
     if (comparison is None) == (sd is None):
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        return Power(planning.planned({planning.NO_NAMES: sd}, units, difference, alpha, power))
+        return Power(planning.planned([planning.TDesign(sd)], units, aim))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
@@ -249,7 +250,7 @@ def power(
     else:
         [given] = arguments.files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))
-    return Power(planning.of_comparison(compared, measure, difference, alpha, power))
+    return Power(planning.of_comparison(compared, measure, aim))
 
 
 @checked
@@ -326,12 +327,13 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    assessments = [
-        each._scored("assessors").run.gold.links.assessments if isinstance(each, RunResult) else ()
-        for each in (next(iter(side.values())) for side in sides)
-    ]
+    golds = []
+    for side in sides:
+        result = next(iter(side.values()))
+        if isinstance(result, RunResult):
+            golds.append(result._scored("assessors").run.gold)
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters)
-    return Assessors(pools.assessors(task, first, second, measure, assessments, settings))
+    return Assessors(pools.assessors(task, first, second, measure, golds, settings))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

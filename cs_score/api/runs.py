@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from msgspec import UNSET
-
 from cs_score.analysis.coldstart.explanation.explanation import explain
 from cs_score.analysis.coldstart.scored import Scored as ToAnalyse
 from cs_score.analysis.coldstart.scored import score_for_analysis
@@ -21,7 +19,7 @@ from cs_score.api.tables import PROBLEMS, QUERIES, RANKINGS, RESPONSES, ROWS, SC
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, write_whole
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, write_whole
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import QUERY_LIST, SAMPLES
@@ -29,7 +27,6 @@ from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, under_limits
 from cs_score.coldstart.options import AS_GIVEN, LATEST, Justifications, Options, Policy, as_list
-from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -148,20 +145,6 @@ class RunResult(AnyResult[Lines]):
         return tuple(dict.fromkeys(row["id"] for row in self.rows("units")))
 
     @property
-    def reference_range(self) -> Mapping[str, Range] | None:
-        """What the reference could print of measures where the order of its hash tables decides: `low` and `high`.
-
-        Our own score lies between them. None where there are too many outcomes to be worked out. Raises UsageError
-        where the files held no run or several.
-        """
-        _ = self.run_id
-        if self._source is None:
-            ranges = self._document.runs[0].reference_range
-            return {} if ranges is UNSET else ranges
-        result = self._source.scores_only
-        return reference_range(result.runs[0], result.options.edition)
-
-    @property
     def policy(self) -> Policy:
         """The policy in force."""
         assert self._options is not None
@@ -248,10 +231,11 @@ class RunResult(AnyResult[Lines]):
             OutputPlan([given.name for given in result.origin.inputs], planned).check()
             named = [given.name for given in result.origin.inputs if given.role not in (QUERY_LIST, SAMPLES)]
             params = outputs.params_of(options, switches, ["-output_file", stem, *named], os.getcwd())
-            for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
-                write_whole(f"{stem}.{ending}", blocks)
-            if error_file is not None:
-                write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
+            with outputs_together():
+                for ending, blocks in outputs.file_blocks(_resampled_as_shown(result, layout), layout, params):
+                    write_whole(f"{stem}.{ending}", blocks)
+                if error_file is not None:
+                    write_whole(error_file, [outputs.doubly_encoded(outputs.whole_report(result), options.edition)])
             return [output.path for output in planned]
 
     def to_json(self) -> str:

@@ -174,7 +174,7 @@ def units_of_predictions(document: EvidenceScores) -> Table:
 
 INTERVALS: Final = _layout(
     "intervals",
-    "measure score low high standard_error note",
+    "measure score low high note",
     lambda found: (
         {**asdict(one), "measure": name, "score": one.point, "note": one.note or None}
         for name, one in found.scores.items()

@@ -10,10 +10,12 @@ any of ours. Strings may hold single surrogates: names of files that are not UTF
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import pkgutil
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -21,11 +23,8 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, to_builtins
-from cs_score.base.runtime import Late
 from cs_score.base.signature import Origin
 from cs_score.base.sources import Input, open_source
-
-pkgutil: Any = Late("pkgutil")
 
 Json: TypeAlias = Any
 """A value as `json` reads it."""
@@ -66,7 +65,6 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
-    "checks": ("statistics.planning:Checks",),
     "check": ("verification.checking:Checked",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),
@@ -76,14 +74,69 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def json_pieces(value: object) -> Iterator[str]:
-    """A record as JSON, in pieces. Numbers are written as Python's `json` does, which reads them back as the same."""
-    yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(to_builtins(value))
+    """Yield a record as JSON, in pieces.
+
+    Numbers are written as Python's `json` does, which reads them back as the same. Raises InputError for a number that
+    is not finite: JSON has none, and no result should.
+    """
+    plain = to_builtins(value)
+    with refusing_infinity(plain):
+        yield from json.JSONEncoder(indent=1, allow_nan=False).iterencode(plain)
     yield "\n"
+
+
+def json_line(plain: Json) -> str:
+    """Return a plain value as JSON on one line. Raises InputError for a number that is not finite."""
+    with refusing_infinity(plain):
+        return json.dumps(plain, allow_nan=False)
+
+
+@contextlib.contextmanager
+def refusing_infinity(plain: Json) -> Iterator[None]:
+    """Turn the ValueError of `json` for a number of `plain` that is not finite into an InputError with its place."""
+    try:
+        yield
+    except ValueError:
+        place = next(_places_of_infinity(plain, ""), None)
+        if place is None:
+            raise
+        raise InputError(
+            "a number of the result is not finite, and JSON has no such numbers",
+            place=place or None,
+            remedy="the inputs have numbers too large to compute with",
+        ) from None
+
+
+def _places_of_infinity(value: Json, place: str) -> Iterator[str]:
+    """Yield the places of numbers that are infinite or undefined."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield place
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from _places_of_infinity(member, member_place(place, str(name)))
+    elif isinstance(value, list | tuple):
+        for number, entry in enumerate(value):
+            yield from _places_of_infinity(entry, f"{place}[{number}]")
 
 
 def json_text(value: object) -> str:
     """A record as JSON."""
     return "".join(json_pieces(value))
+
+
+@contextlib.contextmanager
+def refusing_incomplete(file: str) -> Iterator[None]:
+    """Turn what fails while a document of a file is shown into an InputError with the file's name.
+
+    What its records leave open may be missing or wrong in a document that somebody else has written, such as the names
+    of two systems or the score of a measure.
+    """
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, ArithmeticError, AttributeError) as error:
+        problem = f"it has no {error}" if isinstance(error, KeyError) else f"it cannot be shown ({error})"
+        remedy = "make it anew with this version"
+        raise InputError(f"no whole document of cs-score: {problem}", file=file, remedy=remedy) from None
 
 
 def schema_of(kind: str) -> dict[str, Json]:
@@ -141,11 +194,10 @@ def value_in(data: bytes | str, file: str) -> Json:
         return refused(f"{shown} is too large a number")
 
     def members(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json] | _Fault:
-        found = dict(pairs)
-        if len(found) == len(pairs):
-            return found
-        names = [name for name, _ in pairs]
-        return refused(f"an object has two members {next(name for name in names if names.count(name) > 1)!r}")
+        value_by_name = dict(pairs)
+        if len(value_by_name) == len(pairs):
+            return value_by_name
+        return refused(f"an object has two members {_first_repeated(name for name, _ in pairs)!r}")
 
     try:
         value = json.loads(
@@ -164,6 +216,16 @@ def value_in(data: bytes | str, file: str) -> Json:
     if faults:
         raise InputError(f"no JSON: {faults[0]}", file=file, place=next(_places(value, faults[0], ""), None) or None)
     return value
+
+
+def _first_repeated(names: Iterable[str]) -> str:
+    """Return the first name that an earlier one repeats; there must be one."""
+    earlier: set[str] = set()
+    for name in names:
+        if name in earlier:
+            return name
+        earlier.add(name)
+    raise ValueError("no name is repeated")
 
 
 def member_place(place: str, name: str) -> str:
@@ -243,5 +305,22 @@ def converted(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind
         problem, _, within = str(error).partition(" - at `$")
         problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
         raise InputError(problem, file=file, place=f"{place}{within[:-1]}".lstrip(".") or "the whole") from None
+    except UnicodeEncodeError as error:
+        text_place = next(_places_of_text(value, error.object, place), place)
+        raise InputError(f"{error.object!r} is no Unicode text", file=file, place=text_place or "the whole") from None
     except UsageError as error:
         raise InputError(str(error), file=file, place=place or "the whole") from None
+
+
+def _places_of_text(value: Json, text: str, place: str) -> Iterator[str]:
+    """Yield the places where a text stands; that of a member's name is the object's own."""
+    if value == text:
+        yield place
+    elif isinstance(value, dict):
+        if text in value:
+            yield place
+        for name, member in value.items():
+            yield from _places_of_text(member, text, member_place(place, name))
+    elif isinstance(value, list):
+        for number, entry in enumerate(value):
+            yield from _places_of_text(entry, text, f"{place}[{number}]")

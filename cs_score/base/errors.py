@@ -52,6 +52,10 @@ class OutputError(CsScoreError):
     """An output that cannot be written: the folder is missing, the disk is full, the pipe is closed."""
 
 
+class ReportError(OutputError):
+    """Standard error, where remarks and reports of problems go, cannot be written; files of results do not need it."""
+
+
 class UsageError(CsScoreError):
     """A command line, or a set of options, that contradicts itself."""
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import contextlib
 import errno
+import io
+import lzma
 import os
 import re
+import shutil
+import signal
 import stat
+import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from enum import Enum
 from typing import IO, Any, Final, TypeAlias
 
-from cs_score.base.errors import InputError, OutputError, UsageError
+from cs_score.base.display import terminal_safe
+from cs_score.base.errors import CsScoreError, InputError, OutputError, ReportError, UsageError
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
+from cs_score.base.runtime import STOP_SIGNALS
 from cs_score.base.sources import open_source, plain_name, reason_of
-
-zlib: Any = Late("zlib")
-bz2: Any = Late("bz2")
-lzma: Any = Late("lzma")
-shutil: Any = Late("shutil")
-tempfile: Any = Late("tempfile")
 
 _BLOCK: Final = 1 << 18
 
@@ -34,31 +38,179 @@ _COMPRESSORS: Final[Mapping[str, Callable[[], Any]]] = {
 }
 
 
+class _Together:
+    """What a block of `outputs_together` has written so far, none of which has its final name yet."""
+
+    def __init__(self) -> None:
+        self.target_by_temporary: dict[str, str] = {}
+        self.new_folders: list[str] = []
+
+    def discard(self) -> None:
+        """Remove everything."""
+        for temporary in self.target_by_temporary:
+            _remove(temporary)
+        for folder in reversed(self.new_folders):
+            with contextlib.suppress(OSError):  # somebody else may have put something there
+                os.rmdir(folder)
+
+    def commit(self) -> None:
+        """Give everything its final name; where that fails, earlier files get their names back. Raises OutputError.
+
+        Signals wait meanwhile, so that none comes between two names.
+        """
+        renamed: list[tuple[str, str | None]] = []
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+        try:
+            for temporary, target in self.target_by_temporary.items():
+                earlier = _second_name(target) if len(self.target_by_temporary) > 1 else None
+                try:
+                    os.replace(temporary, target)
+                except OSError as error:
+                    if earlier is not None:
+                        _remove(earlier)
+                    _undo(renamed)
+                    self.discard()
+                    raise cannot_write(target, error) from None
+                renamed.append((target, earlier))
+            for _, earlier in renamed:
+                if earlier is not None:
+                    _remove(earlier)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+_TOGETHER: ContextVar[_Together | None] = ContextVar("together", default=None)
+
+
+@contextlib.contextmanager
+def outputs_together() -> Iterator[None]:
+    """Let the files that are written within appear at the end of the block, all of them or none.
+
+    None appears where one cannot be written or the user interrupts. What was written before an input turned out to be
+    wrong stays: it was written on purpose, such as a report of problems; so do results where standard error is closed.
+    A block within another one leaves it to that
+    one to let its files appear. Raises OutputError where a file cannot get its name.
+    """
+    outer = _TOGETHER.get()
+    own = _Together()
+    token = _TOGETHER.set(own)
+    try:
+        try:
+            yield
+        finally:
+            _TOGETHER.reset(token)
+    except BaseException as error:
+        is_of_files = isinstance(error, OutputError) and not isinstance(error, ReportError)
+        if isinstance(error, CsScoreError) and not is_of_files:
+            _hand_over(own, outer)
+        else:
+            own.discard()
+        raise
+    _hand_over(own, outer)
+
+
+def _hand_over(own: _Together, outer: _Together | None) -> None:
+    """Let files appear, or leave that to an outer block. Raises OutputError."""
+    if outer is None:
+        own.commit()
+        return
+    outer.target_by_temporary |= own.target_by_temporary
+    outer.new_folders += own.new_folders
+
+
+def note_new_folder(path: str) -> None:
+    """Let a folder go with the files of `outputs_together`: it is removed where none of them appears."""
+    together = _TOGETHER.get()
+    if together is not None:
+        together.new_folders.append(path)
+
+
+@contextlib.contextmanager
+def outputs_at_once() -> Iterator[None]:
+    """Let each file that is written within appear by itself, as soon as it is whole, also within `outputs_together`."""
+    token = _TOGETHER.set(None)
+    try:
+        yield
+    finally:
+        _TOGETHER.reset(token)
+
+
+def _second_name(path: str) -> str | None:
+    """Give a file a second name beside it, by which it can be brought back; None where there is none, or it cannot."""
+    second = _beside(path)
+    try:
+        os.link(path, second, follow_symlinks=False)
+    except OSError:
+        return None
+    return second
+
+
+def _undo(renamed: Sequence[tuple[str, str | None]]) -> None:
+    """Bring back what the targets were before, by the second names of earlier files."""
+    for target, earlier in reversed(renamed):
+        if earlier is None:
+            _remove(target)
+            continue
+        with contextlib.suppress(OSError):
+            os.replace(earlier, target)
+
+
+def _remove(path: str) -> None:
+    """Remove a file or a folder with all that it holds, as far as possible."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def _let_appear(temporary: str, target: str) -> None:
+    """Give a whole file or folder its final name, at once or at the end of the block of `outputs_together`."""
+    together = _TOGETHER.get()
+    if together is None:
+        os.replace(temporary, target)
+    else:
+        together.target_by_temporary[temporary] = target
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file that takes the name `path` only when the block ends well; otherwise nothing is left behind.
+    """Open a binary file that takes the name `path` only when the block ends well; otherwise nothing is left behind.
 
     The temporary file lies in the same folder, so the final step is a rename. A device or a pipe such as `/dev/stdout`
-    is written directly. Raises OutputError where the file cannot be written.
+    is written directly, a terminal without control characters. Raises OutputError where the file cannot be written.
     """
     try:
         if is_stream(path):
             stream = _STREAMS.get(os.fspath(path))
             # A copy of the stream's own descriptor: opened anew, a file behind it would be written from its beginning.
             with open(path if stream is None else os.dup(stream), "wb") as device:
-                yield device
+                if not device.isatty():
+                    yield device
+                    return
+                terminal = io.BytesIO()
+                yield terminal
+                device.writelines(shown_on_terminal([terminal.getvalue()]))
             return
         target = os.path.realpath(path)
         temporary = _beside(target)
         try:
             with open(temporary, "xb", buffering=_BLOCK) as file:
                 yield file
-            os.replace(temporary, target)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+            _let_appear(temporary, target)
+        except BaseException:
+            _remove(temporary)
+            raise
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield blocks of UTF-8 with control characters escaped, as a terminal may get them; bytes of no character, too."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    for block in blocks:
+        yield terminal_safe(decoder.decode(block)).encode()
+    yield terminal_safe(decoder.decode(b"", final=True)).encode()
 
 
 def _beside(path: str) -> str:
@@ -113,11 +265,9 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
     """Write files, compressed where their names end like that; all of them appear, or none. Raises OutputError."""
-    with contextlib.ExitStack() as stack:
+    with outputs_together():
         for path, blocks in files:
-            file = stack.enter_context(whole_file(path))
-            file.writelines(_packed(path, blocks))
-            file.flush()  # what is buffered might not fit
+            write_packed(path, blocks)
 
 
 def _packed(path: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -139,18 +289,30 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     """Make the folder `path` with `folders` below it and `files` in those; it appears whole or not at all. Names of
     files may come from inputs: one that leads elsewhere is refused. Raises OutputError.
     """
+    temporary = _beside(os.fspath(path))
     try:
-        with folder_beside(os.fspath(path), mode=0o777) as temporary:
-            for folder in folders:
-                os.mkdir(os.path.join(temporary, folder))
-            for folder, file_name, blocks in files:
-                if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
-                    raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
-                with open(os.path.join(temporary, folder, file_name), "xb") as file:
-                    file.writelines(blocks)
-            os.rename(temporary, path)
+        try:
+            os.mkdir(temporary)
+            _fill_folder(temporary, path, folders, files)
+            _let_appear(temporary, os.path.abspath(path))
+        except BaseException:
+            _remove(temporary)
+            raise
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def _fill_folder(
+    temporary: str, path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]
+) -> None:
+    """Make what will be the folder `path`. Raises OSError, OutputError for an impossible name of a file."""
+    for folder in folders:
+        os.mkdir(os.path.join(temporary, folder))
+    for folder, file_name, blocks in files:
+        if file_name in ("", os.curdir, os.pardir) or os.sep in file_name or "\0" in file_name:
+            raise OutputError(f"Could not write {path}: {file_name!r} cannot be the name of a file")
+        with open(os.path.join(temporary, folder, file_name), "xb") as file:
+            file.writelines(blocks)
 
 
 @contextlib.contextmanager
@@ -167,6 +329,7 @@ def folder_made(path: str | None, option: str) -> Iterator[None]:
         os.makedirs(path)
     except OSError as error:
         raise cannot_write(path, error) from None
+    note_new_folder(path)
     try:
         yield
     except BaseException:

@@ -23,11 +23,6 @@ _PATIENCE: Final = 0.5
 _SOON: Final = 0.01
 
 
-def leave_at_once_on_signals() -> None:
-    """End the process at a signal, as long as there is nothing to clean up."""
-    _handle_signals_with(_leave)
-
-
 def stop_on_signals() -> None:
     """Let the first signal raise KeyboardInterrupt or SystemExit with the status of the process."""
     sys.unraisablehook = _stop_again

@@ -6,6 +6,7 @@ What is read is hashed on the way, so that a score can be signed with the inputs
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import importlib
 import io
@@ -17,9 +18,6 @@ from typing import IO, Any, Final, TypeAlias, cast
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
-
-csv: Any = Late("csv")
 
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What the Python API takes for a file: a path, or an open text or binary file."""
@@ -164,6 +162,21 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def file_in_folder(path: str) -> str:
+    """Return the path of a file that was found in a folder.
+
+    Raises InputError for a pipe, a socket or a device, also behind a link: nobody has named it, and reading it might
+    never end.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # said when it is opened
+        return path
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return path
+    raise InputError("a pipe, a socket or a device, which is read only where it is named itself", file=path)
+
+
 def _opened(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
     if _kept_pipes is None or not is_pipe(path):
         return open(path, "rb", buffering=0)
@@ -196,11 +209,11 @@ def open_source(given: Input, *, stdin_as_dash: bool = True, decompress: bool = 
 
 
 @contextlib.contextmanager
-def lines_of(given: Input) -> Iterator[Iterator[str]]:
-    """The lines of a file as it is stored, each with its line feed. Raises InputError also while they are read."""
+def lines_of(given: Input, encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+    """Yield the lines of a file as it is stored, with their line feeds. Raises InputError also while they are read."""
     with open_source(given, decompress=False) as source:
         try:
-            yield io.TextIOWrapper(source.binary, "utf-8", newline="\n")
+            yield io.TextIOWrapper(source.binary, encoding, newline="\n")
         except UnicodeDecodeError:
             raise InputError("not UTF-8", file=source.name) from None
 
@@ -283,8 +296,16 @@ def read_delimited(given: Input) -> Delimited:
     if not rows:
         raise InputError("empty: a table begins with a line that names its columns", file=name)
     (_, columns), *rows = rows
-    twice = next((column for at, column in enumerate(columns) if column in columns[:at] or not column), None)
-    if twice is not None:
-        problem = f"two columns are called {twice}" if twice else "a column has no name"
-        raise InputError(problem, file=name, place="line 1")
+    _check_columns(columns, name)
     return Delimited(name, columns, rows)
+
+
+def _check_columns(columns: Sequence[str], file: str) -> None:
+    """Raise InputError for a column without a name, and for two of one name."""
+    earlier: set[str] = set()
+    for column in columns:
+        if not column:
+            raise InputError("a column has no name", file=file, place="line 1")
+        if column in earlier:
+            raise InputError(f"two columns are called {column}", file=file, place="line 1")
+        earlier.add(column)

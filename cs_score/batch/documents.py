@@ -13,7 +13,7 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
 from cs_score.problems.log import Occurrence
-from cs_score.statistics.options import Family, Note, Resampling
+from cs_score.statistics.options import Family, Note, Resampling, limits_in_words
 from cs_score.statistics.results import ScoreIntervals
 
 State: TypeAlias = Literal["ok", "errors", "failed"]
@@ -47,7 +47,8 @@ class ProblemPlace(NamedTuple):
 class WrittenFile(NamedTuple):
     """A file in the folder of a run: its name there, its size in bytes, the SHA-256 of its bytes.
 
-    The latter is empty for a file that holds the time of the call, so that equal batches leave equal records.
+    The latter leaves out the first line of `.params`, which holds the time of the call, so that equal batches leave
+    equal records.
     """
 
     name: str
@@ -77,7 +78,7 @@ class Outcome(Document, kw_only=True, tag="batch-run"):
     details, None where nobody asked for them. `digest` is the SHA-256 of all the rest.
     """
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     origin: RunOrigin | UnsetType = UNSET
     run: str
     file: str
@@ -101,7 +102,8 @@ class Row(Record, kw_only=True):
     run has no such score; `undefined` has the reasons for measures that have no value for it. `tier` groups rows that
     do not differ significantly from the first one of the group, and `p_above` is the p-value of the difference from the
     row above; `p_baseline` takes their place where the pairs with a baseline alone are tested. All are corrected as the
-    family of tests says.
+    family of tests says. `effect_size` is the standardised difference from that row, `wins` are the units that speak
+    for this one, `losses` those against it.
     """
 
     rank: int | None = None
@@ -112,6 +114,10 @@ class Row(Record, kw_only=True):
     tier: int | UnsetType | None = UNSET
     p_above: float | UnsetType | None = UNSET
     p_baseline: float | UnsetType | None = UNSET
+    effect_size: float | UnsetType | None = UNSET
+    wins: int | UnsetType | None = UNSET
+    ties: int | UnsetType | None = UNSET
+    losses: int | UnsetType | None = UNSET
     errors: int
     warnings: int
     state: State
@@ -132,14 +138,16 @@ class Row(Record, kw_only=True):
 
 class Leaderboard(Document, kw_only=True, tag="leaderboard"):
     """Runs by policy and rank. `measures` are all measures that any row has, the one that ranks first; `headline` are
-    those that readable tables show; `families` are the tests of rows by policy, `notes` are on them.
+    those that readable tables show; `families` are the tests of rows by policy, `verdicts` what they say in words,
+    `notes` are on them.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     measure: str
     measures: tuple[str, ...]
     headline: tuple[str, ...]
     families: dict[str, Family] = field(default_factory=dict)
+    verdicts: dict[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     rows: tuple[Row, ...]
 
@@ -148,12 +156,34 @@ class Leaderboard(Document, kw_only=True, tag="leaderboard"):
         return len({row.policy for row in self.rows}) > 1
 
 
-def family_lines(families: Mapping[str, Family], measure: str) -> list[str]:
-    """What the tests of each policy are, in words."""
-    return [
-        f"Tests{f' ({policy})' if len(families) > 1 else ''}: {family.words(measure)}."
-        for policy, family in families.items()
-    ]
+def family_lines(families: Mapping[str, Family], verdicts: Mapping[str, str], measure: str) -> list[str]:
+    """Return for each policy which runs differ, and by which tests, in words."""
+    lines = []
+    for policy, family in families.items():
+        of_policy = f" ({policy})" if len(families) > 1 else ""
+        if policy in verdicts:
+            lines.append(f"Verdict{of_policy}: {verdicts[policy]}.")
+        lines.append(f"Tests{of_policy}: {family.words(measure)}.")
+    return lines
+
+
+def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]) -> list[str]:
+    """Return what limits, tiers and p-values of a leaderboard mean, in words."""
+    lines = [f"Low and High: {limits_in_words(settings, units)}, of each run by itself."]
+    level = f"corrected p at most {settings.level:g}"
+    if any(family.baseline for family in families.values()):
+        lines.append(f"p: corrected, of the difference from the baseline; a run differs significantly with {level}.")
+    elif families:
+        lines.append(
+            f"Tier: a run opens a new tier where it differs significantly ({level}) from the first run of the tier "
+            "above; p: corrected, of the difference from the row above."
+        )
+    if families:
+        lines.append(
+            "Effect: that difference over the standard deviation of the units' differences; W/T/L: units that the run "
+            "wins, ties and loses against the other one."
+        )
+    return lines
 
 
 class RankedRow(Record):
@@ -174,16 +204,18 @@ class RankedRow(Record):
 class Overview(Document, kw_only=True, tag="batch"):
     """What the runs of a batch say together. Lists by run are in the order of `runs`, which are named by their place.
 
-    `unit_measure` is the measure of `queries`; `pages` says that runs have pages.
+    `unit_measure` is the measure of `queries`; `verdicts` has by policy what the tests say in words; `pages` says that
+    runs have pages.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     measure: str
     unit: str
     unit_measure: str
     policies: tuple[str, ...]
     bootstrap: Resampling | None
     families: dict[str, Family] = field(default_factory=dict)
+    verdicts: dict[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     pages: bool
     runs: tuple[System, ...]

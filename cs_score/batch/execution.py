@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from cs_score.base.display import one_line, some
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
-from cs_score.base.outputs import encoded, folder_made, write_whole
+from cs_score.base.outputs import encoded, folder_made, outputs_at_once, outputs_together, write_whole
 from cs_score.base.processes import Pool, WorkerDiedError, processes_for
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
@@ -300,7 +300,7 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
             f"the runs follow {' and '.join(names)}, whose scores cannot be compared; make a batch of each, or say "
             "--mix-editions for one leaderboard"
         )
-    with folder_made(options.out, "-o"), store.locked(options.out) as taken_over:
+    with outputs_at_once(), folder_made(options.out, "-o"), store.locked(options.out) as taken_over:
         if taken_over is not None:
             remark(taken_over)
         store.clear_leftovers(options.out)
@@ -323,10 +323,11 @@ def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark
         files |= {"leaderboard.json": encoded([json_text(board)]), "batch.json": encoded([json_text(document)])}
         if plan.page is not None:
             files[INDEX] = encoded([plan.page(document)])
-        for name, blocks in files.items():
-            write_whole(os.path.join(options.out, name), blocks)
-        if options.problems is not None:
-            write_problem_report(options.problems, prepared.occurrences, outcomes)
+        with outputs_together():
+            for name, blocks in files.items():
+                write_whole(os.path.join(options.out, name), blocks)
+            if options.problems is not None:
+                write_problem_report(options.problems, prepared.occurrences, outcomes)
         return BatchResult(outcomes, board, kept)
 
 

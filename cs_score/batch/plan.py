@@ -19,7 +19,17 @@ from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import GOLD, Origin
-from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, plain_name, reason_of, rereadable
+from cs_score.base.sources import (
+    InMemory,
+    Input,
+    InputDigest,
+    file_in_folder,
+    name_of,
+    open_source,
+    plain_name,
+    reason_of,
+    rereadable,
+)
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores, State
 from cs_score.coldstart.options import edition_of
 from cs_score.evidence.mode import intervals
@@ -160,12 +170,12 @@ def _files(word: str, members: Sequence[str]) -> list[str]:
         if not found:
             endings = " or ".join(f"*{ending}" for ending in members)
             raise InputError(f"no file {endings} in it", file=word, remedy=f"name the files: {os.path.join(word, '*')}")
-        return [os.path.join(word, name) for name in found]
+        return [file_in_folder(os.path.join(word, name)) for name in found]
     if glob.has_magic(word) and not os.path.exists(word):
         matching = sorted(path for path in glob.glob(word, recursive=True) if not os.path.isdir(path))
         if not matching:
             raise InputError("no file matches this pattern", file=word)
-        return matching
+        return [file_in_folder(path) for path in matching]
     return [word]
 
 

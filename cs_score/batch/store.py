@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import socket
 import stat
 import time
@@ -30,6 +31,11 @@ SIGNATURE: Final = "signature.json"
 
 _PATIENCE_SECONDS: Final = 3.0
 """The workers of a batch that was killed hold its lock until they notice."""
+
+_TIME_LINE: Final = re.compile(rb"#At: \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+"""The first line of a file `.params`, which holds the time of the call."""
+
+_BLOCK: Final = 1 << 18
 
 _LARGEST_PID: Final = (1 << 31) - 1
 
@@ -195,16 +201,42 @@ def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFi
     """Write files into a folder; what a record says of them, also without a folder."""
     written = []
     for name, blocks in files:
-        size, sha256 = 0, hashlib.sha256()
+        digest = _FileDigest(name)
         with contextlib.nullcontext() if folder is None else whole_file(os.path.join(folder, name)) as file:
             for block in blocks:
-                size += len(block)
-                sha256.update(block)
+                digest.update(block)
                 if file is not None:
                     file.write(block)
-        # `.params` holds the time of the call.
-        written.append(WrittenFile(name, size, "" if name.endswith(".params") else sha256.hexdigest()))
+        written.append(digest.written())
     return tuple(written)
+
+
+class _FileDigest:
+    """Take the size and the SHA-256 of a file of a run, block by block; of `.params` without the time of the call."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._size = 0
+        self._sha256 = hashlib.sha256()
+        self._first_line: bytes | None = b"" if name.endswith(".params") else None
+
+    def update(self, block: bytes) -> None:
+        """Take the next block."""
+        self._size += len(block)
+        if self._first_line is None:
+            self._sha256.update(block)
+            return
+        line, line_feed, rest = (self._first_line + block).partition(b"\n")
+        self._first_line = line
+        if line_feed:
+            self._first_line = None
+            self._sha256.update((b"" if _TIME_LINE.fullmatch(line) else line) + line_feed + rest)
+
+    def written(self) -> WrittenFile:
+        """Return what a record says of the file, when all blocks were taken."""
+        if self._first_line is not None:
+            self._sha256.update(self._first_line)
+        return WrittenFile(self._name, self._size, self._sha256.hexdigest())
 
 
 class UnfitError(Exception):
@@ -258,7 +290,10 @@ def check_file(path: str, written: WrittenFile) -> None:
     try:
         with _plain_file(path) as file:
             is_same = os.fstat(file.fileno()).st_size == written.size
-            is_same = is_same and written.sha256 in ("", hashlib.file_digest(file, "sha256").hexdigest())
+            digest = _FileDigest(written.name)
+            while is_same and (block := file.read(_BLOCK)):
+                digest.update(block)
+            is_same = is_same and digest.written() == written
     except (OSError, ValueError):
         is_same = False
     if not is_same:

@@ -11,14 +11,14 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis.many import overview as many
-from cs_score.analysis.many.rankings import Limits, Ranking, TestedRow, measured, row_tests
+from cs_score.analysis.many.rankings import EFFECT, Limits, RowTests, TestedRow, measured, row_tests
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.batch import documents
-from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines
+from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
 from cs_score.measures.registry import undefined_sentences
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
@@ -42,6 +42,7 @@ def make_leaderboard(
     """
     rows: list[Row] = []
     families: dict[str, Family] = {}
+    verdicts: dict[str, str] = {}
     notes: dict[Note, None] = {}
     if editions:
         followed = " and ".join(dict.fromkeys(editions.values()))
@@ -58,28 +59,30 @@ def make_leaderboard(
             for at, (row, run) in enumerate(ranked)
             if row.rank is not None and row.intervals and run.findings and not editions
         }
-        tests: dict[int, TestedRow] = {}
-        family = None
+        tests = RowTests([])
         if tables and resampling is not None:
             names = _labels([ranked[at][0] for at in tables])
-            found, family, of_tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
-            tests = dict(zip(tables, found))
-            notes |= dict.fromkeys(of_tests)
-        if family is not None:
-            families[policy] = family
+            tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
+            notes |= dict.fromkeys(tests.notes)
+        if tests.family is not None:
+            families[policy] = tests.family
+            verdicts[policy] = tests.verdict
+        test_by_place = dict(zip(tables, tests.rows))
         for at, (row, _) in enumerate(ranked):
-            test = tests.get(at, TestedRow())
+            test = test_by_place.get(at, TestedRow())
             own: dict[str, Any] = {"edition": editions[row.run]} if editions else {}
-            if family is not None and family.baseline:
+            if tests.family is not None and tests.family.baseline:
                 own["p_baseline"] = test.p_baseline
             elif resampling is not None:
                 own |= {"tier": test.tier, "p_above": test.p_above}
+            if tests.family is not None:
+                own |= {name: getattr(test, name) for name in EFFECT}
             rows.append(replace(row, **own))
     shown = dict.fromkeys([measure, *headline])
     known = dict.fromkeys(itertools.chain(shown, *(row.scores for row in rows)))
     return Leaderboard(
         task=task, measure=measure, measures=tuple(known), headline=tuple(shown), families=families,
-        notes=tuple(notes), rows=tuple(rows),
+        verdicts=verdicts, notes=tuple(notes), rows=tuple(rows),
     )  # fmt: skip
 
 
@@ -118,7 +121,7 @@ def _labels(systems: Sequence[many.System | Row]) -> list[str]:
     return list(labels)
 
 
-_NOT_SHOWN: Final = frozenset({"file", "signature", "failure"})
+_NOT_SHOWN: Final = frozenset({"file", "signature", "failure", "wins", "ties", "losses"})
 """Columns that readable tables leave out: they are for machines, or too wide."""
 
 
@@ -134,6 +137,9 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
         tests = [Column("p_baseline", "p (baseline)", Format.P)]
     elif is_resampled:
         tests = [Column("tier", "Tier"), Column("p_above", "p (row above)", Format.P)]
+    if board.families:
+        tests += [Column("effect_size", "Effect", Format.GAIN), Column("units", "W/T/L")]
+        tests += [Column("wins"), Column("ties"), Column("losses")]
     after = [*tests, *(Column(key, key.capitalize()) for key in ("errors", "warnings", "state", "file", "signature"))]
     hidden = {*_NOT_SHOWN, *(() if board.has_policies else ("policy",))}
     if all(row.run_id in ("", row.run) for row in board.rows):
@@ -153,25 +159,21 @@ def _cells(board: Leaderboard) -> Iterator[dict[str, Any]]:
             for side, limit in zip(("low", "high"), row.limits(measure))
         }
         own = {name: None if value is UNSET else value for name, value in asdict(row).items()}
-        yield {**own, **row.scores, **limits}
+        units = f"{row.wins}/{row.ties}/{row.losses}" if isinstance(row.wins, int) else None
+        yield {**own, **row.scores, **limits, "units": units}
 
 
 def _notes(board: Leaderboard) -> list[str]:
-    """How the intervals of the rows were found, what must be known of them, and of the tests."""
+    """Return how the intervals of the rows were found, what the tests say, and what must be known of both."""
     lines: list[str] = []
-    for found in (row.intervals for row in board.rows if row.intervals):
-        settings = found.resampling
-        lines += [
-            f"Low and High: {settings.confidence:g} % {settings.method} bootstrap intervals from {settings.resamples} "
-            f"resamples; units of resampling ({settings.unit}): {found.units}; seed {settings.seed}.",
-            *sentences(found.notes),
-            "A row opens a new tier where it differs significantly from the first row of the tier above; p: of the "
-            f"difference from the row above or the baseline, by randomisation; level {settings.level:g}.",
-        ]
+    for row in board.rows:
+        if row.intervals:
+            lines += limit_lines(row.intervals.resampling, row.intervals.units, board.families)
+            lines += sentences(row.intervals.notes)
     if board.families:
         lines.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
-    lines += _undefined(board)
-    return [*dict.fromkeys(lines), *family_lines(board.families, board.measure), *sentences(board.notes)]
+    tested = family_lines(board.families, board.verdicts, board.measure)
+    return [*tested, *dict.fromkeys(lines), *_undefined(board), *sentences(board.notes)]
 
 
 def _undefined(board: Leaderboard) -> list[str]:
@@ -223,11 +225,11 @@ WRITERS: Final[dict[str, Callable[[Leaderboard], str]]] = {
 def leaderboard_text(board: Leaderboard, most: int = 10) -> str:
     """The first `most` rows with the score that ranks them, what to know of it, why runs failed, and signatures."""
     layout = leaderboard_layout(board)
-    hidden = {*board.headline[1:], "errors", "warnings"}
+    hidden = {*board.headline[1:], "errors", "warnings", "effect_size"}
     named = tuple(replace(each, heading="Score") if each.key == board.measure else each for each in layout.columns)
     narrow = replace(layout, columns=named, shown=tuple(key for key in layout.shown if key not in hidden))
     failures = _failures(board)
-    below = [*_undefined(board), *family_lines(board.families, board.measure), *sentences(board.notes)]
+    below = _notes(board)
     below += [one_line(line, 300) for line in failures[:most]]
     lines = [*[*text(narrow.table(board), most, SCREEN)][1:], *(part for line in below for part in wrapped(line))]
     if len(failures) > most:
@@ -263,6 +265,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         score = row.scores.get(board.measure)
         return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests, row.undefined)
 
+    of_intervals = [note for row in board.rows if row.intervals for note in row.intervals.notes]
     return documents.Overview(
         task=evaluation.mode,
         measure=board.measure,
@@ -271,7 +274,8 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         policies=tuple(each.policy for each in found.policies),
         bootstrap=None if resampling is None else replace(resampling, unit=evaluation.unit),
         families=board.families,
-        notes=board.notes,
+        verdicts=board.verdicts,
+        notes=tuple(dict.fromkeys([*of_intervals, *board.notes])),
         pages=pages,
         runs=tuple(found.systems),
         leaderboard=tuple(map(ranked, board.rows)),
@@ -316,20 +320,32 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
 
 
 def _stability(found: many.Overview) -> Iterator[dict[str, Any]]:
-    """The rankings with their first places, then every pair of them."""
-    labels = _labels(found.systems)
-    first = {Ranking(each.measure, each.policy): each for each in found.stability.first}
-    for by, each in first.items():
-        names = "; ".join(labels[place] for place in each.runs)
-        yield asdict(by) | {"what": "ranking", "first": names, "first_changes": each.changes}
+    """Yield a row for each run of each ranking, then one for every pair of rankings."""
+    for first in found.stability.first:
+        for place, share in enumerate(first.shares):
+            system = found.systems[place]
+            yield {
+                "what": "run",
+                "measure": first.measure,
+                "policy": first.policy,
+                "run": system.run,
+                "run_id": system.run_id,
+                "is_first": int(place in first.runs),
+                "first": share,
+            }
     for pair in found.stability.pairs:
         low, high = (None, None) if pair.interval is None else (pair.interval.low, pair.interval.high)
         yield {
-            "tau_b:low": low, "tau_b:high": high, "what": "pair", "measure": pair.a.measure, "policy": pair.a.policy,
-            "other_measure": pair.b.measure, "other_policy": pair.b.policy, "tau_b": pair.tau,
+            "what": "pair",
+            "measure": pair.a.measure,
+            "policy": pair.a.policy,
+            "other_measure": pair.b.measure,
+            "other_policy": pair.b.policy,
             "runs": len(found.ranked[pair.a] & found.ranked[pair.b]),
-            "first_changes": int(not set(first[pair.a].runs) & set(first[pair.b].runs)),
-        }  # fmt: skip
+            "tau_b": pair.tau,
+            "tau_b:low": low,
+            "tau_b:high": high,
+        }
 
 
 _OF_AGREEMENT: Final = columns(
@@ -338,8 +354,8 @@ _OF_AGREEMENT: Final = columns(
     *("measure", "score"),
 )
 _OF_STABILITY: Final = columns(
-    *("what", "measure", "policy", "other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
-    *("first", "first_changes"),
+    *("what", "measure", "policy", "run", "run_id", "is_first", "first"),
+    *("other_measure", "other_policy", "runs", "tau_b", "tau_b:low", "tau_b:high"),
 )
 TABLES: Final[Mapping[str, Callable[[many.Overview], Table]]] = {
     "answers.tsv": _answers,

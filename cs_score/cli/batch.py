@@ -24,7 +24,6 @@ from cs_score.cli.inputs import gold_and_words, say_policy
 from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
-from cs_score.coldstart.options import listed
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
@@ -174,7 +173,7 @@ def batch(task: str, line: Line) -> int:
     print_text(leaderboard_text(board) if line.format == "text" else BOARD_WRITERS[line.format](board))
     first = plan.policy_names[0]
     scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
-    missing = {*listed(line.text("-runids", ""))} - {run.run_id for run in scored}
+    missing = {*(Scoring(line).run_ids or ())} - {run.run_id for run in scored}
     with contextlib.suppress(OutputError):
         say_policy(Scoring(line), sum(run.duplicates or 0 for run in scored))
         for run_id in sorted(missing):

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.cli import output as terminal
@@ -22,7 +22,7 @@ from cs_score.cli.core import Command, Finished, Line, Misuse, Option, Parameter
 from cs_score.cli.options import report_on_stderr, taken
 from cs_score.cli.output import STDOUT, Destination, file_named, say, write_text
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import Justifications, is_nothing, listed
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.coldstart.tab_files import detect_schema
@@ -67,7 +67,7 @@ def program(
     def planned(line: Line) -> OutputPlan:
         outputs = [*writes(line)]
         if error_file is not None:
-            outputs += Destination(line.text("-error_file")).planned("-error_file", error_file)
+            outputs += Destination.of_report(line.text("-error_file")).planned("-error_file", error_file)
         outputs += PROBLEMS.outputs(line.get("--problems"))
         read = (word for parameter, word in zip(words, line.words) if not parameter.is_output)
         inputs = [name_of(member) for word in read for member in members(word)]
@@ -88,7 +88,7 @@ def program(
             plan.clear()
             session = Session(f"cs-score {name}", line, encoded_once=encoded_once)
             try:
-                with paused_collector():
+                with paused_collector(), outputs_together():
                     return work(line, session)
             except CsScoreError as error:
                 return session.give_up(error)
@@ -115,7 +115,7 @@ class Session:
 
         With `closing_only` only announcements and the closing line go to standard output where that is named.
         """
-        self._errors = Destination(self._line.text("-error_file") if text is None else text)
+        self._errors = Destination.of_report(self._line.text("-error_file") if text is None else text)
         if closing_only and self._errors.stream == "stdout":
             self._closing, self._errors = self._errors, Destination("stderr")
 
@@ -190,8 +190,9 @@ class Session:
         write_text("stderr", said if terminal.is_quiet() else text + said)
         if isinstance(error, InputError) and all(error is not other for other in self.problems.fatal):
             self.problems.fatal.append(error)
-        with contextlib.suppress(OutputError):
-            self._write_problems()
+        if not isinstance(error, OutputError):  # with the results, or not at all
+            with contextlib.suppress(OutputError):
+                self._write_problems()
         return Status.REFERENCE
 
     def _report(self) -> Iterable[str]:
@@ -222,7 +223,7 @@ def write_difference(diff: Iterable[str], *, is_painted: bool = False) -> None:
         diff = map(terminal_safe, diff)
     if is_painted and terminal.can_show_colours(sys.stdout):
         diff = map(terminal.with_changes, diff)
-    STDOUT.write(encoded(diff))
+    STDOUT.write_safe(encoded(diff))
 
 
 # ---- What the programs do
@@ -256,6 +257,8 @@ def validate_run(line: Line, session: Session) -> int:
     checked = session.checked([line.words[1]], depth=line.text("-depth", ""))
     validated = checked.validated()
     session.remark(*validated.remarks)
+    if (remark := checked.remark_on_node_ids()) is not None:
+        session.remark(remark)
     if dropped := validated.dropped:
         session.remark(
             f"lines of {len(dropped)} queries are left out, because a line with the answer they ask about was skipped "
@@ -316,7 +319,7 @@ def validate_queries(line: Line, session: Session) -> int:
         places=_choice(line, "-subtypes", preparing.Misfit),
         duplicates=_choice(line, "-dups", preparing.Duplicates),
         base=line.text("-query_base") if "-expand" in line else None,
-        languages=frozenset(filter(None, line.text("-languages").split(":"))),
+        languages=None if is_nothing(line.text("-languages")) else frozenset(listed(line.text("-languages"))),
         only_slot_filling="-retain_sf" in line,
     )
     session.report_to()
@@ -495,7 +498,7 @@ def samples(line: Line) -> int:
     if not _SEED.fullmatch(seed := line.text("--seed")):
         problem = f"--seed takes a whole number of at least 0, not {seed}"
         raise Misuse(problem, f"ERROR: {problem}")
-    output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
+    output, errors = Destination(line.text("-output_file")), Destination.of_report(line.text("-error_file"))
     outputs = output.planned("-output_file", Existing.REPLACED) + errors.planned("-error_file", Existing.REFUSED)
     try:
         line.plan(outputs, line.words)  # the number, too: the two words are easily swapped

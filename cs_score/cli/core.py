@@ -28,7 +28,15 @@ from click.shell_completion import CompletionItem
 
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, UsageError, nearest
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, ending_of, is_stream, write_packed
+from cs_score.base.outputs import (
+    Existing,
+    OutputPlan,
+    PlannedOutput,
+    ending_of,
+    is_stream,
+    outputs_together,
+    write_packed,
+)
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, with_clock, write_text
 from cs_score.tasks import COLD_START, TASKS
@@ -222,8 +230,11 @@ _OUTPUT: Final = Option(
 
 _FORMAT_OF: Final = {
     ".json": "json", ".tsv": "tsv", ".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text",
-    ".xml": "junit", ".svg": "svg", ".pdf": "pdf", ".png": "png",
+    ".xml": "junit", ".svg": "svg",
 }  # fmt: skip
+_MADE_OF_SVG: Final = ("pdf", "png")
+"""Formats of images that other programs make of SVG."""
+
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
     "json": rb'\{(\s*"(schema_version|kind)":|(\s*"\w+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
@@ -406,16 +417,18 @@ class Command(click.Command):
         if self.formats:
             self._choose(line)
         if line.file is None:
-            return self._done(line)
+            with outputs_together():
+                return self._done(line)
         plan = line.plan([line.file])
         try:
-            with captured() as blocks:
-                status = self._done(line)
+            with outputs_together():
+                with captured() as blocks:
+                    status = self._done(line)
+                write_packed(line.file.path, blocks)
         except (CsScoreError, KeyboardInterrupt) as error:
             if not isinstance(error, UsageError):
                 plan.clear()
             raise
-        write_packed(line.file.path, blocks)
         return status
 
     def _done(self, line: Line) -> int:
@@ -433,9 +446,12 @@ class Command(click.Command):
         usual = self.folder if path is not None and self.folder and not always_folder else self.formats[0]
         line.format = line.get("--format") or ("json" if "--json" in line else None) or of_ending or usual
         if line.format not in {*self.formats, usual}:
+            self._refuse_images(line.format, path)
             raise UsageError(
                 f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
             )
+        if path is not None and "--format" not in line:
+            self._refuse_images(ending_of(path).removeprefix("."), path)
         if path is not None and (always_folder or line.format == self.folder):
             if not always_folder and re.fullmatch(r"\.[a-z]{2,5}", end := ending_of(path)) and not os.path.isdir(path):
                 known = ", ".join(each for each, format_ in _FORMAT_OF.items() if format_ in self.formats)
@@ -443,6 +459,16 @@ class Command(click.Command):
             line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
         elif path is not None:
             line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+
+    def _refuse_images(self, format_: str, path: str | None) -> None:
+        """Raise UsageError for a format that other programs make of the charts of this command."""
+        if format_ not in _MADE_OF_SVG or "svg" not in self.formats:
+            return
+        stem = "chart" if path is None else os.path.splitext(path)[0]
+        raise UsageError(
+            f"charts are SVG, not {format_.upper()}: write -o {stem}.svg, then open it in a browser and print it, or "
+            f"call inkscape {stem}.svg -o {stem}.{format_}"
+        )
 
     # ---- Help
 
@@ -593,7 +619,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "explain": Entry(_WHY, "How a line, node, query or claim was scored", "verbs", by_task=True),
     "diff": Entry(_WHY, "Why one run or system scores higher than another", "verbs", by_task=True),
     "report": Entry(_WHY, "An HTML page of an analysis or a difference", "verbs", by_task=True),
-    "plot": Entry(_WHY, "One chart of an analysis, as SVG, PDF or PNG", "verbs"),
+    "plot": Entry(_WHY, "One chart of an analysis, as SVG", "verbs"),
     "batch": Entry(_SEVERAL, "Score many runs against one pool, on one machine or several", "batch", by_task=True),
     "compare": Entry(_SEVERAL, "Compare systems: intervals, paired tests, ranks, tiers", "many", by_task=True),
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),

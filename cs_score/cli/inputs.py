@@ -89,8 +89,8 @@ class Runs(Scoring):
             listed = line.get("-queries") or ""
             hint = f"; -queries chooses some of them: write {listed} without it" if is_query_file(listed) else ""
             raise UsageError(f"no query file (*.xml) among the files; name queries, assessments and a run{hint}")
-        chosen = line.texts("--run") or line.text("-runids", "").split(":")
-        return runs_of(runs, self.knowledge_bases, chosen if any(chosen) else None), assessments
+        chosen = line.texts("--run") or self.run_ids
+        return runs_of(runs, self.knowledge_bases, chosen or None), assessments
 
     def _the_run(self) -> tuple[OneRun, list[Input]]:
         """The one run, in its last file, and what comes before that: assessments, and its other files."""
@@ -277,7 +277,7 @@ def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterab
 
     prepared = prepared_files(
         files, gold.table, gold.options.justifications, validate=gold.validates, known=[*knowledge_bases],
-        folders_are_runs=True, new_log=type(problems), met=account,
+        folders_are_runs=True, alone=gold.alone, new_log=type(problems), met=account,
     )  # fmt: skip
     return load_prepared(gold, prepared, problems=problems)
 

@@ -120,7 +120,7 @@ def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
 )
 def resolve_queries(line: Line, session: Session) -> int:
     _, kb_file, output_file = line.words
-    errors = Destination(line.text("-error_file"))
+    errors = Destination.of_report(line.text("-error_file"))
     session.report_to("stderr" if errors.stream is not None else errors.text)
     queries = session.queries()
     session.remark(*queries.remarks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -11,8 +11,7 @@ from cs_score.analysis import comparison
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import ending_of, write_packed, write_whole
-from cs_score.base.records import replace
+from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
@@ -24,9 +23,9 @@ from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.measures.registry import headline
-from cs_score.report.charts import Drawing, chart_bytes, lines
+from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, NO_NAMES, Power, of_comparison, planned
+from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
@@ -35,7 +34,7 @@ from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import pools
-    from cs_score.coldstart.lines import Assessment
+    from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
@@ -139,7 +138,7 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    assessments: list[Sequence[Assessment]] = []
+    golds: list[Gold] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -149,14 +148,13 @@ def _compare_assessors(name: str, line: Line) -> int:
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
-                assessments.append(gold.links.assessments)
+                golds.append(gold)
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
-        assessments = [(), ()]
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, assessments, resampling)
+    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
     return print_found(line, pools.ASSESSED, found)
 
 
@@ -168,7 +166,7 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
 
 @verb(
     (f"{_RUNS} {_OF_POWER}", f"--gold {_OF_POWER}"),
-    "text json tsv svg pdf png",
+    "text json tsv svg",
     files=(
         "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none with "
         "--sd",
@@ -186,7 +184,8 @@ _OF_POWER: Final = "--difference --alpha --power --sd --units --measure --force"
             "Result",
             "The smallest difference that these units detect, for each pair of systems, and with --difference the "
             "units that it needs: from the differences unit by unit, for ratios of sums from what units contribute. "
-            "As .svg, .pdf or .png the curve of power by difference.",
+            "For units that are right or wrong the test is the exact sign test, otherwise a paired t test. "
+            "As .svg the curve of power by difference.",
         )
     ],
     of_runs=[POLICIES],
@@ -199,26 +198,26 @@ def power(name: str, line: Line) -> int:
     deviation, difference, alpha, share = (
         options.positive_number(line, option) for option in ("--sd", "--difference", "--alpha", "--power")
     )
-    asked = difference, alpha or 0.05, share or 0.8
+    aim = Aim(difference, alpha or 0.05, share or 0.8)
     task, measure = task_named(name), line.get("--measure")
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned({NO_NAMES: deviation}, whole_number(line, "--units", MOST_UNITS), *asked)
+        found = planned([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, *asked)
+        found = of_comparison(compared, measure, aim)
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several()
         known = task.measures(results.values())
         measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
-        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, *asked)
+        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
-    STDOUT.write([chart_bytes(_curve(found), f".{line.format}")])
+    STDOUT.write([_curve(found).standalone().encode()])
     return Status.DONE
 
 
@@ -227,7 +226,8 @@ def _curve(power: Power) -> Drawing:
     curves: dict[str, list[tuple[float, float]]] = {}
     for point in power.curve:
         curves.setdefault(f"{point.units} units", []).append((point.difference, point.power))
-    title = "Power of a paired t test" + (f", {power.measure}" if power.measure else "")
+    test = "the exact sign test" if power.test == "sign" else "a paired t test"
+    title = f"Power of {test}" + (f", {power.measure}" if power.measure else "")
     meaning = f"The probability that a difference is significant at {power.alpha:g}, by difference and number of units."
     mark = power.difference or power.detectable or 0.0
     axes = ("Difference of the scores", "Power")
@@ -271,7 +271,7 @@ def pool_bias(line: Line) -> int:
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --sequential --any-baseline --force {_OF_TEST}"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -279,7 +279,7 @@ def _gate_of(line: Line) -> checking.Gate:
     if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
         raise UsageError(f"{name} is about a baseline: give --baseline FILE, too")
     resampling = read_resampling(line, always=True)
-    if "--significant" not in line and (name := line.first(f"{_OF_TEST} --sequential")):
+    if "--significant" not in line and (name := line.first(_OF_TEST)):
         raise UsageError(f"{name} is about the test: give --significant, too")
     if line.first("--min --baseline") is None:
         raise UsageError(checking.NOTHING_TO_CHECK)
@@ -298,11 +298,6 @@ def _gate_of(line: Line) -> checking.Gate:
     own=(
         Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
-        Option(
-            "--sequential [FILE.json]",
-            "With --significant, for one of many checks against a test set: all together raise a false alarm as seldom "
-            "as one would. FILE records them [default: BASELINE.checks.json]",
-        ),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
     ),
     sections=[
@@ -318,16 +313,12 @@ def _gate_of(line: Line) -> checking.Gate:
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
-    gate, path, checks = _gate_of(line), line.get("--baseline"), line.get("--sequential")
+    gate = _gate_of(line)
+    path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.of_record(path, run.name)
-    if checks is not None and gate.significance is not None:
-        checks = f"{path}.checks.json" if checks == "-" else checks
-        gate = replace(gate, earlier=checking.checks_in(checks, run, gate.significance.level))
     judgement = gate.judge(run, baseline)
-    if checks is not None and baseline is not None:
-        write_whole(checks, [json_text(gate.after(judgement, run, baseline)).encode()])
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 
@@ -362,10 +353,10 @@ def verify(line: Line) -> int:
     status = Status.DONE
     try:
         if line.format != "text":
-            found = verifying.verification(result, files)
+            found = verifying.verification(result, files, is_forced="--force" in line)
             STDOUT.write([json_text(found).encode()] if line.format == "json" else tsv(verifying.VERIFIED.table(found)))
             return Status.DONE if found.reproduced else Status.NOT_KEPT
-        for verdict in verifying.verify(result, files):
+        for verdict in verifying.verify(result, files, is_forced="--force" in line):
             print_text("\n".join(_lines(verdict)))
             status = status if verdict.is_reproduced else Status.NOT_KEPT
     except NotFoundError as error:

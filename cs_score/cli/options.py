@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
+from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
@@ -27,6 +29,7 @@ from cs_score.coldstart.options import (
     Options,
     Policy,
     edition_of,
+    is_nothing,
     listed,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
@@ -112,7 +115,7 @@ _SHARED: Final = (
     Option("--baseline RUN", "What to compare with: a run by its name in the result; only pairs with it are tested"),
     Option(
         "--bootstrap N",
-        "Bootstrap resamples of intervals and tests; comparisons always have some",
+        f"Bootstrap resamples of intervals and tests; more than {statistics.MANY_RESAMPLES} only with --force",
         f"none, {statistics.DEFAULT_RESAMPLES} or more to compare",
     ),
     Option("--clusters FILE", "Units that are drawn together: a table with the columns unit, cluster, [stratum]"),
@@ -120,7 +123,7 @@ _SHARED: Final = (
     Option(
         "--correction NAME",
         f"Correction of the tests of all pairs: {', '.join(statistics.CORRECTIONS)}",
-        f"hsd, below {statistics.FEWEST_FOR_HSD} systems holm",
+        statistics.USUAL_CORRECTION,
         statistics.CORRECTIONS,
     ),
     Option("--follow VERSION", f"Edition of the reference whose rules apply: {_EDITIONS}", LATEST.name, [*EDITIONS]),
@@ -132,7 +135,12 @@ _SHARED: Final = (
         "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an "
         "answer is of the first line that it fits",
     ),
-    Option("--interval METHOD", f"Interval method, {_METHODS}", "percentile, below 20 units bca", INTERVAL_METHODS),
+    Option(
+        "--interval METHOD",
+        f"Interval method, {_METHODS}",
+        "percentile; below 20 units bca, of differences paired t",
+        INTERVAL_METHODS,
+    ),
     Option("--jobs N", "Processes on this machine", "the number of processors"),
     Option("--json [FILE.json]", "The whole result as JSON, into FILE; without FILE to standard output"),
     Option("--knowledge-base FILE...", "Validate and resolve this knowledge base, and score it; may be repeated"),
@@ -209,9 +217,14 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         whole = re.compile(r"[0-9]{1,100}")
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
             raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
+        if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
+            raise UsageError(
+                f"--bootstrap {resamples}: more than {statistics.MANY_RESAMPLES} resamples take much time and memory "
+                "and say no more of the test set; to draw them all the same add --force"
+            )
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
-        if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{0,15})?", confidence):
+        if not is_decimal_number(confidence):
             raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
         if method is not None and method not in INTERVAL_METHODS:
             raise UsageError(f"--interval takes {_METHODS}, not {method}")
@@ -260,10 +273,10 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.get(name)
     if text is None:
         return None
-    form = r"([0-9]{1,12}\.?|[0-9]{0,12}\.[0-9]{1,15})(e[-+]?[0-9]{1,2})?"
-    if not re.fullmatch(form, text, re.IGNORECASE) or not float(text):
+    number = float(text) if is_decimal_number(text) else 0.0
+    if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
-    return float(text)
+    return number
 
 
 class Scoring:
@@ -315,12 +328,18 @@ class Scoring:
             expand=line.get("-expand"),
             justifications=Justifications.parse(line.text("-justifications", self.defaults["-justifications"])),
             queries=line.get("-queries"),
-            runids=listed(line.text("-runids", "")) or None,
+            runids=self.run_ids,
             samples=line.get("-samples"),
             metrics=resampled_metrics(self.layout.fields),
             follow=line.text("--follow", LATEST.name),
             mention_types=line.text("--mention-types", AS_GIVEN),
         )
+
+    @property
+    def run_ids(self) -> tuple[str, ...] | None:
+        """The runs that -runids names, None for all."""
+        run_ids = self.line.get("-runids")
+        return None if run_ids is None or is_nothing(run_ids) else listed(run_ids)
 
     @property
     def layout(self) -> Layout:

@@ -16,8 +16,8 @@ from functools import partial
 from typing import IO, Any, Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
-from cs_score.base.errors import InputError, OutputError
-from cs_score.base.outputs import Existing, PlannedOutput, write_whole
+from cs_score.base.errors import InputError, OutputError, ReportError
+from cs_score.base.outputs import Existing, PlannedOutput, shown_on_terminal, write_whole
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 
@@ -100,6 +100,11 @@ class Destination(Record):
 
     text: str
 
+    @classmethod
+    def of_report(cls, text: str) -> Destination:
+        """Return the destination that -error_file names; an empty text and `0` are standard error."""
+        return cls("stderr" if text in ("", "0") else text)
+
     @property
     def stream(self) -> str | None:
         """`stdout` or `stderr`, or None for a path."""
@@ -110,20 +115,28 @@ class Destination(Record):
         return () if self.stream is not None else (PlannedOutput(option, self.text, existing),)
 
     def write(self, blocks: Iterable[bytes]) -> None:
-        """Write there; a file appears whole or not at all.
+        """Write there; a file appears whole or not at all, and a terminal gets control characters as escapes.
 
         Raises OutputError, also where a stream is closed, full, or nobody reads it any more.
         """
         if self.stream is None:
             write_whole(self.text, blocks)
             return
+        if _is_seen(self.stream):
+            blocks = shown_on_terminal(blocks)
+        self.write_safe(blocks)
+
+    def write_safe(self, blocks: Iterable[bytes]) -> None:
+        """Write on a stream what a terminal may get as it is, such as colours of our own. Raises OutputError."""
         is_output = self.stream == "stdout"
-        if is_output and (kept := _CAPTURED.get()) is not None:
-            kept.extend(blocks)
+        captured_blocks = _CAPTURED.get()
+        if is_output and captured_blocks is not None:
+            captured_blocks.extend(blocks)
             return
         name, stream = ("standard output", sys.stdout) if is_output else ("standard error", sys.stderr)
+        failure = OutputError if is_output else ReportError
         if stream is None:  # the process was started with the stream closed
-            raise OutputError(f"{name} is closed")
+            raise failure(f"{name} is closed")
         _clear()
         try:
             stream.flush()
@@ -134,8 +147,8 @@ class Destination(Record):
             with contextlib.suppress(OSError):  # the buffer is flushed once more when the interpreter ends
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if isinstance(error, BrokenPipeError):
-                raise OutputError(f"{name} was closed before everything was written") from None
-            raise OutputError(f"Could not write {name}: {reason_of(error)}") from None
+                raise failure(f"{name} was closed before everything was written") from None
+            raise failure(f"Could not write {name}: {reason_of(error)}") from None
 
 
 STDOUT: Final = Destination("stdout")
@@ -148,14 +161,22 @@ def file_named(text: str) -> Destination:
     return destination if destination.stream is None else Destination(os.path.join(os.curdir, text))
 
 
+def _is_seen(stream: str) -> bool:
+    """Return whether a terminal shows what is written on `stdout` or `stderr`."""
+    if stream == "stdout" and _CAPTURED.get() is not None:
+        return False
+    handle = sys.stdout if stream == "stdout" else sys.stderr
+    return handle is not None and handle.isatty()
+
+
 def write_text(stream: str, text: str) -> None:
     """Text on `stdout` or `stderr`, in UTF-8; control characters are escaped where it is a terminal."""
     handle = sys.stdout if stream == "stdout" else sys.stderr
-    if handle is not None and handle.isatty():
+    if _is_seen(stream):
         text = terminal_safe(text)
         if can_show_colours(handle):
             text = with_status(text)
-    Destination(stream).write([text.encode("utf-8", "surrogateescape")])
+    Destination(stream).write_safe([text.encode("utf-8", "surrogateescape")])
 
 
 def print_text(text: str, painted: Callable[[str], str] = str) -> None:
@@ -168,7 +189,7 @@ def print_text(text: str, painted: Callable[[str], str] = str) -> None:
     text = terminal_safe(text.removesuffix("\n"))
     if can_show_colours(sys.stdout):
         text = painted(text)
-    STDOUT.write([f"{text}\n".encode(encoding, "backslashreplace")])
+    STDOUT.write_safe([f"{text}\n".encode(encoding, "backslashreplace")])
 
 
 def write_report(errors: Destination, text: str, blocks: Iterable[bytes]) -> None:

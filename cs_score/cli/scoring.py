@@ -28,9 +28,11 @@ from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
+from cs_score.measures.registry import chosen
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, task_named
 
@@ -73,7 +75,7 @@ class Call(Runs):
             planned += reports.OPTION.outputs(line.get("--problems"))
         named = (*line.words, *filter(None, map(line.get, ("-queries", "-samples"))))
         self.plan = line.plan(planned, [name_of(member) for word in named for member in members(word)], line.folder)
-        has_samples = self.options.samples is not None
+        has_samples = not is_nothing(self.options.samples)
         self.params = outputs.params_text((PROGRAM, *line.typed), os.getcwd(), self.policy_texts, has_samples)
         self.resampling = read_resampling(line)
         self._parts, self.jobs = (whole_number(line, name, MOST_PARTS) for name in ("--parts", "--jobs"))
@@ -142,8 +144,9 @@ class RunsScored(Record):
         chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.get("--format") == "text" and is_one and chosen.measure:
-            warn(*(f"the reference {text}" for text in documents.reference_remarks(chosen)))
-            return documents.shown(chosen.runs[0], chosen.measure)
+            score, *remarks = documents.single_score(chosen, chosen.measure)
+            warn(*remarks)
+            return score
         if line.format == "tsv":  # the other formats have a place for it
             warn(*(f"undefined: {text}" for text in documents.undefined_remarks(chosen)))
         return documents.WRITERS[line.format](chosen)
@@ -165,12 +168,16 @@ class PredictionsScored(Record):
 
     def text(self, line: Line) -> str:
         """As that of runs."""
-        from cs_score.evidence.report import json_text, printed
+        from cs_score.evidence.report import json_text, printed, single_score
 
         if line.format == "json":
             return json_text(self.result, self.intervals, with_units=line.file is not None)
-        is_bare = line.get("--format") == "text"
-        return printed(line.format, self.result, self.intervals, read_measures(line), is_bare=is_bare)
+        measures = chosen(list(self.result.scores), read_measures(line)) if read_measures(line) else ()
+        if line.get("--format") == "text" and len(measures) == 1:
+            score, *remarks = single_score(measures[0], self.result.scores[measures[0]], self.intervals)
+            warn(*remarks)
+            return score
+        return printed(line.format, self.result, self.intervals, measures)
 
 
 # ---- The call without a command
@@ -178,7 +185,7 @@ class PredictionsScored(Record):
 
 def _bare_call(line: Line) -> Call:
     """Check the command line in the reference's order, so that the same fault is named first; touches no file."""
-    output, errors = Destination(line.text("-output_file")), Destination(line.text("-error_file"))
+    output, errors = Destination(line.text("-output_file")), Destination.of_report(line.text("-error_file"))
     if output.stream is None and (reason := storage.why_not_writable(f"{output.text}.debug")) is not None:
         raise OutputError(
             f"Could not open {output.text} .  . lc(DEBUG): {reason}; -output_file is a prefix: {output.text}.debug and "
@@ -207,9 +214,10 @@ def bare(line: Line) -> int:
         problems = call.new_log()
         with paused_collector(), _scored_together(call, problems) as scored:
             steps: list[Callable[[], None]] = [scored.write, partial(_report, call, scored.result)]
-            for step in reversed(steps) if call.edition.reports_first else steps:
-                step()
-            call.write_problems(problems)
+            with storage.outputs_together():
+                for step in reversed(steps) if call.edition.reports_first else steps:
+                    step()
+                call.write_problems(problems)
             return Finished(Status.REFERENCE if scored.result.error_count else 0, scored)
     except CsScoreError as error:
         return _give_up(error, problems, call)
@@ -306,8 +314,9 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
             if errors.stream is None:
                 text = outputs.stopped_report(collected, error, call.edition) + outputs.MAY_BE_REPLACED
                 storage.write_whole(errors.text, [outputs.doubly_encoded(text, call.edition)])
-        with contextlib.suppress(CsScoreError):
-            call.write_problems(problems, error)
+        if not isinstance(error, OutputError):  # with the results, or not at all
+            with contextlib.suppress(CsScoreError):
+                call.write_problems(problems, error)
     return Status.REFERENCE
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cs_score.analysis.coldstart.groups import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
 from cs_score.base.display import escape_latex, escape_markdown
+from cs_score.base.documents import refusing_incomplete
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
@@ -19,7 +20,6 @@ from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
 from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.options import EDITIONS, PRESETS
-from cs_score.report.charts import chart_bytes
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
 from cs_score.tables.layout import latex, markdown, tsv
@@ -257,7 +257,10 @@ def report(name: str, line: Line) -> int:
         _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:
             raise UsageError(f"--format {line.format}: {line.words[0]} is an analysis already; report makes its page")
-        STDOUT.write(encoded([page_of(read_document(line.words[0]))]))
+        document = read_document(line.words[0])
+        with refusing_incomplete(line.words[0]):
+            page = page_of(document)
+        STDOUT.write(encoded([page]))
         return Status.DONE
     if "--compare" in line:
         _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
@@ -304,11 +307,13 @@ _CHARTS: Final = (
     Parameter("analysis", "What analyze -o FILE.json, diff -o FILE.json or batch (batch.json) wrote"),
     needs_output=True,
     sections=[("Charts", _CHARTS)],
-    formats=("svg", "pdf", "png"),
+    formats=("svg",),
     example="budget analysis.json -o budget.svg",
 )
 def plot(line: Line) -> int:
     kind, name = line.words
-    drawing = chart_of(read_document(name), kind, line.get("--of"))
-    STDOUT.write([chart_bytes(drawing, f".{line.format}")])
+    document = read_document(name)
+    with refusing_incomplete(name):
+        drawing = chart_of(document, kind, line.get("--of"))
+    STDOUT.write([drawing.standalone().encode()])
     return Status.DONE

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.base.display import SCREEN, aligned, cell, escape_markdown, one_line, wrapped
+from cs_score.base.display import SCREEN, aligned, cell, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
@@ -15,12 +15,11 @@ from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
 from cs_score.coldstart import result as results
 from cs_score.coldstart.judging import Counts, pre_policy_category, without
-from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, undefined_sentences, usual
-from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
 
@@ -142,10 +141,8 @@ class RunScores(Record):
     """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
 
     `undefined` has the measures that have no value for this run, with the reasons; they are not in `scores`. `origin`
-    is that of a run which was scored by itself beside others. `reference_range` has the measures that the
-    reference could print differently, by the order of its hash tables, as our own value is one of those between; None
-    where its outcomes are too many to be worked out. `units` are the statistics that averages are made of, `queries`
-    has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
+    is that of a run which was scored by itself beside others. `units` are the statistics that averages are made of,
+    `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
     """
 
     run_id: str
@@ -153,7 +150,6 @@ class RunScores(Record):
     scores: Mapping[str, Real]
     undefined: Mapping[str, str] | UnsetType = UNSET
     origin: Origin | UnsetType = UNSET
-    reference_range: Mapping[str, Range] | UnsetType | None = UNSET
     units: Units | UnsetType = UNSET
     queries: Mapping[str, str] | UnsetType = UNSET
     tables: Mapping[str, ScoreTable] | UnsetType = UNSET
@@ -166,7 +162,7 @@ class RunScores(Record):
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
     """The scores of runs. With `measures` it has those chosen, else the whole result with the problem report."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     signature: str
     origin: Origin
     measures: tuple[str, ...] | UnsetType = UNSET
@@ -246,13 +242,8 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
     for run in scores.runs:
         shown = {name: run.scores[name] for name in measures if name in run.scores}
         signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
-        ranges = run.reference_range
-        if ranges:
-            ranges = {name: each for name, each in ranges.items() if name in shown} or UNSET
         undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
-        one = RunScores(
-            run.run_id, str(signature), shown, undefined=undefined or UNSET, origin=run.origin, reference_range=ranges
-        )
+        one = RunScores(run.run_id, str(signature), shown, undefined=undefined or UNSET, origin=run.origin)
         if run.intervals:
             limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
             one = replace(one, intervals=replace(run.intervals, scores=limits))
@@ -272,15 +263,13 @@ def _run_scores(
         "bootstrap": lambda: run.bootstrap and Resampled(len(run.bootstrap.samples), run.bootstrap.limits),
         "responses": lambda: tuple(_responses(run)),
     }
-    found, signature = reference_range(run, result.options.edition), str(result.signature(run))
-    ranges = UNSET if found == {} else found
+    signature = str(result.signature(run))
     whole = RunScores(
-        run.run_id,
-        signature,
-        run.scores,
+        run_id=run.run_id,
+        signature=signature,
+        scores=run.scores,
         undefined=run.undefined or UNSET,
         origin=run.origin or UNSET,
-        reference_range=ranges,
         intervals=intervals,
     )
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
@@ -304,7 +293,9 @@ def _ranked(found: AveragePrecision) -> Ranked:
 
     rankings = []
     for one in found.rankings:
-        nodes = (RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first.number) for of in one.nodes)
+        nodes = (
+            RankedNode(of.name, of.confidence, of.mapped_class, of.value, of.first_line.number) for of in one.nodes
+        )
         rankings.append(Ranking(one.query, one.level, one.score, one.ground_truth, one.classes, tuple(nodes)))
     tables = {name: ApTable(shown(table.rows), shown(table.macro)) for name, table in found.variants}
     return Ranked(found.run_id, tables, tuple(rankings))
@@ -348,17 +339,6 @@ def _headings(scores: Scores) -> list[str]:
     return headings
 
 
-def reference_remarks(scores: Scores) -> Iterator[str]:
-    """What the reference may also print of the chosen measures, in four decimals."""
-    for run, heading in zip(scores.runs, _headings(scores)):
-        of_run = f" of {cell(heading, _LONGEST_RUN_ID)}" if len(scores.runs) > 1 else ""
-        if run.reference_range is None:
-            yield f"may print other values{of_run}; its hash tables have too many orders to work them out"
-        for measure, each in (run.reference_range or {}).items():
-            if each.is_seen:
-                yield f"may print {each} for {measure}{of_run}, by hash order"
-
-
 def undefined_remarks(scores: Scores) -> Iterator[str]:
     """Yield a sentence for each run and reason: which of the chosen measures have no value."""
     for run, heading in zip(scores.runs, _headings(scores)):
@@ -385,14 +365,28 @@ def scores_text(scores: Scores) -> str:
         lines += wrapped(why, " " * 11)
     for remark in undefined_remarks(scores):
         lines += wrapped(f"undefined  {remark}", " " * 11)
-    for remark in reference_remarks(scores):
-        lines += wrapped(f"reference  {remark}", " " * 11)
+    for text in _explanations(scores):
+        lines += wrapped(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
     return "\n".join(lines) + "\n"
 
 
+def _explanations(scores: Scores) -> list[str]:
+    """Return sentences on how the limits of chosen scores came about; none where there are no intervals."""
+    sentences: dict[str, None] = {}
+    for run in scores.runs:
+        if run.intervals:
+            sentences.update(dict.fromkeys(run.intervals.explanation(scores.measures or (), what="In brackets")))
+    return list(sentences)
+
+
 def _side_by_side(columns: Sequence[Sequence[str]]) -> list[str]:
     return aligned([*zip(*columns)], [False, *(True for _ in columns[1:])])
+
+
+def single_score(scores: Scores, measure: str) -> list[str]:
+    """Return one score of one run, then, for standard error, what must be said of it."""
+    return [shown(scores.runs[0], measure), *_explanations(scores)]
 
 
 def _matrix(scores: Scores) -> Table:
@@ -408,34 +402,42 @@ def _matrix(scores: Scores) -> Table:
 
 def scores_markdown(scores: Scores) -> str:
     below = [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
-    below += [f"- {escape_markdown(remark)}" for remark in reference_remarks(scores)]
+    below += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
     below += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
 
 
 def scores_latex(scores: Scores) -> str:
-    remarks = [f"undefined: {remark}" for remark in undefined_remarks(scores)]
-    remarks += reference_remarks(scores)
-    remarks += [run.signature for run in scores.runs]
-    above = [f"% {one_line(remark)}" for remark in remarks]
-    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores))]) + "\n"
+    above = [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
+    above += [f"% {one_line(run.signature)}" for run in scores.runs]
+    below = [escape_latex(text) for text in _explanations(scores)]
+    if below:
+        below.insert(0, "")
+    return "\n".join([r"% \usepackage{booktabs}", *above, *latex(_matrix(scores)), *below]) + "\n"
 
 
-def _rows(scores: Scores) -> Iterator[dict[str, str | float | None]]:
+def _rows(scores: Scores) -> Iterator[dict[str, object]]:
     for run, heading in zip(scores.runs, _headings(scores)):
         signature = Signature.parse(run.signature)
         for measure in scores.measures or ():
             low, high = _limits(run, measure)
             found = {"run_id": heading, "measure": measure, "score": run.scores.get(measure), "low": low, "high": high}
-            yield {**found, "signature": str(signature.of(measure))}
+            settings = run.intervals.settings_row() if run.intervals else {}
+            yield {**found, **settings, "signature": str(signature.of(measure))}
 
 
-SCORES: Final = Layout("scores", "Scores", columns("run_id", "measure", "score", "low", "high", "signature"), _rows)
+def scores_tsv(scores: Scores) -> str:
+    """Return chosen scores for programs; where there are intervals each row says how they came about."""
+    keys = ["run_id", "measure", "score", "low", "high", "signature"]
+    if any(run.intervals for run in scores.runs):
+        keys += SETTINGS_COLUMNS
+    return b"".join(tsv(Layout("scores", "Scores", columns(*keys), _rows).table(scores))).decode()
+
 
 WRITERS: Final[dict[str, Callable[[Scores], str]]] = {
     "text": scores_text,
     "json": lambda scores: "".join(json_pieces(scores)),
-    "tsv": lambda scores: b"".join(tsv(SCORES.table(scores))).decode(),
+    "tsv": scores_tsv,
     "markdown": scores_markdown,
     "latex": scores_latex,
 }

@@ -14,11 +14,19 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
-from cs_score.coldstart.judging import ByValue, ClassTree, build_tree, check_discipline, index_values
+from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
 from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
-from cs_score.coldstart.options import Justifications, Options
-from cs_score.coldstart.queries import Query, QuerySet, load_queries, report_languages, report_slots, select_queries
+from cs_score.coldstart.options import Justifications, Options, is_nothing
+from cs_score.coldstart.queries import (
+    Query,
+    QuerySet,
+    load_queries,
+    parse_query_id,
+    report_languages,
+    report_slots,
+    select_queries,
+)
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples
@@ -58,7 +66,7 @@ class Gold(Record, eq=False):
     validates: bool = False
     # What was derived or read so far. Two threads that do so at the same time get equal results.
     _queries: dict[str, QueryGold] = field(default_factory=dict)
-    _values: dict[str, ByValue] = field(default_factory=dict)
+    _values: dict[str, JudgementByValue] = field(default_factory=dict)
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -87,6 +95,18 @@ class Gold(Record, eq=False):
             return self.table.by_id[ldc_id].full_id
         return self.ldc_ids.get(query.short_id, query.full_id)
 
+    def clusters_of_others(self, query_ids: Iterable[str]) -> dict[str, str]:
+        """Return the units of queries that have rows only because pool lines of other queries name their classes."""
+        cluster_by_id: dict[str, str] = {}
+        for query_id in dict.fromkeys(query_ids):
+            parts = parse_query_id(query_id)
+            query = None if parts is None else self.table.by_id.get(parts.base)
+            if query is None:
+                cluster_by_id[query_id] = query_id
+            elif query.full_id != query_id or query.short_id not in self.hop_limits:
+                cluster_by_id[query_id] = self.cluster_of(query)
+        return cluster_by_id
+
     @property
     def has_clusters(self) -> bool:
         return bool(self.table.ldc_of) or any(self.cluster_of(query) != query.full_id for query in self.selected())
@@ -101,7 +121,7 @@ class Gold(Record, eq=False):
         if self.table.was_expanded:  # the reference makes a copy of the query here, and one for AP
             report_languages(query, problems, times=2, edition=edition)
             report_slots(query, problems, times=2, edition=edition)
-        classes = AssessedClasses(assessments, edition)
+        classes = AssessedClasses(assessments, edition, self._document_counts_of_others(query, assessments))
         try:
             tree = build_tree(links.root(query), assessments, links, problems, edition)
         except InputError as error:
@@ -111,7 +131,19 @@ class Gold(Record, eq=False):
             self._queries[query.short_id] = found
         return found
 
-    def values_of(self, base_id: str, links: Links) -> ByValue:
+    def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
+        """Return in how many documents the classes of other queries were found, by the assessments of these."""
+        document_counts: dict[str, int] = {}
+        for assessment in assessments:
+            name = assessment.value_class
+            if not assessment.is_accepted or name.partition(":")[0] == query.full_id or name in document_counts:
+                continue
+            short_id = name.partition(":")[0].rpartition("_")[2]
+            documents = {other.docid for other in self.assessed.get(short_id, ()) if other.value_class == name}
+            document_counts[name] = len(documents)
+        return document_counts
+
+    def values_of(self, base_id: str, links: Links) -> JudgementByValue:
         if base_id not in self._values:
             self._values[base_id] = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
         return self._values[base_id]
@@ -137,9 +169,11 @@ def open_gold(
     """
     problems = ProblemLog() if problems is None else problems
     problems.wordings = options.edition.wordings
-    loaded = load_queries(queries, options.expand, problems, edition=options.edition)
-    held, named = held or {}, {QUERY_LIST: options.queries, SAMPLES: options.samples}
-    hop_limits, ldc_ids = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
+    base = None if is_nothing(options.expand) else options.expand
+    loaded = load_queries(queries, base, problems, edition=options.edition)
+    held = held or {}
+    named = {QUERY_LIST: options.queries, SAMPLES: None if is_nothing(options.samples) else options.samples}
+    selection = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
     files = {role: held.get(role, name) for role, name in named.items()}
     digests = [*loaded.digests]
     for role, given in files.items():  # a choice that may be a file or a list is signed only as a file
@@ -147,9 +181,18 @@ def open_gold(
             with open_source(given, decompress=False) as source:
                 digests.append(source.digest(role))
     return Gold(
-        options, loaded.table, hop_limits, Links(loaded.table), problems, tuple(loaded.remarks),
-        tuple(digests), {}, ldc_ids=ldc_ids, samples_file=files[SAMPLES], validates=validates,
-    )  # fmt: skip
+        options=options,
+        table=loaded.table,
+        hop_limits=selection.hop_limits,
+        links=Links(loaded.table),
+        problems=problems,
+        remarks=(*loaded.remarks, *selection.remarks),
+        digests=tuple(digests),
+        layouts={},
+        ldc_ids=selection.ldc_ids,
+        samples_file=files[SAMPLES],
+        validates=validates,
+    )
 
 
 def noting_folders(gold: Gold, files: Sequence[Input]) -> Gold:

@@ -1,14 +1,14 @@
-"""Which assessment a response has, the class it stands in, what it counts as; counts of each row.
+"""Match responses to assessments, place them in the tree of classes, label them, and count the labels of each row.
 
-The root of the tree of classes is the query; below it are the classes of its answers, below these those of the second
-hop. The component `0` collects what belongs to no class.
+The root of the tree is the query. Below it are the equivalence classes of its answers, below these the classes of the
+second hop. The component `0` of a class name collects responses that belong to no class.
 """
 
 from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
@@ -28,243 +28,389 @@ from cs_score.coldstart.queries import find_predicate, parse_query_id
 from cs_score.measures.registry import divide, f1
 from cs_score.problems.log import ProblemLog
 
-Matched: TypeAlias = Mapping[int, Assessment]  # the assessment of each response that has one, by the response's index
-ByValue: TypeAlias = Mapping[tuple[int, str, str], Judgement]
-"""How the answers to a query and its follow-on queries were judged, whatever their justification: by level, class of
-the query that is answered, and value as a discipline compares it."""
+# ---- Matching responses to assessments
+
+AssessmentByIndex: TypeAlias = Mapping[int, Assessment]
+"""The assessments of responses by the index of the response; a response without assessment has no entry."""
 
 
-# Discipline -> the form in which two values are compared when no assessment has the same justification; None: never.
-_COMPARED: Final[dict[str, Callable[[str], str] | None]] = {
+class ValueKey(NamedTuple):
+    """The key by which a discipline compares answers, whatever their justification."""
+
+    level: int
+    class_of_query: str
+    compared_value: str
+
+
+JudgementByValue: TypeAlias = Mapping[ValueKey, Judgement]
+"""How the answers to a query and its follow-on queries were judged, by value."""
+
+
+def _fold_case(text: str) -> str:
+    """Return the text in lower case, character by character: a capital sigma never takes its final form."""
+    return text.replace("Σ", "σ").lower()
+
+
+_COMPARED_FORM: Final[dict[str, Callable[[str], str] | None]] = {
     "ASSESSED": None,
-    # Character by character: a capital sigma never takes its final form.
-    "STRING_CASE": lambda text: text.replace("Σ", "σ").lower(),
+    "STRING_CASE": _fold_case,
     "STRING_EXACT": str,
 }
+"""For each discipline the form in which values are compared if no assessment has the same justification; None: never
+compared."""
 
 
 def check_discipline(name: str) -> None:
-    if name not in _COMPARED:
+    """Raise InputError if there is no discipline of this name."""
+    if name not in _COMPARED_FORM:
         raise InputError(no_discipline(name))
 
 
 def compares_values(discipline: str) -> bool:
-    return _COMPARED[discipline] is not None
+    """Return whether a discipline compares values of answers with different justifications."""
+    return _COMPARED_FORM[discipline] is not None
 
 
-def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> ByValue:
-    """Assessments of one query by value, where the discipline compares values. Raises InputError as `match` does."""
-    compared = _COMPARED[discipline]
-    by_value: dict[tuple[int, str, str], Judgement] = {}
-    if compared is None:
-        return by_value
-    for line in assessments:
-        key = line.query.level, links.class_of_query(line.query), compared(line.value)
-        known = by_value.get(key)
-        by_value[key] = Judgement(line, False) if known is None else known.and_also(line)
-    return by_value
+def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
+    """Return the judgements of one query by value; none if the discipline does not compare values.
+
+    Raises InputError if the class of an answered query is not known.
+    """
+    compared_form = _COMPARED_FORM[discipline]
+    judgement_by_value: dict[ValueKey, Judgement] = {}
+    if compared_form is None:
+        return judgement_by_value
+    for assessment in assessments:
+        query = assessment.query
+        key = ValueKey(query.level, links.class_of_query(query), compared_form(assessment.value))
+        judgement = judgement_by_value.get(key)
+        if judgement is None:
+            judgement_by_value[key] = Judgement(assessment, is_ambiguous=False)
+        else:
+            judgement_by_value[key] = judgement.and_also(assessment)
+    return judgement_by_value
 
 
 def match(
-    responses: Iterable[Response], by_value: ByValue, links: Links, discipline: str, problems: ProblemLog
+    responses: Iterable[Response],
+    judgement_by_value: JudgementByValue,
+    links: Links,
+    discipline: str,
+    problems: ProblemLog,
 ) -> dict[int, Assessment]:
-    """The assessment of each response that has one, by its index. Several correct ones are warned of. Raises InputError
-    where the class of an answered query is needed and not known.
+    """Return the assessment of each response that has one, by index; warn of several correct ones.
+
+    Raises InputError if the class of an answered query is needed and not known.
     """
-    compared = _COMPARED[discipline]
-    matched: dict[int, Assessment] = {}
+    compared_form = _COMPARED_FORM[discipline]
+    assessment_by_index: dict[int, Assessment] = {}
     for response in responses:
-        query, judgement, follow_on = response.query, None, response.follow_on
-        if (first := follow_on.assessment) is not None:
+        query = response.query
+        follow_on = response.follow_on
+        assessment = follow_on.assessment
+        judgement = None
+        if assessment is not None:
             answer = response.answer
-            if follow_on.judgements is None and first.query is query and first.answer == answer:
-                matched[response.index] = first  # assessed once, as nearly all are: spares 2 % of a scoring
+            if follow_on.judgements is None and assessment.query is query and assessment.answer == answer:
+                # The answer was assessed once, as nearly all are: making no Judgement spares 2 % of a scoring.
+                assessment_by_index[response.index] = assessment
                 continue
             judgement = follow_on.judgement_of(query, answer)
-        if judgement is None and compared is not None:
-            judgement = by_value.get((query.level, links.class_of_query(query), compared(response.value)))
-        if judgement is not None:
-            if judgement.is_ambiguous:
-                problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", query.short_id, place=response.place)
-            matched[response.index] = judgement.assessment
-    return matched
+        if judgement is None and compared_form is not None:
+            key = ValueKey(query.level, links.class_of_query(query), compared_form(response.value))
+            judgement = judgement_by_value.get(key)
+        if judgement is None:
+            continue
+        if judgement.is_ambiguous:
+            problems.add("MULTIPLE_CORRECT_GROUND_TRUTH", query.short_id, place=response.place)
+        assessment_by_index[response.index] = judgement.assessment
+    return assessment_by_index
 
+
+# ---- Categories and labels
 
 INCORRECT_PARENT: Final = "INCORRECT_PARENT"
 UNASSESSED: Final = "UNASSESSED"
 REDUNDANT: Final = "REDUNDANT"
-NOWHERE: Final = ""  # the nameless side of duplicates when no policy says what to make of them
-# What a response may be before the policies.
+
+NOWHERE: Final = ""
+"""The side of duplicates under a policy that does not name them."""
+
 CATEGORIES: Final = (*JUDGMENT_OF_CODE.values(), UNASSESSED, INCORRECT_PARENT)
-# Names of categories and sides, sorted; a side that a response is put on twice stands there twice.
+"""The categories of a response before a policy is applied."""
+
 Labels: TypeAlias = tuple[str, ...]
+"""The categories and sides of a response, sorted; a side that counts twice is repeated."""
 
 
 def pre_policy_category(assessment: Assessment | None) -> str:
+    """Return the category of a response with this assessment before a policy is applied."""
     return UNASSESSED if assessment is None else assessment.judgment
 
 
 @functools.cache
 def category_in(labels: Labels) -> str:
-    """The category before the policies among labels; a side is called IGNORE, too."""
-    return next((label for label in labels if label in CATEGORIES and label != IGNORE), IGNORE)
+    """Return the category before the policy among labels; IGNORE, which is also a side, only if there is no other."""
+    for label in labels:
+        if label in CATEGORIES and label != IGNORE:
+            return label
+    return IGNORE
 
 
 def without(labels: Sequence[str], category: str) -> list[str]:
-    """Labels minus the pre-policy category."""
+    """Return the labels other than the category before the policy."""
     return [label for label in labels if label != category]
 
 
 @functools.cache
-def _labels_of_categories(policy: Policy) -> Mapping[str, Labels]:
-    """Category before the policies -> the labels of a response to begin with."""
-    return {
-        category: tuple(sorted([category, *(side for side in SIDES for x in policy.items(side) if x == category)]))
-        for category in CATEGORIES
-    }
+def _labels_by_category(policy: Policy) -> Mapping[str, Labels]:
+    """Return the labels with which a response of each category starts: the category and its sides."""
+    labels_by_category = {}
+    for category in CATEGORIES:
+        labels = [category]
+        for side in SIDES:
+            # A policy may name a category several times.
+            labels += [side] * policy.items(side).count(category)
+        labels_by_category[category] = tuple(sorted(labels))
+    return labels_by_category
 
 
 @functools.cache
-def _no_longer_right(labels: Labels, *instead: str) -> Labels:
-    at = labels.index(RIGHT)
-    return tuple(sorted((*labels[:at], *labels[at + 1 :], *instead)))
+def _replace_right(labels: Labels, replacements: Labels) -> Labels:
+    """Return the labels with `replacements` in the place of one RIGHT."""
+    new_labels = list(labels)
+    new_labels.remove(RIGHT)
+    new_labels += replacements
+    return tuple(sorted(new_labels))
 
 
 @functools.cache
-def _without_credit(labels: Labels, is_ignored: bool) -> Labels:
-    """The labels without those of right and of redundant responses; with one more of ignored ones unless it is."""
-    left = [label for label in labels if label not in (RIGHT, REDUNDANT)]
-    return tuple(sorted(left if is_ignored else [*left, IGNORE]))
+def _remove_credit(labels: Labels, is_ignored: bool) -> Labels:
+    """Return the labels without RIGHT and REDUNDANT, and with one more IGNORE unless the response is ignored."""
+    new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
+    if not is_ignored:
+        new_labels.append(IGNORE)
+    return tuple(sorted(new_labels))
 
 
-DEEPEST: Final = 100  # components that a class may have after its query; queries have two or three hops
-# Class -> the responses of a run that stand in it, in load order; classes without any are left out.
-Members: TypeAlias = Mapping[str, Sequence[Response]]
+# ---- The tree of classes
+
+DEEPEST: Final = 100
+"""The most components of a class name after its query; queries have two or three hops."""
+
+ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
+"""The responses of a run in each class, in load order; empty classes have no entry."""
 
 
 class ClassTree(Struct):
-    """The classes of one query by name; `root` is its full id. `single`: whether the slot below an inner node takes one
-    value; `above`: what each class stands below, which was met before it; `ground_truth`: the number of classes below
-    each inner node that are to be found (without component `0`).
+    """The classes of one query by name, and those of other queries that its pool lines name.
+
+    `root` is the full id of the query, `other_roots` those of the other queries, which must be among the expanded ones
+    of `ldc_of` if there are any. `single` says whether the slot below an inner node takes one value. `above` lists a
+    parent before its children. `ground_truth` has the number of classes to be found below each inner node, without
+    component `0`.
     """
 
     root: str
     single: dict[str, bool]
+    ldc_of: Mapping[str, str] = field(default_factory=dict)
     above: dict[str, str] = field(default_factory=dict)
     ground_truth: dict[str, int] = field(default_factory=dict)
+    other_roots: dict[str, None] = field(default_factory=dict)
 
     def branch(self) -> ClassTree:
-        """A tree that begins with these classes; those added to it are not added here."""
-        return ClassTree(self.root, self.single, self.above.copy(), self.ground_truth.copy())
+        """Return a copy to which classes can be added without changing this tree."""
+        return ClassTree(
+            root=self.root,
+            single=self.single,
+            ldc_of=self.ldc_of,
+            above=self.above.copy(),
+            ground_truth=self.ground_truth.copy(),
+            other_roots=self.other_roots.copy(),
+        )
 
     @property
     def inner_nodes(self) -> list[str]:
-        return [name for name in (self.root, *self.above) if name in self.ground_truth]
+        """Return the nodes with classes below them, each of which has a row in the tables."""
+        return [name for name in (self.root, *self.other_roots, *self.above) if name in self.ground_truth]
+
+    def is_root(self, name: str) -> bool:
+        """Return whether a node is a query and no class."""
+        return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
-        return name.count(":") - self.root.count(":")
+        """Return 0 for the query, 1 for the classes of its answers, 2 for those of the second hop."""
+        if name.startswith(self.root):
+            return name.count(":") - self.root.count(":")
+        return name.count(":")
 
     def add(self, name: str) -> None:
-        """Add a class, with those above it. Raises InputError where it belongs to another query or has no query id."""
+        """Add a class and its missing parents. Raises InputError if it belongs to no query that could be looked up."""
         if name in self.above or name == self.root:
             return
         parent = name.rpartition(":")[0]
-        if name.count(":") > DEEPEST:
-            raise InputError(f"equivalence class with {name.count(':')} components: {name}", place=f"query {self.root}")
+        self._check_class(name, parent)
         if ":" not in parent and parent != self.root:
-            raise InputError(
-                "queryid undefined in QuerySet->get()"
-                if parse_query_id(parent)
-                else f'unexpected argument: "{parent}" sent to parse_queryid',
-                place=f"query {self.root}",
-                remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or "
-                f"{self.root}:n:m; correct VALUE_EC",
-            )
-        if parent != self.root and parent not in self.above:
+            self.other_roots[parent] = None
+        elif parent != self.root and parent not in self.above:
             self.add(parent)
         self.above[name] = parent
-        self.ground_truth[parent] = self.ground_truth.get(parent, 0) + (not is_wrong_bin(name, self.root))
+        self.ground_truth.setdefault(parent, 0)
+        if not is_wrong_bin(name, self.root):
+            self.ground_truth[parent] += 1
+
+    def _check_class(self, name: str, parent: str) -> None:
+        """Raise InputError if a class has too many components, no query id, or one that no LDC query was split into.
+
+        Without LDC queries nothing looks the id up, and any query may be named.
+        """
+        component_count = name.count(":")
+        if component_count > DEEPEST:
+            raise InputError(f"equivalence class with {component_count} components: {name}", place=f"query {self.root}")
+        if ":" in parent or parent == self.root:
+            return
+        parts = parse_query_id(parent)
+        if parts is None:
+            problem = f'unexpected argument: "{parent}" sent to parse_queryid'
+        elif self.ldc_of and parts.base not in self.ldc_of:
+            problem = "queryid undefined in QuerySet->get()"
+        else:
+            return
+        raise InputError(
+            problem,
+            place=f"query {self.root}",
+            remedy=f"the equivalence class {name} of one of its answers should be {self.root}:n or {self.root}:n:m; "
+            "correct VALUE_EC",
+        )
 
 
 def is_wrong_bin(name: str, root: str) -> bool:
-    """Whether a node of the tree of `root` holds what belongs to no class (rule ground-truth)."""
-    return name.endswith(":0") or ":0:" in name[len(root) :]
+    """Return whether a node of the tree of `root` collects what belongs to no class (rule ground-truth)."""
+    components = name.removeprefix(root) if name.startswith(root) else name
+    return components.endswith(":0") or ":0:" in components
+
+
+def tree_name(value_class: str) -> str:
+    """Return the node of a class: colons at the end of its name do not count."""
+    return value_class.rstrip(":")
 
 
 def build_tree(
     root: LinkedQuery, assessments: Sequence[Assessment], links: Links, problems: ProblemLog, edition: Edition = LATEST
 ) -> ClassTree:
-    """The tree of the query `root` with its assessments placed (rule ground-truth). Raises InputError where a correct
-    answer stands below a class without accepted answer before it, or an inexact one below one without any (quirk 20).
+    """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
+
+    Wrong answers to a query that no accepted answer leads to are reported and left out. Raises InputError if a correct
+    answer is below a class without accepted answer before it, or an inexact one below a class without any (quirk 20).
     """
-    tree = ClassTree(root.full_id, {root.full_id: root.single})
-    holding_accepted: set[str] = set()
-    inexact: list[tuple[Assessment, str]] = []
-    texts_leading_to: dict[str, list[str]] = {}
+    tree = ClassTree(root.full_id, {root.full_id: root.single}, links.table.ldc_of)
+    accepted_classes: set[str] = set()
+    inexact_orphans: list[Assessment] = []
+    texts_by_target: Mapping[str, Sequence[str]] | None = None
     for assessment in assessments:
-        query = assessment.query
-        if assessment.is_accepted:
-            name = assessment.value_class
-        elif links.is_accepted(query):
-            name = f"{links.class_of_query(query)}:0"
-        elif edition.refuses_orphans:
-            raise assessment.error(
-                f"a wrong answer to the query {query.full_id}, which no accepted answer leads to",
-                f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
-            )
-        else:  # it stands nowhere
-            if not texts_leading_to:
-                for each in assessments:
-                    texts_leading_to.setdefault(each.target, []).append(each.text)
-            parents = "\n".join(texts_leading_to.get(query.short_id, ()))
-            child = f"\nUnexpected child: \n{assessment.text}\n"
-            problems.add("UNEXPECTED_ASSESSMENT_ENTRY", child, f"\nAll parents:\n{parents}\n", place=assessment.place)
+        name = _class_of_assessment(assessment, links)
+        if name is None:
+            if edition.refuses_orphans:
+                raise _orphan_error(assessment, edition)
+            if texts_by_target is None:
+                texts_by_target = _texts_by_target(assessments)
+            _report_orphan(assessment, texts_by_target, problems)
             continue
         tree.add(name)
-        if name not in tree.single and len(query.slots) > 1:
-            predicate = find_predicate(query.slots[1])
+        if name not in tree.single and len(assessment.query.slots) > 1:
+            predicate = find_predicate(assessment.query.slots[1])
             tree.single[name] = predicate is not None and predicate.single
-        if assessment.is_accepted:
-            holding_accepted.add(name)
-            parent = tree.above.get(name, tree.root)
-            if parent != tree.root and parent not in holding_accepted:
-                if assessment.judgment == CORRECT:
-                    raise _without_parent_class(assessment, "before it")
-                inexact.append((assessment, parent))
-    for assessment, parent in inexact:
-        if parent not in holding_accepted:
-            raise _without_parent_class(assessment, "in the pool")
+        if not assessment.is_accepted:
+            continue
+        accepted_classes.add(name)
+        parent = tree.above.get(name, tree.root)
+        if tree.is_root(parent) or parent in accepted_classes:
+            continue
+        if assessment.judgment == CORRECT:
+            raise _missing_parent_error(assessment, "before it")
+        if not is_wrong_bin(parent, tree.root):  # what collects the wrong answers may have an inexact one below it
+            inexact_orphans.append(assessment)
+    for assessment in inexact_orphans:
+        if tree.above[tree_name(assessment.value_class)] not in accepted_classes:
+            raise _missing_parent_error(assessment, "in the pool")
     return tree
 
 
-def _without_parent_class(assessment: Assessment, where: str) -> InputError:
+def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
+    """Return the class of an accepted answer, the wrong bin of another, or None where no accepted answer leads."""
+    if assessment.is_accepted:
+        return tree_name(assessment.value_class)
+    if links.is_accepted(assessment.query):
+        return f"{links.class_of_query(assessment.query)}:0"
+    return None
+
+
+def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
+    """Return the error of editions that stop at a wrong answer without accepted parent."""
+    return assessment.error(
+        f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
+        f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
+    )
+
+
+def _texts_by_target(assessments: Iterable[Assessment]) -> dict[str, list[str]]:
+    """Return the texts of the assessments by the follow-on query that they lead to."""
+    texts_by_target: dict[str, list[str]] = {}
+    for assessment in assessments:
+        texts_by_target.setdefault(assessment.target, []).append(assessment.text)
+    return texts_by_target
+
+
+def _report_orphan(assessment: Assessment, texts_by_target: Mapping[str, Sequence[str]], problems: ProblemLog) -> None:
+    """Report a wrong answer without accepted parent, with all its parents."""
+    parents = "\n".join(texts_by_target.get(assessment.query.short_id, ()))
+    problems.add(
+        "UNEXPECTED_ASSESSMENT_ENTRY",
+        f"\nUnexpected child: \n{assessment.text}\n",
+        f"\nAll parents:\n{parents}\n",
+        place=assessment.place,
+    )
+
+
+def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
+    """Return the error that no accepted answer of the parent class is found before the assessment or in the pool."""
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
         f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
     )
 
 
-def place_responses(tree: ClassTree, responses: Iterable[Response], matched: Matched, links: Links) -> Members:
-    """Put each response into the class of its assessment, or where one without belongs, which the tree gets then."""
-    members: dict[str, list[Response]] = {}
-    wrong_bins: dict[LinkedQuery, str] = {}
+def place_responses(
+    tree: ClassTree, responses: Iterable[Response], assessment_by_index: AssessmentByIndex, links: Links
+) -> ResponsesByClass:
+    """Return the responses by class, in load order; classes that the tree lacks are added to it.
+
+    A response without accepted assessment goes to the class of its answer if another justification of this answer was
+    accepted, otherwise to the wrong bin of its query.
+    """
+    responses_by_class: dict[str, list[Response]] = {}
+    wrong_bin_by_query: dict[LinkedQuery, str] = {}
     for response in responses:
-        query, assessment = response.query, matched.get(response.index)
+        query = response.query
+        assessment = assessment_by_index.get(response.index)
         accepting = response.follow_on.accepting
         if assessment is not None and assessment.is_accepted:
-            name = assessment.value_class
+            name = tree_name(assessment.value_class)
         elif accepting is not None and (assessment is None or not links.is_accepted(assessment.query)):
-            name = accepting.value_class
-        elif query in wrong_bins:
-            name = wrong_bins[query]
+            name = tree_name(accepting.value_class)
+        elif query in wrong_bin_by_query:
+            name = wrong_bin_by_query[query]
         else:
-            name = wrong_bins[query] = f"{links.class_of_query(query)}:0"
-        if name not in members:
+            name = f"{links.class_of_query(query)}:0"
+            wrong_bin_by_query[query] = name
+        if name not in responses_by_class:
             tree.add(name)
-            members[name] = []
-        members[name].append(response)
-    return members
+            responses_by_class[name] = []
+        responses_by_class[name].append(response)
+    return responses_by_class
+
+
+# ---- Counts of rows
 
 
 class Counts(Record):
@@ -288,39 +434,51 @@ class Counts(Record):
 
     @property
     def answered(self) -> int:
+        """Return the number of responses that are not ignored."""
         return self.submitted - self.ignored
 
     @property
     def precision(self) -> float:
+        """Return the share of right responses among the answered ones."""
         return divide(self.right, self.answered)
 
     @property
     def recall(self) -> float:
+        """Return the share of the classes to be found that were found."""
         return divide(self.right, self.ground_truth)
 
     @property
     def f1(self) -> float:
+        """Return the harmonic mean of precision and recall."""
         return float(f1(self.precision, self.recall))
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*map(astuple, counts))))
-
-
-# The labels that `Counts` counts behind the first two fields, in the order of the fields.
-_COUNTED: Final = (
-    "CORRECT", "INCORRECT", "INEXACT", INCORRECT_PARENT, UNASSESSED, REDUNDANT, RIGHT, WRONG, IGNORE,
-)  # fmt: skip
+    """Return the sums of the counts, field by field."""
+    columns = zip(*[astuple(record) for record in counts])
+    totals = [sum(column) for column in columns]
+    return Counts(*totals)
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def counts_of(labels: Labels, times: int = 1) -> Counts:
-    """What so many responses with these labels add to the counts of their row; there is nothing to be found."""
-    return Counts(0, times, *(times * labels.count(label) for label in _COUNTED))
+    """Return the counts of `times` responses with these labels; the ground truth is 0."""
+    return Counts(
+        submitted=times,
+        correct=times * labels.count("CORRECT"),
+        incorrect=times * labels.count("INCORRECT"),
+        inexact=times * labels.count("INEXACT"),
+        incorrect_parent=times * labels.count(INCORRECT_PARENT),
+        unassessed=times * labels.count(UNASSESSED),
+        redundant=times * labels.count(REDUNDANT),
+        right=times * labels.count(RIGHT),
+        wrong=times * labels.count(WRONG),
+        ignored=times * labels.count(IGNORE),
+    )
 
 
 class Tally(NamedTuple):
-    """What was counted below one node of the tree: its row, and the responses counted."""
+    """The counts of a row of the tables, named after its inner node, and the responses counted."""
 
     name: str
     counts: Counts
@@ -328,7 +486,10 @@ class Tally(NamedTuple):
 
 
 class Row(Struct):
-    """The responses below one inner node, those right or redundant now, and the last right one of each class."""
+    """The responses below one inner node while they are counted.
+
+    `right` and `redundant` are those that count so by now; `last_right` has the last right response of each class.
+    """
 
     submitted: list[Response] = field(default_factory=list)
     right: list[Response] = field(default_factory=list)
@@ -336,178 +497,210 @@ class Row(Struct):
     redundant: list[Response] = field(default_factory=list)
 
 
-class Outcome(NamedTuple):
-    """What a row may also be: its counts, and the labels of its responses by index."""
-
-    counts: Counts
-    labels: Mapping[int, Labels]
-
-
-class Choice(NamedTuple):
-    """A single-valued row of which hash order keeps one of several right classes (docs/background/ties.md, 4); `others`
-    is what it is with each that ours does not keep, if they are not too many.
-    """
-
-    name: str
-    others: tuple[Outcome, ...]
+def _classes_by_parent(tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[str]]:
+    """Return the classes with responses below each inner node, in the order of the tree."""
+    classes_by_parent: dict[str, list[str]] = {}
+    for name, parent in tree.above.items():
+        if name in responses_by_class:
+            classes_by_parent.setdefault(parent, []).append(name)
+    return classes_by_parent
 
 
 def single_value_order(line: Response) -> tuple[float, int, int]:
-    """What right responses to a single-valued slot are sorted by; the first stays right."""
+    """Return the sort key of right responses to a single-valued slot; the first stays right."""
     return -line.confidence, line.number, line.index
 
 
-# Responses of a row, times those of them that might be kept, up to which all outcomes are worked out.
-MOST_TRIED: Final = 100_000
-
-
 class Counting:
-    """Finds the labels of responses, by index, and counts them, query by query. `choices` are the rows in which hash
-    order decides in the reference; `kept_for` has the response kept for each duplicate, `not_named` the lines that the
-    nominal rule looked at for each that it takes the credit from.
+    """Labels responses and counts them, query by query.
+
+    `labels_by_index` has the labels of each response counted so far. For explanations: `kept_by_duplicate` has the
+    response that is kept for each duplicate, `nominal_lines` the lines that the nominal rule looked at for each
+    response that it takes the credit from.
     """
 
     def __init__(
-        self, matched: Matched, policy: Policy, most: int | None, labels: dict[int, Labels], edition: Edition = LATEST
+        self,
+        assessment_by_index: AssessmentByIndex,
+        policy: Policy,
+        most: int | None,
+        labels_by_index: dict[int, Labels],
+        edition: Edition = LATEST,
     ) -> None:
-        """`most`: how many justifications of a node count, None for all; `labels`: those of runs scored before."""
-        self.matched, self.labels = matched, labels
-        self.choices: list[Choice] = []
-        self.kept_for: dict[int, Response] = {}
-        self.not_named: dict[int, Sequence[Response]] = {}
-        self._policy, self._most, self._edition = policy, most, edition
+        """Start with the labels of runs scored before; `most` justifications of a node count, None for all."""
+        self.assessment_by_index = assessment_by_index
+        self.labels_by_index = labels_by_index
+        self.kept_by_duplicate: dict[int, Response] = {}
+        self.nominal_lines: dict[int, Sequence[Response]] = {}
+        self._policy = policy
+        self._most = most
+        self._edition = edition
         self._duplicate_side = policy.duplicate_side or NOWHERE
-        self._labels_of = _labels_of_categories(policy)
+        self._labels_by_category = _labels_by_category(policy)
 
-    def tally(self, tree: ClassTree, members: Members) -> list[Tally]:
-        """Count the responses below each inner node of a query's tree (rule counts)."""
-        filled: dict[str, list[str]] = {}
-        for name, parent in tree.above.items():
-            if name in members:
-                filled.setdefault(parent, []).append(name)
-        # Class -> id of the query about an answer in it -> whether that answer is right.
-        answers: dict[str, Mapping[str, bool]] = {tree.root: {}}
-        # The first response with an answer decides, before duplicates are found (rule paths).
-        needed = CORRECT if self._edition.needs_correct_parent else RIGHT
+    def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
+        """Label and count the responses below each inner node of a query's tree (rule counts)."""
+        classes_by_parent = _classes_by_parent(tree, responses_by_class)
+        is_right_by_class: dict[str, Mapping[str, bool]] = {tree.root: {}}
         tallies: list[Tally] = []
         for name in tree.inner_nodes:
+            is_right_by_query = None if tree.is_root(name) else is_right_by_class.get(name, {})
             row = Row()
-            for of_class in filled.get(name, ()):
-                responses = members[of_class]
-                right = self._categorise(responses, row, None if name == tree.root else answers.get(name, {}))
-                if of_class in tree.ground_truth and of_class not in answers:
-                    answers[of_class] = {
-                        line.follow_on.id: needed in self.labels[line.index] for line in reversed(responses)
-                    }
-                if len(right) > 1:
-                    first, *duplicates = sorted(right, key=self.is_nominal)
-                    right = self._keep(first, duplicates, row)
-                if right:
-                    row.right += right
-                    row.last_right.append(right[-1])
+            for class_name in classes_by_parent.get(name, ()):
+                responses = responses_by_class[class_name]
+                right_responses = self._label_class(responses, is_right_by_query)
+                if class_name in tree.ground_truth and class_name not in is_right_by_class:
+                    is_right_by_class[class_name] = self._right_parents(responses)
+                row.submitted += responses
+                self._add_right(right_responses, row)
             is_single = tree.single.get(name, False)
-            to_find = min(tree.ground_truth[name], 1) if is_single else tree.ground_truth[name]
-            kept: Response | None = None
-            if is_single and len(row.right) > 1:
-                kept, *others = sorted(row.last_right, key=single_value_order)
-                if others:
-                    self.choices.append(Choice(name, tuple(self._with_others(row, others, to_find))))
-            tallies.append(Tally(name, self._finished(row, kept, to_find), row.submitted))
+            ground_truth = tree.ground_truth[name]
+            kept_response = None
+            if is_single:
+                ground_truth = min(ground_truth, 1)
+                kept_response = self._choose_single_value(row)
+            counts = self._finish_row(row, kept_response, ground_truth)
+            tallies.append(Tally(name, counts, row.submitted))
         return tallies
 
-    def _finished(self, row: Row, kept: Response | None, to_find: int) -> Counts:
-        """The counts of a row once duplicates of the response `kept` and the nominal rule have changed its labels."""
-        if kept is not None:
-            row.right.remove(kept)
-            row.right = self._keep(kept, row.right, row)
-        if row.right:
-            ignore = self._ignore_nominal_lines if self._edition.ignores_each_nominal else self._ignore_nominal_nodes
-            ignore(row)
-        found = Counter([self.labels[line.index] for line in row.submitted])
-        counts = sum_counts(counts_of(labels, times) for labels, times in found.items())
-        return replace(counts, ground_truth=to_find)
-
-    def _with_others(self, row: Row, others: Sequence[Response], to_find: int) -> Iterator[Outcome]:
-        """The row as it is where each of the other candidates stays right; nothing where they are too many to try."""
-        if len(others) * len(row.submitted) > MOST_TRIED:
-            return
-        for other in others:
-            labels = {line.index: self.labels[line.index] for line in row.submitted}
-            tried = Counting(self.matched, self._policy, self._most, labels, self._edition)
-            again = Row(row.submitted, row.right.copy(), row.last_right, row.redundant.copy())
-            yield Outcome(tried._finished(again, other, to_find), labels)
-
-    def _categorise(
-        self, responses: Sequence[Response], row: Row, parents: Mapping[str, bool] | None
+    def _label_class(
+        self, responses: Sequence[Response], is_right_by_query: Mapping[str, bool] | None
     ) -> list[Response]:
-        """Label the responses of one class (rule policies); returns the right ones. `parents`: whether the answer that
-        a query asks about is right, None at the first hop.
+        """Label the responses of one class (rule policies) and return the right ones, in the order of the policy.
+
+        `is_right_by_query` says whether the answer that a follow-on query asks about is right; None at the first hop.
         """
-        categories: list[str] = []
+        responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
-            if parents is not None and not parents.get(response.query.short_id):
+            if is_right_by_query is not None and not is_right_by_query.get(response.query.short_id):
                 category = INCORRECT_PARENT
             else:
-                category = pre_policy_category(self.matched.get(response.index))
-            self.labels[response.index] = self._labels_of[category]
-            categories.append(category)
-        row.submitted += responses
-        right: list[Response] = []
-        for item in self._policy.right:
-            if item in categories:
-                right += [response for response, category in zip(responses, categories) if category == item]
-        return right
+                category = pre_policy_category(self.assessment_by_index.get(response.index))
+            self.labels_by_index[response.index] = self._labels_by_category[category]
+            responses_by_category.setdefault(category, []).append(response)
+        right_responses: list[Response] = []
+        for category in self._policy.right:
+            right_responses += responses_by_category.get(category, ())
+        return right_responses
+
+    def _right_parents(self, responses: Sequence[Response]) -> dict[str, bool]:
+        """Return for the follow-on query about each answer of a class whether the answer is right (rule paths).
+
+        The first response with an answer decides, before duplicates are found.
+        """
+        needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
+        is_right_by_query: dict[str, bool] = {}
+        for response in responses:
+            query_id = response.follow_on.id
+            if query_id not in is_right_by_query:
+                is_right_by_query[query_id] = needed_label in self.labels_by_index[response.index]
+        return is_right_by_query
+
+    def _add_right(self, right_responses: Sequence[Response], row: Row) -> None:
+        """Add the right responses of one class to the row; the first name, or else the first of all, is kept."""
+        if not right_responses:
+            return
+        if len(right_responses) > 1:
+            first, *duplicates = sorted(right_responses, key=self.is_nominal)
+            right_responses = self._mark_duplicates(first, duplicates, row)
+        row.right += right_responses
+        row.last_right.append(right_responses[-1])
+
+    def _choose_single_value(self, row: Row) -> Response | None:
+        """Return the response that stays right in a single-valued row, or None if no choice is needed.
+
+        The reference leaves the choice between several right classes to hash order (docs/background/ties.md, 4).
+        """
+        if len(row.right) < 2:
+            return None
+        return min(row.last_right, key=single_value_order)
+
+    def _finish_row(self, row: Row, kept_response: Response | None, ground_truth: int) -> Counts:
+        """Return the counts of a row, after the single-value rule and the nominal rule have changed its labels.
+
+        Other right responses are duplicates of `kept_response`, if there is one.
+        """
+        if kept_response is not None:
+            row.right.remove(kept_response)
+            row.right = self._mark_duplicates(kept_response, row.right, row)
+        if row.right:
+            if self._edition.ignores_each_nominal:
+                self._ignore_nominal_lines(row)
+            else:
+                self._ignore_nominal_nodes(row)
+        times_by_labels = Counter([self.labels_by_index[line.index] for line in row.submitted])
+        counts = sum_counts([counts_of(labels, times) for labels, times in times_by_labels.items()])
+        return replace(counts, ground_truth=ground_truth)
 
     def is_nominal(self, response: Response) -> bool:
-        assessment = self.matched.get(response.index)
+        """Return whether the assessed mention of a response describes the entity and does not name it."""
+        assessment = self.assessment_by_index.get(response.index)
         return assessment is not None and assessment.value_mention == "NOM"
 
-    def _keep(self, kept: Response, others: Sequence[Response], row: Row) -> list[Response]:
-        """Count `others` as duplicates of the right response `kept`; returns those that count as right all the same."""
-        for response in others:
-            self.labels[response.index] = _no_longer_right(self.labels[response.index], REDUNDANT, self._duplicate_side)
-            self.kept_for[response.index] = kept
-        row.redundant += others
-        return [kept, *others] if self._duplicate_side == RIGHT else [kept]
+    def _mark_duplicates(self, kept_response: Response, duplicates: Sequence[Response], row: Row) -> list[Response]:
+        """Label right responses as duplicates of the kept one, and return the responses that are still right."""
+        replacements = (REDUNDANT, self._duplicate_side)
+        for duplicate in duplicates:
+            self.labels_by_index[duplicate.index] = _replace_right(self.labels_by_index[duplicate.index], replacements)
+            self.kept_by_duplicate[duplicate.index] = kept_response
+        row.redundant += duplicates
+        if self._duplicate_side == RIGHT:
+            return [kept_response, *duplicates]
+        return [kept_response]
+
+    # ---- The nominal rule
 
     def _ignore_nominal_nodes(self, row: Row) -> None:
-        """Ignore right responses of nodes that are only described, never named (rule nominal-mentions)."""
-        labels = self.labels
-        credited = (*row.right, *row.redundant)
-        by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited}
+        """Ignore right responses of nodes that are only described, never named (rule nominal-mentions).
+
+        A response gets no second IGNORE if a line of the row with the same number is ignored.
+        """
+        credited_lines = row.right + row.redundant
+        lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in credited_lines}
         for line in row.submitted:
-            if line.node in by_node:
-                by_node[line.node].append(line)
-        blocked = {node for node, lines in by_node.items() if not self._is_named(lines)}
-        ignored = {line.number for line in row.submitted if IGNORE in labels[line.index]} if blocked else set()
-        for line in credited if blocked else ():
-            if line.node in blocked:
-                labels[line.index] = _without_credit(labels[line.index], line.number in ignored)
-                ignored.add(line.number)
-                self.not_named[line.index] = by_node[line.node]
+            if line.node in lines_by_node:
+                lines_by_node[line.node].append(line)
+        nominal_nodes = {node for node, lines in lines_by_node.items() if not self._is_named(lines)}
+        if not nominal_nodes:
+            return
+        ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
+        for line in credited_lines:
+            if line.node in nominal_nodes:
+                is_ignored = line.number in ignored_numbers
+                self.labels_by_index[line.index] = _remove_credit(self.labels_by_index[line.index], is_ignored)
+                ignored_numbers.add(line.number)
+                self.nominal_lines[line.index] = lines_by_node[line.node]
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Ignore right responses that only describe a named entity, each for itself. Where one of them has mention
-        types, those without are right no more.
+        """Ignore right responses that only describe a named entity, each by itself.
+
+        Where one of them has mention types, those without are no longer right.
         """
-        assessed = [(line, self.matched[line.index]) for line in row.right]
-        has_types = any(assessment.value_mention is not None for _, assessment in assessed)
-        for line, assessment in assessed if has_types else ():
-            is_known = assessment.value_mention is not None
-            if not is_known or (assessment.value_mention == "NOM" and assessment.class_mention != "NOM"):
-                instead = (IGNORE,) if is_known else ()
-                self.labels[line.index] = _no_longer_right(self.labels[line.index], *instead)
-                self.not_named[line.index] = [line]
+        mentions = [self.assessment_by_index[line.index].value_mention for line in row.right]
+        if all(mention is None for mention in mentions):
+            return
+        for line in row.right:
+            assessment = self.assessment_by_index[line.index]
+            replacements: Labels
+            if assessment.value_mention is None:
+                replacements = ()
+            elif assessment.value_mention == "NOM" and assessment.class_mention != "NOM":
+                replacements = (IGNORE,)
+            else:
+                continue
+            self.labels_by_index[line.index] = _replace_right(self.labels_by_index[line.index], replacements)
+            self.nominal_lines[line.index] = [line]
 
     def _is_named(self, lines: Sequence[Response]) -> bool:
-        """Whether one of a node's best assessed lines, as many as justifications count, names the entity."""
-        assessed = [line for line in lines if line.index in self.matched]
-        if self._most is not None and len(assessed) > self._most:
-            assessed = best_first(assessed)[: self._most]
-        return any(map(self.names, assessed))
+        """Return whether one of a node's best assessed lines, as many as justifications count, names the entity."""
+        assessed_lines = [line for line in lines if line.index in self.assessment_by_index]
+        if self._most is not None and len(assessed_lines) > self._most:
+            assessed_lines = best_first(assessed_lines)[: self._most]
+        return any(self.is_naming(line) for line in assessed_lines)
 
-    def names(self, line: Response) -> bool:
-        """Whether an assessed line names the entity, or its class is known by descriptions only."""
-        assessment = self.matched[line.index]
-        is_name = assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
-        return is_name and WRONG not in self.labels[line.index]
+    def is_naming(self, line: Response) -> bool:
+        """Return whether an assessed line names the entity, or its class is known by descriptions only."""
+        if WRONG in self.labels_by_index[line.index]:
+            return False
+        assessment = self.assessment_by_index[line.index]
+        return assessment.value_mention == "NAM" or assessment.class_mention == "NOM"

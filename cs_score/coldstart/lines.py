@@ -70,7 +70,7 @@ class Judgement(NamedTuple):
         return Judgement(self.assessment if was_correct else assessment, was_correct)
 
 
-class FollowOn(Struct, eq=False):
+class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
     """The query about one answer, by its short id, and the assessments of that answer; runs add nothing here. `query`
     is the one that was answered, None where a query file defines a query of this id. `assessment` is the first one,
     `accepting` the last accepted one; `judgements` by query and answer are there if there are several assessments.
@@ -130,6 +130,11 @@ class AnswerLine:
         return self.answer[2]
 
     @property
+    def docid(self) -> str:
+        """Return the document of the value provenance (docs/background/ties.md, 5)."""
+        return document_of(self.answer[2])
+
+    @property
     def place(self) -> Place:
         return Place(self.file, self.number)
 
@@ -137,11 +142,10 @@ class AnswerLine:
         return InputError(problem, file=self.file, place=f"line {self.number}", remedy=remedy)
 
 
-class Response(Record, AnswerLine):
+class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it: 16 bytes less for each line
     """A line of a run. `index` counts the run lines of the whole input from 0 (load order); `node` is the FQ node id,
-    None without node ids; `docid` the document of the provenance. `kept` is the answer where its columns are not
-    canonical as they stand, or an assessment holds it; otherwise it is read from the text when asked for, which saves
-    much memory.
+    None without node ids. `kept` is the answer where its columns are not canonical as they stand, or an assessment
+    holds it; otherwise it is read from the text when asked for, which saves much memory.
     """
 
     index: int
@@ -153,11 +157,11 @@ class Response(Record, AnswerLine):
     node: str | None
     follow_on: FollowOn
     file: str
-    docid: str
     kept: Answer | None
 
     @property
     def target(self) -> str:
+        """Return the short id of the query about the answer."""
         return self.follow_on.id
 
     @property
@@ -185,11 +189,6 @@ class Assessment(Record, AnswerLine):
     target: str
     file: str
 
-    @property
-    def docid(self) -> str:
-        """The document of the value provenance (docs/background/ties.md, 5)."""
-        return document_of(self.answer[2])
-
 
 class SkippedLine(NamedTuple):
     """A line that was not accepted though its answer created the follow-on query `target`; `docid` is the document of
@@ -210,19 +209,21 @@ class Links(Struct, eq=False):
     are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are those of the second
     hop without a parent line before them; `is_in_order`: no line of a later hop stands before one that gives the answer
     it asks about. `passed_over` are the follow-on queries that `skipped` lines lead to. `given` has, by follow-on
-    query, the node of the first run line with its answer: empty if it has none, None if no line is known to give it.
+    query, the node of the first run line with its answer, as far as lines were looked at for that (`lines_in_given`):
+    empty if it has none, None if no line is known to give it.
     """
 
     table: QuerySet
     below: Links | None = None
     responses: list[Response] = field(default_factory=list)
     assessments: list[Assessment] = field(default_factory=list)
-    nodes: defaultdict[str, list[Response]] = field(default_factory=lambda: defaultdict(list))
+    nodes: dict[str, Sequence[Response]] = field(default_factory=dict)
     without_parent: list[Response] = field(default_factory=list)
     is_in_order: bool = True
     skipped: list[SkippedLine] = field(default_factory=list)
     unread: list[UnreadLine] = field(default_factory=list)
     given: dict[str, str | None] = field(default_factory=dict)
+    lines_in_given: int = 0
     passed_over: set[str] = field(default_factory=set)
     queries: dict[str, LinkedQuery] = field(default_factory=dict)
     follow_ons: dict[str, FollowOn] = field(default_factory=dict)
@@ -246,16 +247,31 @@ class Links(Struct, eq=False):
         """Whether a line that was not accepted gives the answer which a follow-on query asks about."""
         return short_id in self.passed_over or (self.below is not None and self.below.was_skipped(short_id))
 
+    def node_giving(self, short_id: str) -> str | None:
+        """Return the node of the first run line of this layer with the answer that a follow-on query asks about.
+
+        It is empty for a line without node, None where no line gives the answer. Lines are entered when somebody asks:
+        without lines of a second hop nobody does, and the dictionary would take 40 bytes for each line.
+        """
+        while self.lines_in_given < len(self.responses):
+            response = self.responses[self.lines_in_given]
+            self.lines_in_given += 1
+            if len(response.query.slots) > 1:
+                self.given.setdefault(response.target, response.node or "")
+        return self.given.get(short_id)
+
     def _is_given(self, short_id: str) -> bool:
+        """Return whether a run line of this layer or below gives the answer that a follow-on query asks about."""
+        node = self.node_giving(short_id)
         if short_id in self.given or self.below is None:
-            return self.given.get(short_id) is not None
+            return node is not None
         return self.below._is_given(short_id)
 
     def root(self, query: Query) -> LinkedQuery:
         found = self.query(query.full_id)
         if found is not None:
             return found
-        parts, slots = parse_query_id(query.full_id), query.slots
+        parts, slots = parse_query_id(query.full_id), query.requested_slots
         is_ldc = parts is not None and not parts.expanded
         return LinkedQuery(query.full_id, query.short_id, query.base_id, 0, slots, *_about_slots(slots), None, is_ldc)
 

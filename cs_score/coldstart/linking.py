@@ -15,7 +15,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, name_of, open_source, plain_name
+from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
@@ -120,7 +120,7 @@ class Loading:
             except InputError as error:
                 if self._note is None:
                     raise
-                self._note(error)
+                self._note(error.with_traceback(None))  # the frames would keep four kilobytes for each line
                 if tab_file.schema is tab_files.RUN_2014:  # says the same of every line
                     break
         if not is_run:
@@ -142,7 +142,7 @@ class Loading:
         links, slots, value_types = self.links, self._slots, set[str]()
         legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         known = None if self._known is None else self._known.get
-        linked, responses, nodes, given = links.queries, links.responses, links.nodes, links.given
+        linked, responses, nodes = links.queries, links.responses, links.nodes
         follow_ons, below = links.follow_ons, self._below
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -158,33 +158,41 @@ class Loading:
             kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
             if kept is not None:
                 provenance = kept[2]
-            follow_on = (
-                follow_ons.get(target) or below.get(target) or self._new_follow_on(target, query, provenance, number)
-            )
+            follow_on = follow_ons.get(target) or below.get(target)
+            if follow_on is None:
+                follow_on = self._new_follow_on(target, query, provenance, number)
+                if kept is not None:
+                    kept = _as_entry_point(kept)
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
                 self._skip(target, provenance, len(responses), number, query, text)
                 continue
             prefix = self._prefix(query) if query.level else full_id
-            node, of_node = None, None
+            node = None
+            of_node: Sequence[Response] | None = None
             if has_nodes and columns[8] != NO_NODE:
-                of_node = nodes[prefix + columns[8]]
-                node = of_node[0].node if of_node else prefix + columns[8]
-            if len(query.slots) > 1 and target not in given:
-                given[target] = node or ""
+                node = prefix + columns[8]
+                of_node = nodes.get(node)
+                if of_node is not None:
+                    node = of_node[0].node  # one text for all lines of a node
             response = Response(
-                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name,
-                tab_files.document_of(provenance), kept,
-            )  # fmt: skip
+                len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name, kept
+            )
             responses.append(response)
-            if of_node is not None:
+            if node is None:
+                continue
+            if of_node is None:
+                nodes[node] = (response,)  # most nodes have one line: a list for each would take 40 bytes more
+            elif isinstance(of_node, list):
                 of_node.append(response)
-                if not prefix:
-                    links.without_parent.append(response)
+            else:
+                nodes[node] = [*of_node, response]
+            if not prefix:
+                links.without_parent.append(response)
 
     def _prefix(self, query: LinkedQuery) -> str:
         """What ids of nodes begin with: the query, at hop 1 the node that first gave the answer, empty if none has."""
-        parent = self.links.given.get(query.short_id)
+        parent = self.links.node_giving(query.short_id)
         if parent is None:
             self.links.is_in_order = False
         return (parent or "") if query.level == 1 else query.full_id
@@ -208,7 +216,9 @@ class Loading:
             follow_on = follow_ons.get(target)
             if follow_on is None and (known := self._below.get(target)) is not None:
                 follow_on = follow_ons[target] = known.copy()  # gold's own never changes
-            follow_on = follow_on or self._new_follow_on(target, query, answer[2], number)
+            if follow_on is None:
+                follow_on = self._new_follow_on(target, query, answer[2], number)
+                answer = _as_entry_point(answer)
             code, value_class = columns[at_code], columns[at_class]
             is_accepted = code == "C" or code == "X"
             has_class = value_class != "0" and value_class != ""
@@ -322,23 +332,27 @@ class Loading:
         return relation.canonical, value, provenance.canonical
 
     def _new_follow_on(self, target: str, query: LinkedQuery, provenance: str, number: int) -> FollowOn:
-        is_clear = provenance[:4] in self._clear_starts
+        """Return the query about an answer that no line before has given, and report what is wrong with it."""
         if query.is_ldc:
             full_id, place = f"{query.full_id}_{target}", f"line {number}"
             remedy = "runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits"
             read_query_id(full_id, remedy, file=self._file, place=place, code="QUERY_NOT_EXPANDED")
-        if not is_clear:
-            docid = tab_files.document_of(provenance) if provenance else ""
-            if language_code(docid, self._edition) is None:
-                self.problems.add("FAILED_LANG_INFERENCE", docid, queries.DEFAULT_LANGUAGE)
-            elif language_code(docid[:4], self._edition) is not None:
-                self._clear_starts.add(docid[:4])
+        # Nearly all documents say their language, which need not be found out for each.
+        if "_ENG_" not in provenance and provenance[:4] not in self._clear_starts:
+            self._report_language(tab_files.document_of(provenance) if provenance else "")
         if query.unknown_next or self._slots is not None:
             for slot in query.slots[1:]:
                 if not has_slot(slot, self._edition):
                     self.problems.add("UNKNOWN_SLOT_NAME", slot)
         follow_on = self.links.follow_ons[target] = FollowOn(target, query)
         return follow_on
+
+    def _report_language(self, docid: str) -> None:
+        """Warn of a document whose language is guessed; remember beginnings of ids that tell it by themselves."""
+        if language_code(docid, self._edition) is None:
+            self.problems.add("FAILED_LANG_INFERENCE", docid, queries.DEFAULT_LANGUAGE)
+        elif language_code(docid[:4], self._edition) is not None:
+            self._clear_starts.add(docid[:4])
 
     def _confidence(self, written: str, number: int) -> float:
         confidence = tab_files.read_confidence(written)
@@ -376,14 +390,39 @@ class Loading:
         return kind(problem, file=self._file, place=f"line {number}", remedy=remedy, code=code)
 
 
+def _as_entry_point(answer: Answer) -> Answer:
+    """Return the answer of the line that creates a follow-on query, whose entry point its provenance becomes.
+
+    A provenance without a span is changed by that, so that no other line has the same answer.
+    """
+    relation, value, provenance = answer
+    if provenance:
+        return answer
+    return relation, value, tab_files.NO_SPAN
+
+
 RUN_SUFFIX = ".tab.txt"  # members of a folder that count as runs or assessments end like this, perhaps compressed
 
 
 def members(given: Input) -> list[Input]:
-    if isinstance(given, (str, os.PathLike)) and os.path.isdir(given):
-        folder = os.fspath(given)
-        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if plain_name(name).endswith(RUN_SUFFIX)]
-    return [given]
+    """Return the run and assessment files of a folder by name, whatever its letter case; anything else is itself.
+
+    Hidden files, whose names begin with a dot, do not count.
+    """
+    if not isinstance(given, (str, os.PathLike)) or not os.path.isdir(given):
+        return [given]
+    folder = os.fspath(given)
+    names = []
+    for name in os.listdir(folder):
+        if plain_name(name).endswith(RUN_SUFFIX) and not name.startswith("."):
+            names.append(name)
+    return [file_in_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+
+
+def _order_in_folder(name: str) -> tuple[bytes, bytes]:
+    """Return the sort key of a file: its name in lower case, where only ASCII letters have two cases."""
+    written = os.fsencode(name)
+    return written.lower(), written
 
 
 _NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
@@ -397,8 +436,11 @@ def remarks_on_folders(files: Sequence[Input]) -> list[str]:
     return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
 
 
-def is_on_folder(remark: str) -> bool:
-    return remark.startswith(_NO_FILE) and remark.endswith(_NOT_LOADED)
+def folder_without_files(remark: str) -> str | None:
+    """Return the folder that a remark says holds no file to load; None for another remark."""
+    if not remark.startswith(_NO_FILE) or not remark.endswith(_NOT_LOADED):
+        return None
+    return remark.removeprefix(_NO_FILE).removesuffix(_NOT_LOADED)
 
 
 def role_of(schema: tab_files.Schema | None) -> str:

@@ -172,6 +172,7 @@ class Justifications(Record):
     @classmethod
     def parse(cls, text: str) -> Justifications:
         """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (quirk 3)."""
+        text = text.removesuffix("\n")  # the reference's pattern allows one at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
@@ -184,6 +185,11 @@ class Justifications(Record):
 
     def __str__(self) -> str:
         return ":".join(MANY if limit is None else str(limit) for limit in (self.per_document, self.most))
+
+
+def is_nothing(text: str | None) -> bool:
+    """Return whether the value of a switch stands for none, as the reference takes an empty text and `0`."""
+    return text is None or text in ("", "0")
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -313,8 +319,9 @@ class Options(Record):
     `expand`: base of the names of slot-filling queries made from LDC queries, None for no expansion. `queries`: a file
     or a colon-separated list naming the queries to score, `runids` the runs in this order, None for all. `samples`: a
     bootstrap resample file; `metrics`: those of P, R and F that resamples have values of, since the reference resamples
-    what its tables show. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of
-    pools that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
+    what its tables show. An empty text or `0` for `expand` or `samples` asks for the files that these bring, and for
+    nothing in them. `follow`: the edition of the reference whose rules hold; `mention_types`: what is made of pools
+    that have none. Lists and limits may be texts as switches take them. Raises UsageError for what is neither.
     """
 
     discipline: str = "ASSESSED"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
@@ -15,10 +16,9 @@ from cs_score.base.display import aligned, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.outputs import blocks_of, encoded
 from cs_score.base.records import Record
-from cs_score.base.runtime import Late
 from cs_score.coldstart.judging import Counts, Labels, Tally, pre_policy_category, without
 from cs_score.coldstart.lines import Response, load_order
-from cs_score.coldstart.options import LATEST, Edition, Options
+from cs_score.coldstart.options import LATEST, Edition, Options, is_nothing
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
@@ -26,11 +26,7 @@ from cs_score.problems.log import NO_PLACE, Problem
 from cs_score.statistics.options import sentences
 
 if TYPE_CHECKING:
-    import shlex
-
     from cs_score.statistics.results import ScoreIntervals
-else:
-    shlex = Late("shlex")
 
 
 class Field(Record):
@@ -332,13 +328,19 @@ def _bootstrap_texts(bootstrap: Bootstrap, run_id: str) -> Iterator[tuple[str, l
     scores = ["Sample#{} #RUNID\n".format("".join(f" {code}" for code in VALUE_CODES))]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
         cells = "".join(f"{'':15}{float(value or 0):0.4f}" for value in values)
-        scores.append(f"{sample.number:6d}{cells} #{run_id}\n")
+        scores.append(f"{_whole(sample.number):6d}{cells} #{run_id}\n")
     yield "samplescores", scores
     lines = [f"{'':22}99%(   95%(   90%(   mean   scr.   )90%   )95%   )99%\n"]
     for each in bootstrap.limits:
         score = "     -" if each.score is None else each.score
         lines.append(" ".join((each.value, *each.low.values(), each.mean, score, *each.high.values())) + "\n")
     yield "confidence", lines
+
+
+def _whole(number: float) -> int:
+    """Return a number as C prints it as an integer of 64 bits."""
+    most = (1 << 63) - 1
+    return int(max(-most - 1, min(number, most)))
 
 
 def params_text(words: Iterable[str], folder: str, policies: Mapping[str, str], has_samples: bool) -> str:
@@ -356,7 +358,7 @@ def params_of(
     limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
     sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))
     words = ("cs-score", *map(shlex.quote, (*switches, *limits, *sides, *rest)))
-    return params_text(words, folder, texts, options.samples is not None)
+    return params_text(words, folder, texts, not is_nothing(options.samples))
 
 
 class Output(Record):
@@ -419,13 +421,13 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     """A line per number, with four decimals or a hyphen, then notes, and last how the limits were found. With `tabs`
     the columns are not aligned, and numbers have all their digits, or nothing.
     """
-    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "StdErr", "Note")]
+    rows: list[tuple[str, ...]] = [("Measure", "RunID", "Score", "Low", "High", "Note")]
     absent, shown = ("", repr) if tabs else ("-", "{:6.4f}".format)
     for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        numbers = (interval.point, interval.low, interval.high)
         cells = (absent if number is None else shown(number) for number in numbers)
         rows.append((measure, run.run_id, *cells, interval.note))
-    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, *[True] * 4, False], gap=" "))
+    lines = list(map("\t".join, rows) if tabs else aligned(rows, [False, False, True, True, True, False], gap=" "))
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     notes = [

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, write_whole
+from cs_score.base.outputs import encoded, outputs_at_once, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Source, open_source
@@ -24,8 +24,8 @@ from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
-from cs_score.coldstart.result import Alternatives, DebugText, Result, ScoreRow, ranked_rows, tallies_of
-from cs_score.coldstart.scorer import Combining, alternatives_of, rankings_of, score_rows
+from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
+from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
 from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -157,7 +157,6 @@ class _PartScore(Record):
     has_ranked_nodes: bool
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ScoreRow]
-    alternatives: Alternatives
     problems: ProblemLog
 
 
@@ -186,12 +185,10 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining = Combining(run_of(gold, loading, limits), gold.options.policy, loading.problems)
         lines, has_met = sum(score.lines for score in scores), any(score.has_met for score in scores)
         combining.remark_on_matches(run_id, lines, has_met)
-        alternatives = Alternatives.joined(score.alternatives for score in scores)
         rows = chain.from_iterable(score.rows for score in scores)
         ap_rows = chain.from_iterable(score.ap_rows for score in scores)
         has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
-        stages = combining.stages(run_id, rows, alternatives, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
-        *_, run = stages
+        *_, run = combining.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
         texts = DebugText(*zip(*map(task.texts_of, range(len(scores)))))
         return combining.result([replace(run, debug_text=texts)])
     except (NeedsWholeError, InputError):
@@ -245,8 +242,9 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     except InputError:
         raise NeedsWholeError from None
     debug = responses_text(tallies_of(units)), rankings_text(rankings)
-    for path, text in zip(task.texts_of(part), debug):
-        write_whole(path, encoded(text))
+    with outputs_at_once():  # they are read again for the debug file
+        for path, text in zip(task.texts_of(part), debug):
+            write_whole(path, encoded(text))
     return _PartScore(
         run_ids=run_ids,
         lines=len(run.links.responses),
@@ -254,7 +252,6 @@ def _score_part(task: _Task, part: int) -> _PartScore:
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
         rows=score_rows(units),
         ap_rows=ranked_rows(rankings),
-        alternatives=alternatives_of(units),
         problems=gold.problems,
     )
 

@@ -15,10 +15,12 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Final, NamedTuple
 
 from cs_score.base import sources
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
@@ -132,8 +134,11 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 
 @functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
-    """The predicate of a slot text such as `per:children`, or None if there is none."""
-    domain, _, name = slot.partition(":")
+    """Return the predicate of a slot text such as `per:children`, or None if there is none.
+
+    One line feed at the end of the text is ignored here, as the reference's pattern does, and nowhere else.
+    """
+    domain, _, name = slot.removesuffix("\n").partition(":")
     return inventory().get((domain, name))
 
 
@@ -146,8 +151,10 @@ def slots_without_events() -> frozenset[str]:
 
 
 def has_slot(slot: str, edition: Edition) -> bool:
-    """Whether the inventory of an edition has a slot."""
-    return slot in slots_without_events() if edition.slot_filling_only else find_predicate(slot) is not None
+    """Return whether the inventory of an edition has a slot."""
+    if edition.slot_filling_only:
+        return slot.removesuffix("\n") in slots_without_events()
+    return find_predicate(slot) is not None
 
 
 ENTRY_POINT_FIELDS: Final = ("NAME", "DOCID", "BEG", "END", "OFFSET")
@@ -170,8 +177,10 @@ class EntryPoint(Record):
 
 class Query(Record):
     """A query from a file, or one made from an entry point of such a query. `short_id` is its key in the query table,
-    `base_id` the id of the query it starts from; `slots` by hop are empty for the `absent_slots` before the last;
-    `expansions` are the short ids of the queries made of its entry points, None where it was not expanded.
+    `base_id` the id of the query it starts from; `slots` by hop are empty for those left out before the last, and
+    `absent_slots` those that are not written; `slot` is the one that lines are to fill, None if the first one is
+    unknown; `is_of_slot_only`: the file names no other; `expansions` are the short ids of the queries made of its entry
+    points, None where it was not expanded.
     """
 
     prefix: str | None
@@ -185,17 +194,23 @@ class Query(Record):
     slot: str | None = None
     has_mention_tags: bool = False
     absent_slots: frozenset[int] = frozenset()
+    is_of_slot_only: bool = False
     expansions: tuple[str, ...] | None = None
 
     @property
     def full_id(self) -> str:
         return f"{self.prefix or ''}_{self.short_id}"
 
+    @property
+    def requested_slots(self) -> tuple[str, ...]:
+        """Return the slots that lines are to fill, by hop: `slot` and those after the first one."""
+        return (self.slot or "", *self.slots[1:])
+
     def slot_at(self, hop: int) -> str | None:
         return self.slots[hop] if hop < len(self.slots) else None
 
 
-class QuerySet(Record):
+class QuerySet(Record, dict=True):
     """The query table: every query by short id, and that of the LDC query that a slot-filling query was made from."""
 
     by_id: Mapping[str, Query]
@@ -208,9 +223,17 @@ class QuerySet(Record):
         return (query for query in self.by_id.values() if query.expansions is None)
 
     def would_expand_to(self, short_id: str) -> bool:
-        """Whether a query of that id would be made from an entry point, if queries were expanded, as they are not."""
-        points = ((point, query.slots) for query in self.by_id.values() for point in query.entry_points)
-        return not self.was_expanded and any(point.query_id(slots) == short_id for point, slots in points)
+        """Return whether queries were not expanded, and expanding them would make one of that id."""
+        return not self.was_expanded and short_id in self._ids_of_entry_points
+
+    @cached_property
+    def _ids_of_entry_points(self) -> frozenset[str]:
+        """The ids of the queries that would be made from entry points; made once, since every wrong line asks."""
+        ids: set[str] = set()
+        for query in self.by_id.values():
+            for point in query.entry_points:
+                ids.add(point.query_id(query.slots))
+        return frozenset(ids)
 
 
 def report_languages(query: Query, problems: ProblemLog, times: int = 1, edition: Edition = LATEST) -> None:
@@ -244,7 +267,14 @@ def build_query_set(
             short_id, docid = point.query_id(query.slots), point.docid or ""
             prefix = f"{base}_{language_code(docid, edition) or DEFAULT_CODE}"
             expansions[short_id] = Query(
-                prefix, short_id, short_id, query.slots, (point,), query.place, entity_type=query.entity_type
+                prefix=prefix,
+                short_id=short_id,
+                base_id=short_id,
+                slots=query.slots,
+                entry_points=(point,),
+                place=query.place,
+                entity_type=query.entity_type,
+                slot=query.slots[0] if query.slots else None,
             )
         # The query itself first: a slot-filling query makes way for its own expansion.
         by_id |= {query.short_id: replace(query, expansions=tuple(expansions)), **expansions}
@@ -322,17 +352,38 @@ class _QueryReader:
         parts = read_query_id(text_id, remedy, file=place.file, place=str(place.line))
         body, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._fields(body, place)
-        hops = max((hop for hop, tag in enumerate(SLOT_FIELDS, 1) if tag in fields), default=0)
-        slots = tuple(fields.get(tag, "") for tag in SLOT_FIELDS[:hops])
-        entity_type, node_id, slot = map(fields.get, ("ENTTYPE", "NODEID", "SLOT"))
-        absent = frozenset(hop for hop, tag in enumerate(SLOT_FIELDS[:hops]) if tag not in fields)
-        ids = parts.prefix, parts.short, parts.base
-        query = Query(*ids, slots, entry_points, place, entity_type, node_id, slot, mention_tags > 0, absent)
+        slots = self._slots(fields)
+        is_without_slot0 = bool(slots) and "SLOT0" not in fields
+        is_of_slot_only = not slots and "SLOT" in fields
+        query = Query(
+            prefix=parts.prefix,
+            short_id=parts.short,
+            base_id=parts.base,
+            slots=(fields["SLOT"],) if is_of_slot_only else slots,
+            entry_points=entry_points,
+            place=place,
+            entity_type=fields.get("ENTTYPE"),
+            node_id=fields.get("NODEID"),
+            slot=fields.get("SLOT"),
+            has_mention_tags=mention_tags > 0,
+            absent_slots=frozenset({0} if is_without_slot0 else ()),
+            is_of_slot_only=is_of_slot_only,
+        )
         report_languages(query, self._problems, edition=self._edition)
-        for slot in slots:
-            if slot and not has_slot(slot, self._edition):  # a missing one is complained of when it is expanded
-                self._problems.add("UNKNOWN_SLOT_NAME", slot)
-        return query if slots else None
+        return query if query.slots else None
+
+    def _slots(self, fields: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the slots by hop, empty for those that are left out before the last; report unknown ones.
+
+        One that is left out is reported when the query is expanded, and not here.
+        """
+        hops = max((hop for hop, tag in enumerate(SLOT_FIELDS, 1) if tag in fields), default=0)
+        slots = []
+        for tag in SLOT_FIELDS[:hops]:
+            slots.append(fields.get(tag, ""))
+            if tag in fields and not has_slot(fields[tag], self._edition):
+                self._problems.add("UNKNOWN_SLOT_NAME", fields[tag])
+        return tuple(slots)
 
     def _fields(self, body: str, place: Place) -> tuple[dict[str, str], tuple[EntryPoint, ...]]:
         fields: dict[str, str] = {}
@@ -354,8 +405,8 @@ class _QueryReader:
                 self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
             else:
                 fields[tag] = value
-                if tag == "SLOT0":  # also the query's current slot, whatever <slot> said before
-                    fields["SLOT"] = value
+                if tag == "SLOT0" and has_slot(value, self._edition):
+                    fields["SLOT"] = value  # whatever <slot> said before; an unknown slot leaves <slot> as it is
         return fields, tuple(self._entry_point(mention, place) for mention in mentions if mention)
 
     def _entry_point(self, fields: dict[str, str], place: Place) -> EntryPoint:
@@ -400,7 +451,9 @@ def load_queries(
         with sources.open_source(given) as source:
             data = source.read_bytes()
             reader = _QueryReader(source.name, problems, documents, edition)
-            loaded += reader.queries(decoded(data, source.name))
+            for query in reader.queries(decoded(data, source.name)):
+                if base is None or not query.is_of_slot_only:  # such a query is not expanded, and so it is lost
+                    loaded.append(query)
             digests.append(source.digest(QUERIES))
         if (fault := _fault_of_xml(data)) is not None:
             remarks.append(f"{source.name}: not well-formed XML ({fault}); its queries were read as far as possible")
@@ -414,56 +467,107 @@ _SPACES: Final = re.compile(f"{SPACE}+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
-def select_queries(
-    choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None
-) -> tuple[dict[str, int], dict[str, str]]:
-    """By short id, the highest hop that is scored of each query to score, and the last LDC id that a file lists it
-    under. Scored are all, those that the file `choice` lists (`held`: its content), or those of a colon-separated list
-    of ids. Raises InputError for ids that cannot be parsed and for impossible hop limits.
+class Selection(NamedTuple):
+    """The queries to score: by short id the highest hop of each, and the LDC id that a list of queries has for it.
+
+    `remarks` name the queries whose second hop is left out though nobody may have meant that.
+    """
+
+    hop_limits: dict[str, int]
+    ldc_ids: dict[str, str]
+    remarks: list[str]
+
+
+class _ListedQuery(NamedTuple):
+    """An item of -queries: the id as written, and in a file its line, its LDC id and its hop limit.
+
+    `hop_limit` is None where the line has no third column; an empty third column is 0 (`has_empty_limit`).
+    """
+
+    text: str
+    line_number: int | None = None
+    ldc_id: str = ""
+    hop_limit: float | None = None
+    has_empty_limit: bool = False
+
+    @property
+    def place(self) -> str | None:
+        """Return the line for messages, None where the item is not of a file."""
+        return None if self.line_number is None else f"line {self.line_number}"
+
+
+def select_queries(choice: str | None, queries: QuerySet, problems: ProblemLog, held: Input | None = None) -> Selection:
+    """Return the queries to score: all, those that the file `choice` lists, or those of a list of ids with colons.
+
+    `held` is the content of that file. Raises InputError for ids that cannot be parsed and for impossible hop limits.
     """
     if choice is None:
-        return {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}, {}
+        hop_limits = {query.short_id: len(query.slots) - 1 for query in queries.scored_by_default()}
+        return Selection(hop_limits, {}, [])
     if held is None and sources.is_pipe(choice):
         raise InputError("-queries is read from a file, not from a pipe", file=choice, remedy="write it into a file")
     is_file = held is not None or os.path.isfile(choice)
-    selected, ldc_ids = dict[str, int](), dict[str, str]()
-    rows = _rows_of(held or choice) if is_file else [("", text, None) for text in listed(choice)]
-    for number, (ldc_id, text, limit) in enumerate(rows, 1):
-        place = f"line {number}" if is_file else None
-        remedy = "each line needs two columns, an LDC id and a slot-filling query id"
-        if not is_file:
-            remedy = f"no file is called {text}, so it was taken for the id of a query"
-        short_id = read_query_id(text, remedy, file=choice if is_file else "-queries", place=place).short
-        query = queries.by_id.get(short_id)
+    if is_file:
+        return _select(_listed_in_file(held or choice), queries, problems, choice)
+    return _select([_ListedQuery(text) for text in listed(choice)], queries, problems, None)
+
+
+def _select(items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None) -> Selection:
+    """Return the queries that items name, those of the file of this name or of a list of ids (None)."""
+    selection = Selection({}, {}, [])
+    without_limit: list[str] = []
+    ldc_queries: list[str] = []
+    for item in items:
+        if file is None:
+            remedy = f"no file is called {item.text}, so it was taken for the id of a query"
+        else:
+            remedy = "each line needs two columns, an LDC id and a slot-filling query id"
+        parts = read_query_id(item.text, remedy, file="-queries" if file is None else file, place=item.place)
+        query = queries.by_id.get(parts.short)
         if query is None:
-            problems.add("UNKNOWN_QUERY_ID_WARNING", short_id)
+            problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short)
             continue
         most = len(query.slots) - 1
-        hops = most if limit is None else limit
-        if is_file and not 0 <= hops <= most:
-            problem = f"Unexpected num_slots value {hops:g} for {ldc_id} in {choice}"
-            raise InputError(problem, place=place, remedy=f"the hop limit of this query is 0 to {most}")
+        hops = most if item.hop_limit is None else item.hop_limit
+        if file is not None and not 0 <= hops <= most:
+            problem = f"Unexpected num_slots value {hops:g} for {item.ldc_id} in {file}"
+            raise InputError(problem, place=item.place, remedy=f"the hop limit of this query is 0 to {most}")
         if query.expansions is None:
             limits = {query.short_id: int(hops)}
-        else:
-            limits = {short_id: selected.get(short_id, 0) for short_id in query.expansions}
-        selected.update(limits)
-        if ldc_id:
-            ldc_ids.update(dict.fromkeys(limits, ldc_id))
-    return selected, ldc_ids
+            if item.has_empty_limit and most > 0:
+                without_limit.append(item.ldc_id or item.text)
+        else:  # its entry points are not given a limit, unless they are listed themselves
+            limits = {short_id: selection.hop_limits.get(short_id, 0) for short_id in query.expansions}
+            if most > 0 and not all(limits.values()):
+                ldc_queries.append(item.text)
+        selection.hop_limits.update(limits)
+        if item.ldc_id:
+            selection.ldc_ids.update(dict.fromkeys(limits, item.ldc_id))
+    if without_limit:
+        selection.remarks.append(f"{some(dict.fromkeys(without_limit))}: hop 0 only (the third column of {file})")
+    if ldc_queries:
+        remark = (
+            f"{some(dict.fromkeys(ldc_queries))}: hop 0 only (-queries names an LDC query without its entry points)"
+        )
+        selection.remarks.append(remark)
+    return selection
 
 
-def _rows_of(given: Input) -> list[tuple[str, str, float | None]]:
-    """LDC id, query id and hop limit of each line. Raises InputError where two limits of an LDC query differ."""
+def _listed_in_file(given: Input) -> list[_ListedQuery]:
+    """Return the items of a file of queries. Raises InputError where two limits of an LDC query differ."""
+    items: list[_ListedQuery] = []
+    limit_by_ldc_id: dict[str, float | None] = {}
     with sources.lines_of(given) as lines:
-        rows = [(*_SPACES.split(line), "", "", "") for line in lines]
-    found, limits_of = list[tuple[str, str, float | None]](), dict[str, float]()
-    for number, (ldc_id, text, written, *_) in enumerate(rows, 1):
-        leading = _LEADING_NUMBER.match(written)
-        limit = (float(leading.group()) if leading else 0.0) if written else None
-        compared = -1.0 if limit is None else limit
-        if limits_of.setdefault(ldc_id, compared) != compared:
-            problem = f"{ldc_id} has multiple/conflicting num_slots in {sources.name_of(given)}"
-            raise InputError(problem, place=f"line {number}")
-        found.append((ldc_id, text, limit))
-    return found
+        for number, line in enumerate(lines, 1):
+            # The carriage return of CRLF, or a blank, makes a third column that is empty.
+            columns = _SPACES.split(line.removesuffix("\n"))
+            item = _ListedQuery(columns[1] if len(columns) > 1 else "", number, columns[0])
+            if len(columns) > 2:
+                leading = _LEADING_NUMBER.match(columns[2])
+                hop_limit = 0.0 if leading is None else float(leading.group())
+                item = item._replace(hop_limit=hop_limit, has_empty_limit=not columns[2])
+            if limit_by_ldc_id.setdefault(item.ldc_id, item.hop_limit) != item.hop_limit:
+                problem = f"{item.ldc_id} has multiple/conflicting num_slots in {sources.name_of(given)}"
+                raise InputError(problem, place=item.place)
+            items.append(item)
+    return items

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple, TypeAlias
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin, Signature
-from cs_score.coldstart.judging import Choice, Counts, Labels, Tally, sum_counts
+from cs_score.coldstart.judging import Counts, Labels, Tally, sum_counts
 from cs_score.coldstart.lines import Assessment, left_sum
 from cs_score.coldstart.options import Options
-from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.coldstart.queries import Query, QuerySet, parse_query_id
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.samples import Bootstrap
 from cs_score.measures import registry as measure
@@ -142,7 +142,11 @@ def _by_ldc_query(table: Table, queries: QuerySet) -> tuple[tuple[str, EntryPoin
     """Each LDC query that has rows, by full id, with those of its entry points."""
     rows_of: dict[str, list[ScoreRow]] = defaultdict(list)
     for row in table.rows:
-        rows_of[row.name.partition(":")[0].rpartition("_")[2]].append(row)
+        query_id = row.name.partition(":")[0]
+        short_id = query_id.rpartition("_")[2]
+        if short_id not in queries.ldc_of and (parts := parse_query_id(query_id)) is not None:
+            short_id = parts.base  # a row of a follow-on query belongs to the query that it starts from
+        rows_of[short_id].append(row)
     found: list[tuple[str, EntryPoints]] = []
     for ldc_id in dict.fromkeys(queries.ldc_of.values()):
         query = queries.by_id[ldc_id]
@@ -213,24 +217,6 @@ def ldc_means(by_ldc: Iterable[tuple[str, EntryPoints]]) -> Iterator[ScoreRow]:
             yield ScoreRow(name, level, None, scores, max(row.ground_truth for row in of_name))
 
 
-class Alternatives(Record):
-    """What else the reference could have found where a slot takes one value and its hash order says which. `counts` has
-    what else rows may be, by name, `rankings` the rows that queries may have in their place, by full id; nothing for
-    one with too many outcomes to be worked out.
-    """
-
-    counts: Mapping[str, Sequence[Counts]] = field(default_factory=dict)
-    rankings: Mapping[str, Sequence[Sequence[ScoreRow]]] = field(default_factory=dict)
-
-    @classmethod
-    def joined(cls, several: Iterable[Alternatives]) -> Alternatives:
-        counts, rankings = dict[str, Sequence[Counts]](), dict[str, Sequence[Sequence[ScoreRow]]]()
-        for each in several:
-            counts |= each.counts
-            rankings |= each.rankings
-        return cls(counts, rankings)
-
-
 class QueryResult(Record, dict=True):
     """What scoring one query gave: its scored nodes, and the rankings of the levels that are scored. `problems` are
     reported when the query is counted; `uncounted` and `unranked` are why counting or ranking had to stop.
@@ -239,7 +225,6 @@ class QueryResult(Record, dict=True):
     query: Query
     tallies: tuple[Tally, ...] = ()
     rankings: tuple[Ranking, ...] = ()
-    alternatives: Alternatives = Alternatives()
     problems: ProblemLog = field(default_factory=ProblemLog)
     uncounted: InputError | None = None
     unranked: InputError | None = None
@@ -256,7 +241,7 @@ class QueryResult(Record, dict=True):
 class UnitResult(Record):
     """What scoring one unit gave: an LDC query with its entry points, or a query by itself. By the response's index
     `matched` holds its assessment, if it has one, and `labels` what it counts as. `problems` were found while matching;
-    `unmatched` is why that had to stop. `choices` are those of the labels.
+    `unmatched` is why that had to stop.
     """
 
     id: str
@@ -265,7 +250,6 @@ class UnitResult(Record):
     queries: tuple[QueryResult, ...]
     problems: ProblemLog
     unmatched: InputError | None = None
-    choices: tuple[Choice, ...] = ()
 
 
 def tallies_of(units: Iterable[UnitResult]) -> list[tuple[Tally, UnitResult]]:
@@ -348,7 +332,6 @@ class RunResult(Record):
     run_id: str
     tables: PrecisionRecall
     units: tuple[UnitResult, ...] = ()
-    alternatives: Alternatives = Alternatives()
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
     unit_of: Mapping[str, str] = field(default_factory=dict)

@@ -10,13 +10,14 @@ from typing import Final
 
 from cs_score.base.display import some
 from cs_score.base.records import Record
-from cs_score.base.sources import SPACE, Input, lines_of, name_of
+from cs_score.base.sources import Input, lines_of, name_of
 from cs_score.coldstart.queries import QuerySet, read_query_id
+from cs_score.coldstart.tab_files import leading_number
 from cs_score.measures import registry
 from cs_score.measures.registry import ALL_HOPS, MACRO, MICRO, Measure
 
-_SPACE: Final = re.compile(SPACE)
-_LEADING_NUMBER: Final = re.compile(r"\s*([-+]?[0-9]{1,18})")
+# The file is read byte by byte: U+0085 and U+00A0 are no white space.
+_SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
@@ -31,7 +32,7 @@ class Sample(Record):
     """One resample: its number as written and as a number, and the LDC queries drawn, repeated ones included."""
 
     label: str
-    number: int
+    number: float
     draws: tuple[Draw, ...]
 
     def one_entry_point(self) -> Counter[str]:
@@ -73,15 +74,17 @@ class SampleFile(Record):
 
 
 def read_samples(given: Input) -> SampleFile:
-    """Read a file of samples, which need not exist; of several with one number the last counts. Raises InputError for
-    an id that cannot be parsed and for a file that cannot be read.
+    """Read a file of samples, which need not exist; of several with one number the last counts.
+
+    Each byte is a character, as in the reference. Raises InputError for an id that cannot be parsed and for a file that
+    cannot be read.
     """
     if isinstance(given, str) and not os.path.exists(given):
         return SampleFile()
     samples: dict[str, Sample] = {}
     blank, repeated = list[int](), list[int]()
     known: dict[str, Draw] = {}  # the same few draws stand in every sample
-    with lines_of(given) as lines:
+    with lines_of(given, "latin-1") as lines:
         for number, line in enumerate(lines, 1):
             columns = _SPACE.split(line.removesuffix("\n"))
             while len(columns) > 1 and not columns[-1]:
@@ -94,9 +97,8 @@ def read_samples(given: Input) -> SampleFile:
                 blank.append(number)
             elif label in samples:
                 repeated.append(number)
-            leading = _LEADING_NUMBER.match(label)
-            draws = tuple(map(known.__getitem__, groups))
-            samples[label] = Sample(label, int(leading.group(1)) if leading else 0, draws)
+            draws = tuple([known[group] for group in groups])
+            samples[label] = Sample(label, leading_number(label), draws)
     ordered = sorted(samples.values(), key=lambda sample: (sample.number, sample.label))
     return SampleFile(tuple(ordered), True, tuple(blank), tuple(repeated))
 

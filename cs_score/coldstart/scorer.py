@@ -7,35 +7,29 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cs_score.base.display import some
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
-from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import Input, name_of, open_source
 from cs_score.coldstart import judging
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, units_of
-from cs_score.coldstart.judging import Choice, Counting, Labels
+from cs_score.coldstart.judging import Counting, Labels
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
-from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, origin_of
-from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node, outcomes_of_labels
-from cs_score.coldstart.result import Alternatives, QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
+from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
+from cs_score.coldstart.queries import parse_query_id
+from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
+from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
-
-if TYPE_CHECKING:
-    import shlex
-
-    from cs_score.coldstart import resampling
-else:
-    resampling = Late("cs_score.coldstart.resampling")
-    shlex = Late("shlex")
 
 
 def _remarks(run: Run, policy: Policy) -> Iterator[str]:
@@ -54,7 +48,7 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
             f"{len(run_ids)} runs are scored in one invocation ({some(run_ids)}): average precision pools the nodes "
             "of all of them, so score each run by itself to compare them by AP"
         )
-        if run.gold.options.samples is not None:
+        if not is_nothing(run.gold.options.samples):
             yield (
                 "-samples with several runs: the resampling of the first run narrows the queries of all later ones, "
                 "whose scores are then wrong; score each run by itself"
@@ -76,14 +70,14 @@ def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], mos
         nodes = [node for node in ranking.nodes if node.value > 0]
     shown = []
     for node in nodes:
-        lines = lines_of.get(node.name, [node.first])
+        lines = lines_of.get(node.name, [node.first_line])
         files = " and ".join(dict.fromkeys(line.file for line in lines))
         shown.append(f"node {node.name}, {files} line {some(line.number for line in lines)}, V = {node.value:.4f}")
-    run = nodes[0].first.file if nodes else "RUN"
+    run = nodes[0].first_line.file if nodes else "RUN"
     return InputError(
         f"AP is greater than 1.0: {ranking.score:.4f} for query {ranking.query}, level {ranking.level}, "
         f"because {reason} ({some(shown, separator='; ')})",
-        file=nodes[0].first.file if nodes else None,
+        file=nodes[0].first_line.file if nodes else None,
         remedy="a run must be validated before it is scored: cs-score validate-run -justifications "
         f"1:{MANY if most is None else most} -output_file {shlex.quote(f'{run}.valid')} QUERIES.xml "
         f"{shlex.quote(run)} (QUERIES.xml: the slot-filling queries; cs-score validate-queries -expand makes them from "
@@ -102,10 +96,6 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
         if query.unranked is not None:
             raise query.unranked
     return [ranking for query in _queries(units, "full_id") for ranking in query.rankings]
-
-
-def alternatives_of(units: Iterable[UnitResult]) -> Alternatives:
-    return Alternatives.joined(query.alternatives for unit in units for query in unit.queries)
 
 
 def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
@@ -179,7 +169,6 @@ class Combining:
         self,
         run_id: str,
         rows: Iterable[ScoreRow],
-        alternatives: Alternatives,
         units: Sequence[UnitResult] = (),
         ap_rows: Iterable[ScoreRow] | None = None,
         has_ranked_nodes: bool | None = None,
@@ -193,7 +182,9 @@ class Combining:
         gold, table = self._gold, self._gold.table
         unit_of = {query.full_id: gold.cluster_of(query) for query in gold.selected(self._hop_limits)}
         sf = tables.averaged_table(rows)
-        run = RunResult(run_id, tables.projected(sf, table), tuple(units), alternatives, unit_of=unit_of)
+        if unit_of:
+            unit_of |= gold.clusters_of_others(row.name.partition(":")[0] for row in sf.rows)
+        run = RunResult(run_id, tables.projected(sf, table), tuple(units), unit_of=unit_of)
         yield run
         if not unit_of or (table.ldc_of and not sf.rows):
             raise InputError(
@@ -210,7 +201,7 @@ class Combining:
                 has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
             run = replace(run, average_precision=replace(ranked, has_ranked_nodes=has_ranked_nodes))
             yield run
-        if self.options.samples is not None:
+        if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
 
     def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
@@ -222,6 +213,8 @@ class Combining:
         return False
 
     def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
+        from cs_score.coldstart import resampling  # few calls resample
+
         table = self._gold.table
         if not table.ldc_of:
             raise InputError(
@@ -258,7 +251,8 @@ def score_runs(
     runs: list[RunResult] = []
     try:
         has_lines = run.links.responses or run.gold.links.assessments
-        if run.layouts and not has_lines:  # files of size zero are only warned of
+        has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
+        if run.layouts and not has_lines and not has_pool:  # files of size zero are only warned of
             problem = f"nothing was loaded: no line of {some(run.layouts)} was accepted"
             raise InputError(problem, remedy="the problems reported say why")
         if combining.edition.reports_first and (errors := run.problems.count(Severity.ERROR)):
@@ -271,7 +265,7 @@ def score_runs(
             combining.remarks.append(f"nothing was scored: {why}")
         for at, run_id in enumerate(run.run_ids):
             units = combining.score_units(run_id)
-            for stage in combining.stages(run_id, score_rows(units), alternatives_of(units), units):
+            for stage in combining.stages(run_id, score_rows(units), units):
                 runs[at:] = [stage]
     except InputError as stop:
         raise ScoringStopped(stop, combining.result(runs)) from None
@@ -297,64 +291,58 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
     results = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
-    choices = tuple(counting.choices)
     if beside is not None:
-        matched, choices = {**beside.matched, **matched}, (*beside.choices, *choices)
+        matched = {**beside.matched, **matched}
     if is_ranked and edition.has_rankings:  # 9: nodes, confidence, mapping, V, average precision
         results = [
-            result if result.uncounted else _rank(unit, gold, result, matched, counting.labels, choices)
+            result if result.uncounted else _rank(unit, gold, result, matched, counting.labels_by_index)
             for gold, result in zip(golds, results)
         ]
-    return UnitResult(unit.id, matched, counting.labels, tuple(results), matching.problems, choices=choices)
+    return UnitResult(unit.id, matched, counting.labels_by_index, tuple(results), matching.problems)
 
 
 def _count(unit: Unit, gold: QueryGold, counting: Counting) -> QueryResult:
+    """Return the rows of a query, those up to its hop limit."""
     query = gold.query
     if gold.tree is None:
         return QueryResult(query, problems=gold.problems, uncounted=gold.failure)
     tree = gold.tree.branch()
+    lines = unit.lines.get(query.base_id, ())
     try:
-        members = judging.place_responses(tree, unit.lines.get(query.base_id, ()), counting.matched, unit.run.links)
+        responses_by_class = judging.place_responses(tree, lines, counting.assessment_by_index, unit.run.links)
     except InputError as stop:
         return QueryResult(query, problems=gold.problems, uncounted=stop)
-    most_hops, chosen = unit.hop_limits[query.short_id], len(counting.choices)
-    tallies = tuple(tally for tally in counting.tally(tree, members) if tree.depth(tally.name) <= most_hops)
-    others = {choice.name: tuple({counts for counts, _ in choice.others}) for choice in counting.choices[chosen:]}
-    alternatives = Alternatives({tally.name: others[tally.name] for tally in tallies if tally.name in others})
-    return QueryResult(query, tallies, alternatives=alternatives, problems=gold.problems)
+    tallies = []
+    for tally in counting.tally(tree, responses_by_class):
+        row_query_id = tally.name.partition(":")[0]
+        most_hops = unit.hop_limits[query.short_id]
+        if row_query_id != query.full_id:  # classes of other queries have rows there; where these are not chosen, hop 0
+            parts = parse_query_id(row_query_id)
+            most_hops = 0 if parts is None else unit.hop_limits.get(parts.base, 0)
+        if tree.depth(tally.name) <= most_hops:
+            tallies.append(tally)
+    return QueryResult(query, tuple(tallies), problems=gold.problems)
 
 
 def _rank(
-    unit: Unit,
-    gold: QueryGold,
-    counted: QueryResult,
-    matched: Mapping[int, Assessment],
-    labels: Mapping[int, Labels],
-    choices: Iterable[Choice],
+    unit: Unit, gold: QueryGold, counted: QueryResult, matched: Mapping[int, Assessment], labels: Mapping[int, Labels]
 ) -> QueryResult:
-    query, classes, most = gold.query, gold.classes, unit.run.limits.most
-    nodes = unit.nodes.of_query(query.full_id)
-    rankings = Ranker(classes, matched, labels, most).rankings(query, nodes)
+    """Return the result of a query with the rankings of its levels, or with why it cannot be ranked."""
+    query = gold.query
+    most = unit.run.limits.most
+    ranker = Ranker(gold.classes, matched, labels, most)
+    rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
-        if ranking.score > 1.0:  # the run names more than there is to be found, which the task does not allow
+        if ranking.exceeds_ground_truth:  # the run names more than there is to be found, which the task does not allow
             return replace(counted, unranked=_above_one(ranking, unit.run.links.nodes, most))
-    kept = {"0", tables.ALL_LEVELS, *map(str, range(1, unit.hop_limits[query.short_id] + 1))}
-    if classes.edition.ranks_all_levels:
-        kept.update(ranking.level for ranking in rankings)
-    alternatives = counted.alternatives
-    of_query = [each for each in choices if each.name.partition(":")[0] == query.full_id]
-    if of_query:
-        others = outcomes_of_labels(of_query, matched, labels, classes.edition, len(nodes))
-        ranked = (Ranker(classes, matched, other, most).rankings(query, nodes) for other in others or ())
-        rows = [
-            tables.ranked_rows(ranking for ranking in other if ranking.level in kept)
-            for other in ranked
-            if all(ranking.score <= 1.0 for ranking in other)  # the reference stops otherwise
+    if not gold.classes.edition.ranks_all_levels:
+        most_hops = unit.hop_limits[query.short_id]
+        rankings = [
+            ranking
+            for ranking in rankings
+            if ranking.level in ("0", tables.ALL_LEVELS) or int(ranking.level) <= most_hops
         ]
-        if rows or others is None:
-            alternatives = replace(alternatives, rankings={query.full_id: rows})
-    rankings = [ranking for ranking in rankings if ranking.level in kept]
-    return replace(counted, rankings=tuple(rankings), alternatives=alternatives)
+    return replace(counted, rankings=tuple(rankings))
 
 
 # Loads a run over gold that has its pool; further assessments come before it.

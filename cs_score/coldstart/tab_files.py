@@ -276,8 +276,13 @@ def plain_confidence(written: str) -> float | None:
 
 
 def without_exponent(written: str) -> str | None:
-    """The decimals that stand for a confidence with an exponent; None of one without."""
-    return f"{float(written):.12f}" if _SCIENTIFIC.fullmatch(written) else None
+    """Return the decimals that stand for a confidence with an exponent, or None for one without.
+
+    The pattern takes digits of any script, the number ends before the first one that is not 0 to 9.
+    """
+    if _SCIENTIFIC.fullmatch(written) is None:
+        return None
+    return f"{leading_number(written):.12f}"
 
 
 @functools.lru_cache(maxsize=1 << 10)  # a run may have the same odd one, or 1.0, on all lines
@@ -299,13 +304,15 @@ RELATION_SPANS: Final = 4
 VALUE_SPANS: Final = LATEST.most_value_spans
 
 NO_DOCUMENT: Final = "NO DOCUMENT"  # document id of a provenance without any valid span
+NO_SPAN: Final = ":-"  # what the reference makes of such a provenance where it becomes an entry point
+_DROPPED_DOCUMENT: Final = "NO_DOCUMENT"  # spans of this document count for nothing
 _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
 # Possessive, so that a column of white space is looked at once; a document id that is nothing else is its last
 # character.
 _SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 _PLAIN_OFFSETS: Final = ":([0-9]{1,15})-([0-9]{1,15})"
-_PLAIN_SPAN: Final = rf"([A-Za-z0-9_.+-]++){_PLAIN_OFFSETS}"
+_PLAIN_SPAN: Final = rf"(?!{_DROPPED_DOCUMENT}:)([A-Za-z0-9_.+-]++){_PLAIN_OFFSETS}"
 # A span of a relation and one of a value in the same document, a blank between them.
 _ONE_SPAN_EACH: Final = re.compile(rf"{_PLAIN_SPAN} \1{_PLAIN_OFFSETS}")
 _PLAIN_COLUMN: Final = re.compile(rf"{_PLAIN_SPAN}(?:,\1:[0-9]{{1,15}}-[0-9]{{1,15}}){{0,2}}")
@@ -411,7 +418,10 @@ def plain_column(
 
 
 def document_of(canonical: str) -> str:
-    return canonical.partition(":")[0] if canonical else NO_DOCUMENT
+    """Return the document id of a canonical provenance."""
+    if canonical in ("", NO_SPAN):
+        return NO_DOCUMENT
+    return canonical.partition(":")[0]
 
 
 def read_provenance(
@@ -446,11 +456,14 @@ def read_provenance(
             problems += outside
             if any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in outside):
                 continue
-        if span is None:
+        if span is None or span.docid == _DROPPED_DOCUMENT:
             continue
         if spans and span.docid != spans[0].docid and edition.joins_documents:
-            problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
-            span = span._replace(docid=spans[0].docid)
+            if spans[0].docid == "0":  # it counts as none, so that the next document takes its place
+                spans = [earlier._replace(docid=span.docid) for earlier in spans]
+            else:
+                problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+                span = span._replace(docid=spans[0].docid)
         spans.append(span)
     if not spans:
         return Provenance("", NO_DOCUMENT, (), tuple(problems))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import starmap, zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base import display, documents
-from cs_score.base.display import SCREEN, one_line, wrapped
+from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import asdict, replace, to_builtins
@@ -19,8 +18,7 @@ from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, Result
 from cs_score.evidence.reading import counted
 from cs_score.measures.registry import chosen
-from cs_score.statistics.options import sentences
-from cs_score.statistics.results import ScoreIntervals
+from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
 
@@ -30,7 +28,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
     """The official measures by name, at full precision, with the statistics of each unit where they were asked for."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     measure: str
     signature: str
     origin: Origin
@@ -90,72 +88,85 @@ def table_text(result: Result) -> str:
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
-    """The measures with their intervals, and how these were found."""
-    rows: list[tuple[str, ...]] = [("", "score", "low", "high", "std. error")]
-    notes: dict[str, list[str]] = {}
+    """Return the measures with their intervals, and how these were found."""
+    rows: list[tuple[str, ...]] = [("", "score", "low", "high")]
     for measure, interval in intervals.scores.items():
-        numbers = (interval.point, interval.low, interval.high, interval.standard_error)
+        numbers = (interval.point, interval.low, interval.high)
         cells = ["-" if number is None else f"{number:.4f}" for number in numbers]
         rows.append((measure, *cells))
-        if interval.note:
-            notes.setdefault(interval.note, []).append(measure)
-    settings = intervals.resampling
-    foot = (
-        f"low, high: {settings.confidence:g} % {settings.method} bootstrap interval, {settings.resamples} resamples of "
-        f"{counted(intervals.units, settings.unit)}, seed {settings.seed}"
-    )
-    of_scores = [f"{', '.join(measures)}: {note}" for note, measures in notes.items()]
-    below = [part for text in (*of_scores, *sentences(intervals.notes), foot) for part in wrapped(text)]
-    return "\n".join((*aligned(rows), *below))
+    return "\n".join((*aligned(rows), *_wrapped(intervals.explanation())))
 
 
-def scores_table(scores: Scores) -> Table:
-    """A row for each measure, with its interval where there are intervals."""
+def _below_table(lines: list[str]) -> list[str]:
+    """Return lines with an empty one that parts them from a table; none where there are none."""
+    return ["", *lines] if lines else []
+
+
+def _wrapped(sentences: Iterable[str]) -> list[str]:
+    """Return sentences in lines of a screen."""
+    return [line for sentence in sentences for line in wrapped(one_line(sentence))]
+
+
+def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
+    """Return a row for each measure, with its interval if there are intervals; `for_programs` with their settings."""
     intervals = scores.intervals or None
 
-    def row(measure: str, score: float) -> Mapping[str, object]:
-        found = {} if intervals is None else asdict(intervals.scores[measure])
-        return {**found, "measure": measure, "score": score}
+    keys = ["measure", "score"]
+    rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
+    if intervals is not None:
+        keys += ["low", "high", *(SETTINGS_COLUMNS if for_programs else ())]
+        settings = intervals.settings_row()
+        for row, measure in zip(rows, scores.scores):
+            row.update(asdict(intervals.scores[measure]), **settings)
+    return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
 
-    keys = ("measure", "score", *(() if intervals is None else ("low", "high", "standard_error")))
-    return Layout("scores", "", columns(*keys), lambda of: starmap(row, of.scores.items())).table(scores)
 
-
-def printed(
-    format_: str,
-    result: Result,
-    intervals: ScoreIntervals | None = None,
-    measures: Sequence[str] = (),
-    *,
-    is_bare: bool = False,
-) -> str:
-    """Measures that match these patterns, or all, as text, tsv, markdown or latex; `is_bare`: of one the number alone.
+def printed(format_: str, result: Result, intervals: ScoreIntervals | None = None, measures: Sequence[str] = ()) -> str:
+    """Return measures that match these patterns, or all, as text, tsv, markdown or latex.
 
     Raises UsageError for a pattern that no measure matches.
     """
     scores = document_of(result, intervals)
     names = chosen(list(scores.scores), measures)
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
-    table = scores_table(scores)
+    table = scores_table(scores, for_programs=format_ == "tsv")
+    below = [] if intervals is None else intervals.explanation(names)
     if format_ == "tsv":
         return b"".join(tsv(table)).decode()
-    if format_ != "text":
-        return "\n".join(markdown(table) if format_ == "markdown" else (r"% \usepackage{booktabs}", *latex(table)))
+    if format_ == "markdown":
+        return "\n".join(
+            [*markdown(table), *([""] if below else []), *(f"- {escape_markdown(text)}" for text in below)]
+        )
+    if format_ == "latex":
+        return "\n".join(
+            [r"% \usepackage{booktabs}", *latex(table), *([""] if below else []), *map(escape_latex, below)]
+        )
     if not measures:
         return "\n\n".join([table_text(result), *([] if intervals is None else [intervals_text(intervals)])])
-    if is_bare and len(names) == 1:
-        return f"{scores.scores[names[0]]:.4f}"
-    return "\n".join((*list(text(table, None))[1:], "", f"signature  {result.origin.signature}")).lstrip("\n")
+    lines = [*list(text(table, None))[1:], *_wrapped(below), "", f"signature  {result.origin.signature}"]
+    return "\n".join(lines).lstrip("\n")
+
+
+def single_score(measure: str, score: float, intervals: ScoreIntervals | None) -> list[str]:
+    """Return one score with its limits in brackets, then, for standard error, how these came about."""
+    text = f"{score:.4f}"
+    if intervals is None:
+        return [text]
+    interval = intervals.scores[measure]
+    if interval.low is not None and interval.high is not None:
+        text += f" [{interval.low:.4f}, {interval.high:.4f}]"
+    return [text, *intervals.explanation([measure], what="In brackets")]
 
 
 def unit_blocks(result: Result) -> Iterator[bytes]:
     """The table of units as tab-separated UTF-8 text: a header line, then one line per unit, its id first.
 
-    Floating-point statistics read back as the same number; control characters of an id are escaped.
+    Floating-point statistics read back as the same number; an id is written as in all tables, so that a spreadsheet
+    takes it for no formula.
     """
     yield _header(result.mode)
     for unit, row in zip(result.table.ids, result.table.rows):
-        yield ("\t".join((one_line(unit, sys.maxsize), *map(repr, row))) + "\n").encode()
+        yield ("\t".join((spreadsheet_cell(unit), *map(repr, row))) + "\n").encode()
 
 
 def units_option(mode: Mode) -> OwnOption:

@@ -346,12 +346,14 @@ def prepared_files(
     validate: bool,
     known: Collection[Input] = (),
     folders_are_runs: bool = False,
+    alone: str | None = None,
     new_log: Callable[[], ProblemLog] = ProblemLog,
     met: Callable[[PreparedRun], object] = PreparedRun.check,
 ) -> Preparation:
     """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
 
-    `known` are files that are knowledge bases whatever they look like; `new_log` makes the log of problems of each run.
+    `known` are files that are knowledge bases whatever they look like; `alone` is the run that is wanted of a file with
+    several, None for all; `new_log` makes the log of problems of each run.
     `met` is called with each run that was prepared, and raises InputError for one that must not be scored. Where
     `folders_are_runs` and none is known no knowledge base is looked for, and a folder is validated as one run. Raises
     InputError where one cannot be prepared.
@@ -368,7 +370,7 @@ def prepared_files(
     for one in prepared.runs:
         met(one)
     if validate:
-        validated = validate_runs(prepared.files, queries, limits, new_log)
+        validated = validate_runs(prepared.files, queries, limits, new_log, alone)
         for one in validated.runs:
             met(one)
         prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])

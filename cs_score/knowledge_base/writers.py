@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import FolderFile, OwnOption, encoded, write_folder, write_whole
+from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folder, write_folder, write_whole
 from cs_score.base.records import Record, Struct, field, to_builtins
 from cs_score.base.sources import plain_name, reason_of
 from cs_score.coldstart.tab_files import offset_value
@@ -270,7 +270,7 @@ _WITHOUT_DOMAIN: Final = frozenset((TYPE, NAMED, CANONICAL, LINK))
 class KbStatistics(Document, frozen=True, kw_only=True, tag="kb-statistics"):
     """What was asserted and omitted, by domain and predicate; nodes by type; lines that were rejected, by reason."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run_id: str
     has_multiple_confidences: bool
     asserted: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
@@ -355,6 +355,7 @@ class KbOutputs(Record):
                 os.mkdir(self.folder)
             except OSError as error:
                 raise OutputError(f"Could not create directory {self.folder}: {reason_of(error)}") from None
+            note_new_folder(self.folder)
         texts = {"tac": tac_text(base, self.labels), "edl": edl_text(base, self.link_kb), "nug": nugget_text(base)}
         for mode, path in self.paths.items():
             if mode in texts:

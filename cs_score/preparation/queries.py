@@ -76,7 +76,7 @@ class QueryOptions(Record):
     """How queries are validated.
 
     `types` and `places` say what is done where entity types do not fit, and where kinds of places do not. `base`: of
-    the names of expanded queries, None for no expansion; `languages`: names of those that are written, none for all;
+    the names of expanded queries, None for no expansion; `languages`: names of those that are written, None for all;
     `only_slot_filling`: event and sentiment slots are left out.
     """
 
@@ -84,15 +84,18 @@ class QueryOptions(Record):
     places: Misfit
     duplicates: Duplicates
     base: str | None
-    languages: frozenset[str]
+    languages: frozenset[str] | None
     only_slot_filling: bool
 
 
 def _fitting(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
     """The queries that are kept, with the slots that are left; misfits become warnings."""
     for query in queries:
-        fitting = _fitting_types(query, options.types, problems)
-        fitting = None if fitting is None else _fitting_places(fitting, options.places, problems)
+        fitting: Query | None = query
+        if options.types is not Misfit.NONE:
+            fitting = _fitting_types(query, options.types, problems)
+        if fitting is not None and options.places is not Misfit.NONE:
+            fitting = _fitting_places(fitting, options.places, problems)
         if fitting is None:
             continue
         report_slots(query, problems)  # the reference copies the query as it was read, then cuts and repairs it
@@ -200,7 +203,7 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
 
 
 def _is_chosen(query: Query, options: QueryOptions) -> bool:
-    if options.languages:
+    if options.languages is not None:
         # English for those whose document gives none.
         codes = (language_code(entry_point.docid or "") or DEFAULT_CODE for entry_point in query.entry_points)
         if options.languages.isdisjoint(LANGUAGES[code] for code in codes):

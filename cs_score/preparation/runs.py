@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from cs_score.base.display import one_line
+from cs_score.base.display import one_line, some
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, Struct, field, replace
@@ -28,7 +28,7 @@ from cs_score.coldstart.linking import Loading, kind_of, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
-from cs_score.coldstart.tab_files import FileKind, Schema, read_confidence, split_columns
+from cs_score.coldstart.tab_files import RUN_2017, FileKind, Schema, read_confidence, split_columns
 from cs_score.preparation.documents import DocumentList, verify_fillers
 from cs_score.preparation.pooling import Depth, discard_beyond
 from cs_score.problems.codes import Severity
@@ -38,6 +38,9 @@ _LETTERS: Final = 4
 
 CONTEXT: Final = 3
 """Unchanged lines that a diff shows around a change."""
+
+_LINES_OF_PIECE: Final = 1 << 10
+_COLUMNS: Final = len(RUN_2017.columns)
 
 WrittenLine: TypeAlias = tuple[str, Response]
 """A line of a validated run with its line feed, and the run line that it stands for."""
@@ -69,8 +72,28 @@ class CheckedRun(Record, dict=True):
     def validated(self) -> ValidatedRun:
         """The run as it is written."""
         dropped = sorted({query.full_id for query in self._by_query if query.short_id in self._bad_queries})
-        pieces = ("".join([text for text, _ in lines]) for lines in self.lines_of_queries())
-        return ValidatedRun(pieces, self.loading.remarks, dropped)
+        return ValidatedRun(self._pieces(), self.loading.remarks, dropped)
+
+    def remark_on_node_ids(self) -> str | None:
+        """Return a remark on node ids without a colon in front, which average precision never ranks; None without."""
+        node_ids: list[str] = []
+        for response in self.loading.links.responses:
+            query = response.query
+            if response.node is None or (not query.level and response.node.startswith(":", len(query.full_id))):
+                continue
+            node_id = split_columns(response.text)[-1]
+            if not node_id.startswith(":"):
+                node_ids.append(node_id)
+        if not node_ids:
+            return None
+        found = f"{len(node_ids)} line(s) have a node id without a colon in front ({some(dict.fromkeys(node_ids))})"
+        return f"{found}: average precision never ranks such nodes; write :{node_ids[0]}"
+
+    def _pieces(self) -> Iterator[str]:
+        """Yield the text of the validated run, some lines at a time."""
+        texts = (text for text, _ in self.written_lines())
+        while piece := "".join(islice(texts, _LINES_OF_PIECE)):
+            yield piece
 
     @cached_property
     def _by_query(self) -> dict[LinkedQuery, list[Response]]:
@@ -86,8 +109,8 @@ class CheckedRun(Record, dict=True):
         """Short ids of the queries that ask about an answer of a line that was skipped (quirk 3)."""
         return frozenset(line.target for line in self.loading.links.skipped)
 
-    def lines_of_queries(self) -> Iterator[list[WrittenLine]]:
-        """The lines of a validated run in the order of the file, those of one query at a time.
+    def written_lines(self) -> Iterator[WrittenLine]:
+        """Yield the lines of a validated run in the order of the file.
 
         All lines get the run id of the first (quirk 2). Queries may bring node ids along (quirk 1). Where a line has
         none, one is made up from letters: the reference draws them, here equal inputs give equal ones (quirk 13).
@@ -96,30 +119,42 @@ class CheckedRun(Record, dict=True):
         run_id = responses[0].run_id if responses else ""
         digest = hashlib.sha256("".join(given.sha256 for given in self.loading.digests).encode()).digest()
         letters = "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
-        made, before = 0, ""
+        line_count = 0
+        text_before = ""
         # Sorted twice, by one key each: that takes half the time of comparing pairs.
         for query in sorted(sorted(self._by_query, key=attrgetter("short_id")), key=attrgetter("level")):
             if query.short_id in self._bad_queries:
                 continue
             loaded = self.loading.table.by_id.get(query.short_id)
             query_node = loaded.node_id if loaded is not None else None
-            lines: list[WrittenLine] = []
-            for response in sorted(self._by_query[query], key=lambda line: (-line.confidence, line.number)):
-                made += 1
-                columns = response.text.split("\t")
-                relation, value, provenance = response.kept or (columns[3], columns[4], columns[6])
-                confidence = columns[7]
-                if "." not in confidence or "e" in confidence:
-                    confidence = read_confidence(confidence).text
-                node = query_node or (f":NIL_{letters}{made:09d}" if response.node is None else columns[8])
-                text = (
-                    f"{columns[0]}\t{columns[1]}\t{run_id}\t{relation}\t{value}\t{columns[5].upper()}\t"
-                    f"{provenance}\t{confidence}\t{node}\n"
-                )
-                if text != before:
-                    lines.append((text, response))
-                    before = text
-            yield lines
+            # Sorted twice, too: sorting is stable, also in reverse.
+            best_first = sorted(self._by_query[query], key=attrgetter("number"))
+            best_first.sort(key=attrgetter("confidence"), reverse=True)
+            for response in best_first:
+                line_count += 1
+                node = query_node
+                if response.node is None and not query_node:
+                    node = f":NIL_{letters}{line_count:09d}"
+                text = _written_text(response, run_id, node)
+                if text != text_before:
+                    yield text, response
+                    text_before = text
+
+
+def _written_text(response: Response, run_id: str, node: str | None) -> str:
+    """Return a line of a validated run; `node` takes the place of its own node id, if it is given."""
+    columns = response.text.split("\t")
+    confidence = columns[7]
+    has_plain_confidence = "." in confidence and "e" not in confidence
+    is_written_so = response.kept is None and not node and columns[2] == run_id and columns[5].isupper()
+    if is_written_so and has_plain_confidence and len(columns) == _COLUMNS:
+        return f"{response.text}\n"  # nearly all lines stay as they are: the others take twice the time
+    relation, value, provenance = response.answer
+    if not has_plain_confidence:
+        confidence = read_confidence(confidence).text
+    written = [columns[0], columns[1], run_id, relation, value, columns[5].upper(), provenance, confidence]
+    written.append(node or columns[8])
+    return "\t".join(written) + "\n"
 
 
 def check_run(
@@ -130,8 +165,11 @@ def check_run(
     documents: DocumentList | None = None,
     *,
     allow_comments: bool = False,
+    alone: str | None = None,
 ) -> CheckedRun:
     """Load a run, which may be several files or folders, as one input; every problem of every line goes into the log.
+
+    `alone` is the run whose lines are loaded, None for all.
 
     Fatal conditions are collected as well, as far as the lines after them can be read. At the end the first of them is
     raised as InputError; `problems` then holds what was found.
@@ -153,6 +191,7 @@ def check_run(
         problems,
         documents=None if documents is None else documents.lengths,
         allow_comments=allow_comments,
+        alone=alone,
         note=problems.fatal.append,
         after_run=after_run,
     )
@@ -186,7 +225,7 @@ def differences(checked: CheckedRun) -> Iterator[str]:
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
     written: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
-    for text, response in chain.from_iterable(checked.lines_of_queries()):
+    for text, response in checked.written_lines():
         written[response.file][response.number] = (text.removesuffix("\n"),)
     for name in checked.loading.layouts:
         if name == "-":
@@ -274,11 +313,13 @@ def validate_runs(
     queries: QuerySet,
     justifications: Justifications,
     new_log: Callable[[], ProblemLog] = ProblemLog,
+    alone: str | None = None,
 ) -> Preparation:
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
-    `new_log` makes the log of problems of each run. A folder that holds run files is one run. Raises InputError where a
-    run cannot be validated at all; its `check` refuses one with errors.
+    `alone` is the run that is validated of a file with several; `new_log` makes the log of problems of each run. A
+    folder that holds run files is one run. Raises InputError where a run cannot be validated at all; its `check`
+    refuses one with errors.
     """
     prepared = Preparation()
     for given in files:
@@ -290,7 +331,7 @@ def validate_runs(
         if not runs:
             continue
         problems = new_log()
-        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems)
+        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=alone)
         name = name_of(given)
         text = b"".join(encoded(checked.validated().pieces))
         lines = len(checked.loading.links.responses)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final, Literal
 from urllib.parse import quote
 
+from cs_score.base.display import spreadsheet_cell
 from cs_score.base.documents import Document
 from cs_score.base.outputs import OwnOption, ending_of, write_packed
 from cs_score.base.records import Record, asdict, to_builtins
@@ -28,7 +29,7 @@ class ReportedProblem(Occurrence):
 class ProblemReport(Document, frozen=True, kw_only=True, tag="problems"):
     """Problems with their places, in the order of files, lines and codes."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     task: Literal["coldstart"]
     tool: Literal["cs-score"]
     version: str
@@ -51,7 +52,7 @@ class ProblemCode(Record):
 class ProblemCodes(Document, frozen=True, kw_only=True, tag="problem-codes"):
     """Codes of problems."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     task: Literal["coldstart"]
     codes: tuple[ProblemCode, ...]
 
@@ -88,15 +89,19 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
 
 _TSV_COLUMNS: Final = ("code", "severity", "file", "line", "within", "column", "text", "repaired", "times", "message")
 
-# What would break a line or a column is written as an escape.
-_TSV_ESCAPES: Final = {ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r"}
-
 
 def _as_tsv(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
     yield "\t".join(_TSV_COLUMNS) + "\n"
     for one in occurrences:
-        values = (getattr(one, column) for column in _TSV_COLUMNS)
-        yield "\t".join("" if value is None else str(value).translate(_TSV_ESCAPES) for value in values) + "\n"
+        values = [getattr(one, column) for column in _TSV_COLUMNS]
+        yield "\t".join(_tsv_cell(value) for value in values) + "\n"
+
+
+def _tsv_cell(value: object) -> str:
+    """Return a value as a cell of a table, which a spreadsheet takes for no formula."""
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else spreadsheet_cell(str(value))
 
 
 _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}

@@ -85,10 +85,6 @@ class AnalysisPage(PageMaker):
             rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
         headings = headings if len(hops) > 1 else {"all": "Score"}
         blocks += table_of("measures", "Every score", rows.values(), None, "measure", **headings)
-        ranges = getattr(document, "reference_range", None) or {}
-        seen = [{"measure": name, "low": each.low, "high": each.high} for name, each in ranges.items() if each.is_seen]
-        title = "What the reference could also have printed, by hash order"
-        blocks += table_of("reference-range", title, seen, None, measure="Measure", low="Lowest", high="Highest")
         return Section("scores", "Scores", blocks)
 
     def _undefined(self) -> Mapping[str, str]:
@@ -242,8 +238,9 @@ class AnalysisPage(PageMaker):
         if (best := document.best) is not None:
             about = f"gain {best.gain:+.4f}, the best of {len(document.sweep)}, chosen on these data"
             facts.append(("best threshold", f"{best.threshold:g}", about))
-        for over, found in document.reliability.over.items():
-            facts += [(name, f"{number:.4f}", f"over {over}") for name, number in found.numbers.items()]
+        assessed = f"{document.reliability.lines} assessed lines"
+        for name, number in document.reliability.numbers.items():
+            facts.append((name, f"{number:.4f}", assessed))
         drawn = pages.charts(self.sweep_charts(), self.reliability_charts())
         sweep = tables(self.layouts["sweep"], document, is_small=False)
         bins = tables(self.layouts["reliability"], document, is_small=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
-from cs_score.batch.documents import Overview, family_lines
+from cs_score.batch.documents import Overview, family_lines, limit_lines
 from cs_score.batch.plan import page_name
 from cs_score.measures.registry import undefined_sentences
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
@@ -69,15 +69,13 @@ class BatchPage(PageMaker):
         document, settings = self.document, self.document.bootstrap
         about = f"Ranked by {document.measure}."
         if settings is not None:
-            about += (
-                f" Intervals of {settings.confidence:g} % ({settings.method} bootstrap of {settings.resamples} "
-                f"resamples of {settings.unit}, seed {settings.seed}). The runs of a tier do not differ "
-                "significantly from its first; p is that of the difference to the run above, by randomisation."
-            )
-        about = " ".join([about, *family_lines(document.families, document.measure), *sentences(document.notes)])
+            units = len(document.queries) // len(document.policies)
+            about = " ".join([about, *limit_lines(settings, units, document.families)])
         for row in document.leaderboard:
             for sentence in undefined_sentences(row.undefined or {}):
                 about += f" {row.run} has no {sentence}; it has no rank by these."
+        tested = family_lines(document.families, document.verdicts, document.measure)
+        about = " ".join([*tested, about, *sentences(document.notes)])
         rows = []
         for row in document.leaderboard:
             place = self.places.get((row.run, row.run_id))
@@ -239,16 +237,18 @@ class BatchPage(PageMaker):
             {**_limits(pair.interval), "a": _ranking(pair.a), "b": _ranking(pair.b), "tau": pair.tau}
             for pair in self.document.stability.pairs
         ]
-        first = [
-            {"a": _ranking(row), "runs": ", ".join(self.labels[place] for place in row.runs), "changes": row.changes}
-            for row in self.document.stability.first
-        ]
+        first = []
+        for row in self.document.stability.first:
+            for place, share in enumerate(row.shares):
+                if share or place in row.runs:
+                    is_first = "yes" if place in row.runs else "no"
+                    first.append({"a": _ranking(row), "run": self.labels[place], "is_first": is_first, "share": share})
         about = (
             "Kendall's tau-b between two rankings of the same runs: 1 where they are the same, -1 where one is the "
-            "other reversed. How often another run comes first is counted over resamples."
+            "other reversed. How often each run comes first is counted over resamples, ties split evenly."
         )
         both = {"a": "Ranking", "b": "Other ranking", "tau": "tau-b", "low": "Low", "high": "High"}
-        winners = {"a": "Ranking", "runs": "First", "changes": "Share of resamples with another first"}
+        winners = {"a": "Ranking", "run": "Run", "is_first": "First", "share": "Share of resamples"}
         blocks: tuple[Block, ...] = (
             charts(self.stability_charts()),
             *table_of("rankings", "Pairs of rankings", pairs, None, **both),

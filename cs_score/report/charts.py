@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.display import cell
-from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, field
 from cs_score.base.runtime import Late
 
@@ -206,19 +205,6 @@ def scale(values: Iterable[float], start: float, end: float, with_zero: bool = F
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
     return Scale(start, end, math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
-
-
-def chart_bytes(drawing: Drawing, ending: str) -> bytes:
-    """The chart as `.svg`, `.pdf` or `.png`. Raises MissingExtraError where the last two lack what converts."""
-    svg = drawing.standalone()
-    if ending == ".svg":
-        return svg.encode()
-    try:
-        import vl_convert
-    except ModuleNotFoundError:
-        raise MissingExtraError("vl-convert-python", "plots") from None
-    converted: bytes = vl_convert.svg_to_pdf(svg) if ending == ".pdf" else vl_convert.svg_to_png(svg, scale=3)
-    return converted
 
 
 LABELS: Final = 152.0

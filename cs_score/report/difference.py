@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import in_short
-from cs_score.base.records import asdict
+from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
 from cs_score.report.page import (
@@ -67,11 +67,13 @@ class DifferencePage(PageMaker):
         if interval is not None and interval.low is not None:
             detail = f"{interval.low:+.4f} to {interval.high:+.4f} ({document.resampling.confidence:g} % interval)"
         facts = [(f"{side.upper()}: {document.names[side]}", f"{getattr(document, side):.4f}", "") for side in "ab"]
-        tests = {} if document.p is None else asdict(document.p)
-        facts += [(f"p, {name}", f"{p:.4f}" if p >= 0.0001 else "<0.0001", "") for name, p in tests.items()]
+        if document.p is not None:
+            p = f"{document.p:.4f}" if document.p >= 0.0001 else "<0.0001"
+            facts.append(("p", p, document.family.test_in_words))
         blocks: list[Block] = [
             Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
             Facts(facts),
+            *comparison_sentences(document),
             *sentences(document.notes),
             Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
         ]
@@ -158,6 +160,7 @@ class ComparisonPage(PageMaker):
         for each in sorted(document.measures, key=lambda each: each.exploratory):
             found = (table for layout in (SYSTEMS, PAIRS) for table in tables(layout, [each]))
             blocks: tuple[Block, ...] = (
+                f"Verdict: {each.verdict}.",
                 f"Tests: {each.tests}.",
                 charts(_systems(each)),
                 *found,

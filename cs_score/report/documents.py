@@ -97,6 +97,9 @@ def _misplaced(batch: Overview) -> Iterator[tuple[str, str]]:
         for at, row in enumerate(getattr(batch, key)):
             if len(getattr(row, by_run)) != size:
                 yield (f"/{key}/{at}/{by_run}", f"must have an entry for each of {size} runs")
+    for at, first in enumerate(batch.stability.first):
+        if len(first.shares) != size:
+            yield (f"/stability/first/{at}/shares", f"must have an entry for each of {size} runs")
     places = [getattr(pair, side) for row in batch.agreement for pair in row.pairs for side in ("a", "b")]
     places += [place for row in batch.stability.first for place in row.runs]
     if max(places, default=-1) >= size:

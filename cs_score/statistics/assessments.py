@@ -1,4 +1,4 @@
-"""What assessments show: how far assessors agree, and what a sample says of a pool of which not all was assessed.
+"""Compute how far assessors agree, and what a sample says of a pool that was assessed in part.
 
 Items are the answers of a run. Each adds x to what is divided and y to what divides (right; right or wrong), known
 where it was assessed, and has a prediction f of x in [0, 1], 0 where nobody predicts; y is predicted as 1. Within
@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import SumsFormula
-from cs_score.statistics.arithmetic import Floats, scores_of
+from cs_score.statistics.arithmetic import Floats, parts_of, scores_of
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import generator_of
+from cs_score.statistics.resampling import bootstrap_counts, defined, generator_of
 
 if TYPE_CHECKING:
     import statistics
@@ -39,6 +39,9 @@ else:
 
 Numbers: TypeAlias = "NDArray[np.intp]"
 
+Judgments: TypeAlias = tuple[Hashable, Hashable]
+"""What the first and the second assessor said of an answer."""
+
 _ASSESSORS: Final = 2
 """Keeps the draws apart from those of the bootstrap and of swaps; those of permutations have a further key."""
 
@@ -47,56 +50,113 @@ _CELLS: Final = 1 << 20
 # ---- Agreement
 
 
-def kappa(pairs: Iterable[tuple[Hashable, Hashable]]) -> float | None:
-    """Cohen's kappa of two assessors, -1 to 1, from their judgments of the same items; None where it is undefined."""
-    judged = list(pairs)
-    first, second = (Counter(side) for side in zip(*judged)) if judged else (Counter[Hashable](), Counter[Hashable]())
-    by_chance = sum(number * second[judgment] for judgment, number in first.items())
-    size = len(judged)
-    if by_chance == size * size:
+def kappa(pairs: Iterable[Judgments]) -> float | None:
+    """Return Cohen's kappa of two assessors, -1 to 1, from their judgments of the same answers.
+
+    It is None where there is no answer, and where all judgments are the same.
+    """
+    judgments = list(pairs)
+    first_counts = Counter(first for first, _ in judgments)
+    second_counts = Counter(second for _, second in judgments)
+    answers = len(judgments)
+    agreed_by_chance = sum(count * second_counts[judgment] for judgment, count in first_counts.items())
+    if agreed_by_chance == answers * answers:
         return None
-    alike = sum(one == other for one, other in judged)
-    return (alike * size - by_chance) / (size * size - by_chance)
+    agreed = sum(first == second for first, second in judgments)
+    return (agreed * answers - agreed_by_chance) / (answers * answers - agreed_by_chance)
 
 
-def alpha(items: Iterable[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha from the judgments of each item, None for those not given; None where it is undefined."""
-    observed, shares = 0.0, Counter[Hashable]()
-    for item in items:
-        given = Counter(judgment for judgment in item if judgment is not None)
-        size = given.total()
-        if size > 1:
-            shares += given
-            observed += (size * size - sum(number * number for number in given.values())) / (size - 1)
-    total = shares.total()
-    expected = total * total - sum(number * number for number in shares.values())
-    return 1 - observed * (total - 1) / expected if expected else None
+class Limits(NamedTuple):
+    """The limits of an interval; None where too many resamples are undefined."""
+
+    low: float | None
+    high: float | None
+
+
+def kappa_limits(pairs_by_unit: Mapping[str, Sequence[Judgments]], resampling: Resampling) -> Limits:
+    """Return percentile limits of Cohen's kappa from resampled units, each with all of its judged answers.
+
+    There are none with a single unit. A resample in which all judgments are the same has no kappa and is left out.
+    """
+    if len(pairs_by_unit) < 2:
+        return Limits(None, None)
+    place_by_judgment: dict[Hashable, int] = {}
+    for pairs in pairs_by_unit.values():
+        for pair in pairs:
+            for judgment in pair:
+                place_by_judgment.setdefault(judgment, len(place_by_judgment))
+    units, judgments = len(pairs_by_unit), len(place_by_judgment)
+    tables = np.zeros((units, judgments, judgments))
+    for unit, pairs in enumerate(pairs_by_unit.values()):
+        for first, second in pairs:
+            tables[unit, place_by_judgment[first], place_by_judgment[second]] += 1
+    flat = tables.reshape(units, -1)
+    kappas = [
+        _kappas_of_tables((counts @ flat).reshape(-1, judgments, judgments))
+        for counts in bootstrap_counts(resampling.seed, units, resampling.resamples)
+    ]
+    return _percentile_limits(np.concatenate(kappas), resampling.level)
+
+
+def _kappas_of_tables(tables: Floats) -> Floats:
+    """Return kappa of each table (N, judgments, judgments) of two assessors; not a number where it is undefined."""
+    sizes = tables.sum(axis=(1, 2))
+    agreed = np.trace(tables, axis1=1, axis2=2) * sizes
+    by_chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    possible = sizes * sizes - by_chance
+    is_defined = possible > 0
+    return np.where(is_defined, (agreed - by_chance) / np.where(is_defined, possible, 1.0), np.nan)
 
 
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
-) -> list[tuple[float, float]]:
-    """Percentile limits of the score of each system, given its statistics (units, k) under either assessor.
+) -> list[Limits]:
+    """Return percentile limits of the score of each system, given its statistics (units, k) under either assessor.
 
-    A resample draws as many units as there are, and for each draw one of the two assessors, alike for all systems. Who
-    is called the first changes nothing.
+    A resample draws one of the two assessors, for all units and systems, and as many units as there are. The
+    difference between the assessors therefore stays in the limits: drawn unit by unit it would average out. Who is
+    called the first changes nothing.
     """
-    sides = [np.stack([np.asarray(each, dtype=np.float64) for each in side], axis=1) for side in (first, second)]
+    sides = [np.stack([np.asarray(matrix, dtype=np.float64) for matrix in side], axis=1) for side in (first, second)]
     sides.sort(key=lambda side: side.tolist())
-    rows = np.concatenate(sides)
-    both, systems, columns = rows.shape
+    scores = _scores_by_assessor(sides, formula, resampling)
+    return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
+
+
+def _scores_by_assessor(sides: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
+    """Return the score of each system in each resample, (N, systems); not a number where it is 0/0."""
+    units, systems, columns = sides[0].shape
     generator = generator_of(resampling.seed, _ASSESSORS)
-    chunk, found = max(1, _CELLS // both), list[Floats]()
+    assessors = generator.integers(0, len(sides), size=resampling.resamples)
+    rows = np.stack(sides).reshape(len(sides), units, systems * columns)
+    scores: Floats = np.empty((resampling.resamples, systems))
+    chunk = max(1, _CELLS // units)
     for start in range(0, resampling.resamples, chunk):
-        size = min(chunk, resampling.resamples - start)
-        drawn = generator.integers(0, both, size=(size, both // 2))
-        drawn += np.arange(0, size * both, both)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=size * both).reshape(size, both).astype(np.float64)
-        sums = (counts @ rows.reshape(both, -1)).reshape(size, systems, columns)
-        found.append(scores_of(formula, sums)[..., 0])
-    tail = resampling.level / 2
-    limits = np.quantile(np.concatenate(found), [tail, 1 - tail], axis=0)
-    return [(float(low), float(high)) for low, high in limits.T]
+        end = min(start + chunk, resampling.resamples)
+        counts = _unit_counts(generator, end - start, units)
+        for assessor in range(len(sides)):
+            chosen = np.flatnonzero(assessors[start:end] == assessor)
+            sums = (counts[chosen] @ rows[assessor]).reshape(len(chosen), systems, columns)
+            is_undefined = parts_of(formula, sums).denominator[..., 0] == 0
+            scores[start + chosen] = np.where(is_undefined, np.nan, scores_of(formula, sums)[..., 0])
+    return scores
+
+
+def _unit_counts(generator: np.random.Generator, resamples: int, units: int) -> Floats:
+    """Draw units with replacement, and return how often each was drawn in each resample: (resamples, units)."""
+    drawn = generator.integers(0, units, size=(resamples, units))
+    drawn += np.arange(0, resamples * units, units)[:, np.newaxis]  # one counter for all resamples
+    counts = np.bincount(drawn.ravel(), minlength=resamples * units)
+    return counts.reshape(resamples, units).astype(np.float64)
+
+
+def _percentile_limits(scores: Floats, level: float) -> Limits:
+    """Return the limits that leave out `level` of the resampled scores, half of it on either side."""
+    known = defined(scores)
+    if known is None:
+        return Limits(None, None)
+    low, high = np.quantile(known, [level / 2, 1 - level / 2]).tolist()
+    return Limits(low, high)
 
 
 # ---- Samples
@@ -142,41 +202,82 @@ class Estimated(Record, eq=False):
 
 
 def estimated(items: Items, *, is_total: bool = False) -> Estimated:
-    """The score of all items, or with `is_total` what is divided; something of each stratum has to be assessed."""
-    raw, sizes = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0), np.bincount(items.stratum)
-    # How many items each assessed one stands for; 0 for the others.
-    weights = raw * (sizes / np.bincount(items.stratum, raw))[items.stratum]
+    """Return the estimated score of all items, or with `is_total` its numerator.
+
+    Some item of each stratum must have been assessed.
+    """
+    weights = _weights(items)
     right = items.predicted + weights * (items.right - items.predicted)
-    counted = 1.0 + weights * (items.counted - 1.0)
-    total, divisor = float(right.sum()), 1.0 if is_total else float(counted.sum())
-    value, divisor = (total / divisor, divisor) if divisor else (0.0, 1.0)
-    error = items.right - items.predicted - (0.0 if is_total else value * (items.counted - 1.0))
-    means = np.bincount(items.stratum, weights * error) / sizes
-    spread = (items.predicted - items.predicted.mean()) / divisor
-    return Estimated(items, value, weights * (error - means[items.stratum]) / divisor, spread)
+    numerator = float(right.sum())
+    denominator = 1.0
+    if not is_total:
+        denominator = float((1.0 + weights * (items.counted - 1.0)).sum())
+    value = 0.0
+    if denominator:
+        value = numerator / denominator
+    else:
+        denominator = 1.0
+    error = items.right - items.predicted
+    if not is_total:
+        error = error - value * (items.counted - 1.0)
+    stratum_means = np.bincount(items.stratum, weights * error) / np.bincount(items.stratum)
+    return Estimated(
+        items=items,
+        value=value,
+        residuals=weights * (error - stratum_means[items.stratum]) / denominator,
+        spread=(items.predicted - items.predicted.mean()) / denominator,
+    )
+
+
+def _weights(items: Items) -> Floats:
+    """Return how many items of its stratum each assessed item stands for; 0 for the others."""
+    inverse_chance = np.where(items.assessed, 1 / (items.chance * items.chance_above), 0.0)
+    sizes = np.bincount(items.stratum)
+    scale = sizes / np.bincount(items.stratum, inverse_chance)
+    return np.asarray(inverse_chance * scale[items.stratum])
 
 
 def interval_of(parts: Sequence[tuple[float, Estimated]], confidence: float, largest: float = math.inf) -> Estimate:
-    """A sum of estimates, each times its factor (1; for a difference -1 and 1), with normal limits at the level.
+    """Return a sum of estimates, each times its factor (1; for a difference -1 and 1), with normal limits.
 
-    Limits that a score up to `largest` cannot have are cut there.
+    The limits are cut to what a sum of scores from 0 to `largest` can be.
     """
     value = sum(factor * part.value for factor, part in parts)
-    joined = [[factor * getattr(part, name) for factor, part in parts] for name in ("residuals", "spread")]
-    answers = np.concatenate([part.items.answer for _, part in parts])
-    _, first, place = np.unique(answers, return_index=True, return_inverse=True)
-    residuals, spread = (np.bincount(place, np.concatenate(each)) for each in joined)
-    chance, above, chance_above = (
-        np.concatenate([getattr(part.items, name) for _, part in parts])[first]
-        for name in ("chance", "above", "chance_above")
-    )
-    _, first_above, place_above = np.unique(above, return_index=True, return_inverse=True)
-    groups = np.bincount(place_above, residuals) ** 2
-    own = float(((1 - chance_above[first_above]) * groups).sum() + (chance_above * (1 - chance) * residuals**2).sum())
-    wide = float(groups.sum() + (spread**2).sum())
+    own_variance, population_variance = _variances(parts)
     z = statistics.NormalDist().inv_cdf(0.5 + confidence / 200)
-    error, reach = math.sqrt(own), z * math.sqrt(wide)
+    error = math.sqrt(own_variance)
+    reach = z * math.sqrt(population_variance)
     least = sum(largest * factor for factor, _ in parts if factor < 0)
     most = sum(largest * factor for factor, _ in parts if factor > 0)
-    limits = (value - z * error, value + z * error, value - reach, value + reach)
-    return Estimate(value, error, *(min(max(limit, least), most) for limit in limits))
+
+    def cut(limit: float) -> float:
+        return min(max(limit, least), most)
+
+    return Estimate(
+        estimate=value,
+        standard_error=error,
+        low=cut(value - z * error),
+        high=cut(value + z * error),
+        population_low=cut(value - reach),
+        population_high=cut(value + reach),
+    )
+
+
+def _variances(parts: Sequence[tuple[float, Estimated]]) -> tuple[float, float]:
+    """Return the variance of a sum of estimates for this pool, and that for answers like those in it.
+
+    What several parts say of the same answer is added up first, since it was assessed once for all of them. Answers
+    below the same answer were drawn together with it.
+    """
+    answers = np.concatenate([part.items.answer for _, part in parts])
+    _, first_places, places = np.unique(answers, return_index=True, return_inverse=True)
+    residuals = np.bincount(places, np.concatenate([factor * part.residuals for factor, part in parts]))
+    spread = np.bincount(places, np.concatenate([factor * part.spread for factor, part in parts]))
+    chance = np.concatenate([part.items.chance for _, part in parts])[first_places]
+    above = np.concatenate([part.items.above for _, part in parts])[first_places]
+    chance_above = np.concatenate([part.items.chance_above for _, part in parts])[first_places]
+    _, first_above, places_above = np.unique(above, return_index=True, return_inverse=True)
+    squares_above = np.bincount(places_above, residuals) ** 2
+    drawn_above = ((1 - chance_above[first_above]) * squares_above).sum()
+    drawn_below = (chance_above * (1 - chance) * residuals**2).sum()
+    return float(drawn_above + drawn_below), float(squares_above.sum() + (spread**2).sum())

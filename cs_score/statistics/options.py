@@ -17,16 +17,20 @@ from cs_score.base.records import Record, force_setattr, replace, to_builtins
 from cs_score.statistics.units import Clusters, Drawn, counted, named_units
 
 IntervalMethod: TypeAlias = Literal["percentile", "bca"]
-Correction: TypeAlias = Literal["hsd", "holm", "none"]
+Correction: TypeAlias = Literal["maxt", "holm", "hsd", "none"]
 PairedTest: TypeAlias = Literal["randomisation", "sign"]
+TestOfEquivalence: TypeAlias = Literal["score", "t"]
 
 INTERVAL_METHODS: Final[tuple[str, ...]] = get_args(IntervalMethod)
 CORRECTIONS: Final[tuple[str, ...]] = get_args(Correction)
 
-FEWEST_FOR_HSD: Final = 6
-"""Systems from which on HSD is the usual correction; Holm's below."""
+USUAL_CORRECTION: Final = "maxt"
+"""The correction of a family of tests unless one is named."""
 
 DEFAULT_RESAMPLES: Final = 10_000
+
+MANY_RESAMPLES: Final = 100_000
+"""Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
 
 LEAST_CONFIDENCE: Final = 50.0
 MOST_CONFIDENCE: Final = 99.99
@@ -36,17 +40,18 @@ MOST_NAMED: Final = 5
 """Pairs that a note names before it only counts."""
 
 FEW: Final = 20
-"""Units below which the bootstrap's intervals are too narrow, and its p-values too small, to be taken at their word."""
+"""Units below which the bootstrap's limits are too narrow to be taken at their word."""
 
 
 class Resampling(Record):
     """Settings of a bootstrap or of a paired test; equal settings on equal input give equal results.
 
     `resamples` is their number (at least 1), `seed` a whole number of at least 0, `confidence` a percentage from 50
-    to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones, below 20
-    units BCa. With `can_grow` nobody has asked for just that number, and a comparison of many systems draws as many as
-    significance needs. `correction` is that of families of tests (`correction_of`), `baseline` the system whose pairs
-    alone are the family, `clusters` the units that are drawn together. Raises UsageError for anything else.
+    to 99.99, `unit` the name of what is drawn ("claim"). Without a `method` intervals are percentile ones; below 20
+    units those of scores are BCa, those of `differences` paired t intervals. With `can_grow` nobody has asked for just
+    that number, and a comparison of many systems draws as many as significance needs. `correction` is that of families
+    of tests (max-T unless one is named), `baseline` the system whose pairs alone are the family, `clusters` the units
+    that are drawn together. Raises UsageError for anything else.
     """
 
     resamples: int = DEFAULT_RESAMPLES
@@ -58,6 +63,7 @@ class Resampling(Record):
     correction: Correction | UnsetType = UNSET
     baseline: str | UnsetType = UNSET
     clusters: Clusters | UnsetType = UNSET
+    differences: Literal["t"] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         # The checked value replaces a numpy number, which JSON cannot print.
@@ -74,18 +80,25 @@ class Resampling(Record):
         """The probability left outside an interval, and the level of the tests: 0.05 for a confidence of 95 %."""
         return round(1 - self.confidence / 100, 12)  # 0.001, not 0.00099999..., for 99.9
 
-    def correction_of(self, systems: int) -> Correction:
-        """The correction in force: HSD from six systems on, Holm's below, unless one was named."""
-        return self.correction or ("hsd" if systems >= FEWEST_FOR_HSD else "holm")
+    @property
+    def correction_in_force(self) -> Correction:
+        """The correction that was named, max-T where none was."""
+        return self.correction or USUAL_CORRECTION
 
-    def for_units(self, units: Sequence[str]) -> tuple[Resampling, Drawn | None]:
-        """The settings that hold for these units, BCa ones below 20 units or clusters, and how units are drawn (None:
-        each by itself). Raises InputError for units without a cluster.
+    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> tuple[Resampling, Drawn | None]:
+        """Return the settings that hold for these units, and how units are drawn (None: each by itself).
+
+        They name the methods of intervals, for several systems (`has_differences`) also that of differences where it
+        is another one. Raises InputError for units without a cluster.
         """
         drawn = self.clusters.drawn(units) if self.clusters else None
+        settled = replace(self, clusters=self.clusters if drawn else UNSET)
+        if self.method:
+            return settled, drawn
         size = len(units) if drawn is None else sum(drawn.strata)
-        method = self.method or ("percentile" if size >= FEW else "bca")
-        return replace(self, method=method, clusters=self.clusters if drawn else UNSET), drawn
+        if size >= FEW:
+            return replace(settled, method="percentile"), drawn
+        return replace(settled, method="bca", differences="t" if has_differences else UNSET), drawn
 
     def enough_for(self, pairs: int, most: int) -> Resampling:
         """The settings of tests of so many pairs: up to `most` resamples where that number may grow and has to, since
@@ -112,9 +125,9 @@ def is_enumerated(units: int, resamples: int) -> bool:
 class Family(Record):
     """The tests that are corrected together.
 
-    `test` decides about each pair; `permutations` are those that were made, with `exact` all that there are. Of units
-    that are drawn in `clusters` (None: each by itself) this is their number. With `baseline` the pairs with this system
-    alone are the family.
+    `test` decides about each pair; `permutations` are the sign flips (of HSD the permutations) that were made, with
+    `exact` all that there are. Of units that are drawn in `clusters` (None: each by itself) this is their number. With
+    `baseline` the pairs with this system alone are the family.
     """
 
     correction: Correction
@@ -127,23 +140,55 @@ class Family(Record):
     baseline: str | UnsetType = UNSET
 
     def words(self, measure: str) -> str:
-        """The family in words: `HSD over 20 systems, 190 pairs, 10,000 permutations, SF-AP`."""
-        name = {"hsd": "HSD", "holm": "Holm's correction", "none": "no correction"}[self.correction]
-        pairs = f"{self.pairs:,} pair{'s' if self.pairs != 1 else ''}"
-        made = "exact sign test" if self.test == "sign" else f"{'all ' * self.exact}{self.permutations:,} permutations"
-        parts = [f"{name} over {self.systems} systems", f"{pairs} with {self.baseline}" if self.baseline else pairs]
-        parts += [made, *([] if self.clusters is None else [f"{self.clusters:,} clusters"]), measure]
-        return ", ".join(parts)
+        """Return the family in words: `max-T over 20 systems, 190 pairs, 10,000 sign flips, SF-AP`."""
+        pairs = f"{self.pairs:,} pair{'' if self.pairs == 1 else 's'}"
+        if self.baseline:
+            pairs += f" with {self.baseline}"
+        parts = [f"{_CORRECTION_NAMES[self.correction]} over {counted(self.systems, 'system')}", pairs]
+        resamples = f"{self.permutations:,} {'permutations' if self.correction == 'hsd' else 'sign flips'}"
+        if self.test == "sign":
+            parts.append("exact sign test")
+        elif self.exact:
+            parts.append(f"all {resamples}")
+        else:
+            parts.append(resamples)
+        if self.clusters is not None:
+            parts.append(f"{self.clusters:,} clusters")
+        return ", ".join([*parts, measure])
+
+    @property
+    def test_in_words(self) -> str:
+        """What decides whether a pair differs, after `by`: the test of a single pair, the correction of several."""
+        if self.correction == "hsd":
+            return "HSD"
+        single = "the exact sign test" if self.test == "sign" else "the randomisation test"
+        if self.pairs == 1:
+            return single
+        if self.correction == "none":
+            return f"{single}, uncorrected"
+        return _CORRECTION_NAMES[self.correction]
 
     def smallest_p(self, units: int) -> float:
-        """The smallest p that the family leaves. Some permutations of all are as extreme as the best one: those that
-        treat all units alike, of which there are two for a pair, and n! for n systems.
+        """Return the smallest p that the family leaves, given the number of units that are not 0/0.
+
+        Of all permutations those are as extreme as the best one that treat all units alike: two for a pair, n! for n
+        systems. What they do to a unit without content changes nothing.
         """
+        alike = math.factorial(self.systems) if self.correction == "hsd" else 2
+        smallest = min(1.0, float(alike) ** (1 - units))
+        if not self.exact:
+            smallest = max(smallest, add_one(0, self.permutations))
         if self.correction == "hsd":
-            alike = math.factorial(self.systems)
-            return alike / self.permutations if self.exact else add_one(0, self.permutations)
-        smallest = 2.0 ** (1 - units) if self.exact else add_one(0, self.permutations)
+            return smallest
         return smallest * (self.pairs if self.correction == "holm" else 1)
+
+
+_CORRECTION_NAMES: Final[dict[Correction, str]] = {
+    "maxt": "max-T",
+    "holm": "Holm's correction",
+    "hsd": "HSD",
+    "none": "no correction",
+}
 
 
 class Note(Record):
@@ -154,7 +199,7 @@ class Note(Record):
 
 
 ONE_UNIT: Final = Note("ONE_UNIT", "one unit only: nothing to resample")
-ONE_RESAMPLE: Final = Note("ONE_RESAMPLE", "one resample only: no standard error")
+ONE_RESAMPLE: Final = Note("ONE_RESAMPLE", "one resample only: the limits are its score")
 ALL_EQUAL: Final = Note("ALL_EQUAL", "every resample gives the same score")
 OUTSIDE: Final = Note(
     "BCA_UNDEFINED", "BCa is undefined where all resamples lie on one side of the score: percentile limits"
@@ -174,6 +219,24 @@ def faultless(score: float, units: int, resampling: Resampling) -> Note:
     )
 
 
+def limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how limits of scores came about: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
+    method = "BCa" if settings.method == "bca" else settings.method
+    resamples = f"{settings.resamples:,} resample{'' if settings.resamples == 1 else 's'}"
+    clusters = ", drawn by cluster" if settings.clusters else ""
+    return (
+        f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {counted(units, settings.unit)}"
+        f"{clusters}, seed {settings.seed}"
+    )
+
+
+def difference_limits_in_words(settings: Resampling, units: int) -> str:
+    """Return how the limits of differences came about, of several pairs each by itself."""
+    if not settings.differences:
+        return limits_in_words(settings, units)
+    return f"{settings.confidence:g} % paired t limits from what each of {counted(units, settings.unit)} contributes"
+
+
 def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> tuple[Note, ...]:
     """What holds for all intervals that so many units and such settings give."""
     found = {}
@@ -182,8 +245,10 @@ def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> 
         within = f", within {len(drawn.strata)} strata" if len(drawn.strata) > 1 else ""
         found["CLUSTERS"] = f"{counted(units)} in {size} clusters, which are drawn as a whole{within}"
     if size < FEW:
-        few = f"{counted(size, noun)} only: below {FEW} the bootstrap's intervals are too narrow"
-        found["FEW_UNITS"] = f"{few} and its p-values too small, a hint at most"
+        of_scores = " of scores" if resampling.differences else ""
+        found["FEW_UNITS"] = (
+            f"{counted(size, noun)} only: below {FEW} the bootstrap's limits{of_scores} are too narrow, a hint at most"
+        )
     least = math.ceil(round(2 / resampling.level, 6)) - 1
     if resampling.resamples < least:
         found["FEW_RESAMPLES"] = (
@@ -194,16 +259,22 @@ def notes_of(units: int, resampling: Resampling, drawn: Drawn | None = None) -> 
 
 
 def never_significant(family: Family, units: int, level: float) -> tuple[Note, ...]:
-    """A note where no p-value of a family could be small enough after correction; none otherwise."""
+    """Return a note where no p-value of a family could be small enough after correction; none otherwise.
+
+    `units` are those that are not 0/0: others cannot decide anything.
+    """
     smallest = family.smallest_p(units)
     if smallest <= level:
         return ()
     factor = family.pairs if family.correction == "holm" else 1
     resamples = math.ceil(factor / level)
-    remedy = f"that takes {resamples} resamples (--bootstrap {resamples})"
-    if family.exact or is_enumerated(units, resamples):
-        are = "is" if units == 1 else "are"
-        remedy = f"{counted(units)} {are} too few for that, whatever the number of resamples"
+    # With as many resamples as it takes the units alone would decide, or all sign flips would be made.
+    are_too_few_units = factor * 2.0 ** (1 - units) > level or is_enumerated(units, resamples)
+    if are_too_few_units:
+        hold, are = ("holds", "is") if units == 1 else ("hold", "are")
+        remedy = f"{counted(units)} that {hold} anything {are} too few for that, whatever the number of resamples"
+    else:
+        remedy = f"that takes {resamples} resamples (--bootstrap {resamples})"
     corrected = f" x {factor} pairs (Holm) = {min(1.0, smallest):.3g}" if factor > 1 else ""
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
@@ -217,7 +288,13 @@ def governed(pairs: Sequence[str]) -> tuple[Note, ...]:
     if not pairs:
         return ()
     names = ", ".join(pairs[:MOST_NAMED]) + (f" and {len(pairs) - MOST_NAMED} more" if len(pairs) > MOST_NAMED else "")
-    return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: the test governs"),)
+    return (Note("TEST_GOVERNS", f"interval and corrected test disagree for {names}: trust the test"),)
+
+
+def copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
+    """Return a note that names the groups of near-copies; none where there are none."""
+    names = "; ".join(", ".join(group) for group in groups)
+    return (Note("NEAR_COPIES", f"near-copies: {names}"),) if names else ()
 
 
 def common_only(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:

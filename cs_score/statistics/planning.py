@@ -1,80 +1,46 @@
-"""What a test set can show of a difference, and repeated checks against one test set.
+"""Plan a comparison: what difference a test set detects, and how many units a difference needs.
 
-Power rests on what each unit adds to a difference, times the number of units (`arithmetic.contributions`), whose mean
-is the difference of the scores. A paired t test of those n numbers, with n - 1 degrees of freedom, has the power
+Power is that of the test that a comparison makes of one pair. For units that are right or wrong that is the exact sign
+test (`sign_test`). For all others it is planned by the paired t test of what each unit contributes to a difference
+(`arithmetic.contributions`), times the number of units; the mean of these numbers is the difference of the scores:
 
     P(|T| > c),   T noncentral t with shift effect * sqrt(n),   effect = difference / standard deviation of the numbers
 
-Repeated checks against one test set share a level: check number k = 1, 2, ... is made at
-
-    alpha(k) = alpha / (2.11 (k + 1) ln(k + 1)^2),     whose sum over all k is at most alpha
-
-(the sum of 1 / (n ln(n)^2) from n = 2 on is 2.1097...). By Bonferroni's inequality the probability that any check calls
-a difference significant where there is none is at most alpha. A check that is repeated with the same run, baseline and
-measure is the same check. Sources: docs/statistics/power.md and repeated-checks.md.
+with n - 1 degrees of freedom; from 20 units on the randomisation test has nearly the same power.
+Source: docs/statistics/power.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
-from typing import Any, Final, Literal
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.records import Record, replace
+from cs_score.base.records import Record
 from cs_score.measures.registry import chosen
-from cs_score.statistics.results import Comparison
+from cs_score.statistics.distributions import root_of, t_limit, t_tail
+from cs_score.statistics.options import FEW, Note
+from cs_score.statistics.results import Comparison, PairedSystems
+from cs_score.statistics.sign_test import MOST_EXACT, Shares, SignTest, shares_of
+from cs_score.statistics.units import counted
 
 MOST_UNITS: Final = 1_000_000_000
 """Units that nobody will ever have."""
 
 MOST_POWER: Final = 0.9999
 
-NO_NAMES: Final = ("", "")
-"""The pair of a standard deviation that somebody has from elsewhere."""
-
 STEPS: Final = 24
 """Steps of a curve."""
 
-_STEPS: Final = 16
+_HALVINGS: Final = 40
+"""Halvings of the interval from 0 to 1 that give a difference to twelve digits."""
 
-
-def t_tail(value: float, freedom: float, shift: float = 0.0) -> float:
-    """P(T > value) for the noncentral t distribution, within 1e-12 of the exact one; central where nothing shifts it.
-
-    T is (Z + shift) / S, where Z is normal and S^2 is chi-squared over its degrees of freedom. So the tail is the
-    expectation of P(Z > value S - shift): tanh-sinh quadrature over S in panels within which nothing changes quickly,
-    normalised by the same sum over its density. Not by numpy: its last digits differ by version.
-    """
-    reach = 9 / math.sqrt(freedom)
-    turn = [(shift + step) / value for step in (-9, 0, 9)] if value else []
-    ends = sorted({max(0.0, 1 - reach), 1.0, 1 + reach, *(x for x in turn if max(0.0, 1 - reach) < x < 1 + reach)})
-    density, above = list[float](), list[float]()
-    for low, high in pairwise(ends):
-        for node, weight in _nodes():
-            at = low + (high - low) * (node + 1) / 2
-            density.append(weight * (high - low) * math.exp((freedom - 1) * math.log(at) - freedom * (at**2 - 1) / 2))
-            above.append(density[-1] * math.erfc((value * at - shift) / math.sqrt(2)) / 2)
-    return math.fsum(above) / math.fsum(density)
-
-
-@cache
-def _nodes() -> Sequence[tuple[float, float]]:
-    """Where tanh-sinh quadrature looks between -1 and 1, and with which weights."""
-    steps = [step / _STEPS for step in range(-3 * _STEPS, 3 * _STEPS + 1)]
-    turns = [(math.pi / 2 * math.sinh(step), math.cosh(step)) for step in steps]
-    return [(math.tanh(turn), slope / math.cosh(turn) ** 2) for turn, slope in turns]
-
-
-@cache
-def t_limit(tail: float, freedom: float) -> float:
-    """The value that is exceeded with this probability, at most one half."""
-    return _root(lambda value: tail - t_tail(value, freedom), 1.0)
+PlannedTest: TypeAlias = Literal["t", "sign"]
 
 
 def power_of(effect: float, units: float, level: float) -> float:
@@ -87,7 +53,7 @@ def power_of(effect: float, units: float, level: float) -> float:
 def detectable_effect(units: float, level: float, power: float) -> float:
     """The smallest effect, in standard deviations, that the test calls significant with this probability."""
     limit = t_limit(level / 2, units - 1)
-    shift = _root(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
+    shift = root_of(lambda x: t_tail(limit, units - 1, x) + t_tail(limit, units - 1, -x) - power, 3.0)
     return shift / math.sqrt(units)
 
 
@@ -104,33 +70,117 @@ def needed_units(effect: float, level: float, power: float) -> int | None:
     return many
 
 
-def _root(rising: Callable[[float], float], start: float) -> float:
-    """Where a rising function of what is at least 0 is 0, to the last digits."""
-    low, high = 0.0, start
-    while rising(high) < 0:
-        low, high = high, 2 * high
-    for _ in range(100):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return high
+# ---- Tests
 
 
-# ---- A design
+class Aim(Record):
+    """What is asked of a test: the level, the power, and a difference that it has to detect, if one was named."""
+
+    difference: float | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < self.power < 1 or self.power > MOST_POWER:
+            raise UsageError(
+                f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {self.alpha:g} and {self.power:g}"
+            )
+        if self.difference is not None and not 0 < self.difference < math.inf:
+            raise UsageError("the standard deviation and the difference are numbers above 0")
+
+
+class TDesign(Record, frozen=True):
+    """Two systems whose units are graded: the standard deviation of the units' differences, and the names, if any."""
+
+    standard_deviation: float
+    a: str = ""
+    b: str = ""
+
+    test: Literal["t"] = "t"
+    differing: None = None
+
+    def power(self, difference: float, units: int, alpha: float) -> float:
+        """Return the probability that the test calls the difference significant."""
+        return power_of(difference / self.standard_deviation, units, alpha)
+
+    def detectable(self, units: int, aim: Aim) -> float:
+        """Return the smallest difference that is called significant with the power."""
+        return detectable_effect(units, aim.alpha, aim.power) * self.standard_deviation
+
+    def needed(self, difference: float, aim: Aim) -> int | None:
+        """Return the fewest units with which the difference is called significant with the power."""
+        return needed_units(difference / self.standard_deviation, aim.alpha, aim.power)
+
+
+class SignDesign(Record, frozen=True):
+    """Two systems whose units are right or wrong: the share of units in which they differ, and the names.
+
+    A difference is planned for with this share; a larger difference needs more units that differ.
+    """
+
+    differing: float
+    standard_deviation: float
+    a: str = ""
+    b: str = ""
+
+    test: Literal["sign"] = "sign"
+
+    def power(self, difference: float, units: int, alpha: float) -> float:
+        """Return the probability that the test calls the difference significant."""
+        shares = shares_of(difference, self.differing)
+        if units > MOST_EXACT:
+            return power_of(_effect(shares), units, alpha)
+        return SignTest(shares, alpha).power(units)
+
+    def detectable(self, units: int, aim: Aim) -> float | None:
+        """Return the smallest difference that is called significant with the power; None where even 1 is not."""
+        if self.power(1.0, units, aim.alpha) < aim.power:
+            return None
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if self.power(middle, units, aim.alpha) < aim.power:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def needed(self, difference: float, aim: Aim) -> int | None:
+        """Return the fewest units from which ten sizes in a row have the power; None where 1 is exceeded."""
+        if difference > 1:
+            return None
+        shares = shares_of(difference, self.differing)
+        return SignTest(shares, aim.alpha).needed_units(aim.power) or needed_units(
+            _effect(shares), aim.alpha, aim.power
+        )
+
+
+Design: TypeAlias = TDesign | SignDesign
+
+
+def _effect(shares: Shares) -> float:
+    """Return the difference over the standard deviation of the units' differences; infinite where all are won."""
+    return (shares.wins - shares.losses) / shares.deviation if shares.deviation else math.inf
+
+
+# ---- What a comparison can show
 
 
 class PlannedPair(Record):
-    """Two systems: how much their units' differences vary, what can be detected, and how many units a difference needs.
+    """Two systems: how their units differ, what can be detected, and how many units a difference needs.
 
-    `needed` is None where no difference was named, or even a thousand million units are too few.
+    `test` is the exact sign test for units that are right or wrong, `differing` then the share of units in which the
+    systems differ. `detectable` is None where no difference is detected with so few units; `needed` is None where no
+    difference was named, or even a thousand million units are too few.
     """
 
     a: str
     b: str
     standard_deviation: float
-    detectable: float
+    detectable: float | None
     needed: int | None
+    test: PlannedTest = "t"
+    differing: float | None = None
 
 
 class Point(Record):
@@ -142,131 +192,156 @@ class Point(Record):
 
 
 class Power(Document, frozen=True, kw_only=True, tag="power"):
-    """What a paired t test of two sides at the level `alpha` shows of systems that differ.
+    """What a two-sided test at the level `alpha` shows of two systems.
 
     With `units` units it calls the difference `detectable` significant with the probability `power`, and it needs
-    `needed` units for `difference`. `standard_deviation` is that of the units' differences: of several pairs the
-    largest, so that what is said holds for all of them. `curve` is the power by difference, for the number of units and
-    for twice and four times as many.
+    `needed` units for `difference`. Of several pairs that is said of the one that needs the most, with its `test` and
+    `standard_deviation`, so that it holds for all of them. `curve` is the power by difference, for the number of units
+    and for twice and four times as many; `notes` say what a reader must know of it.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     alpha: float
     power: float
+    test: PlannedTest
     standard_deviation: float
+    differing: float | None = None
     units: int | UnsetType = UNSET
-    detectable: float | UnsetType = UNSET
+    detectable: float | UnsetType | None = UNSET
     difference: float | UnsetType = UNSET
     needed: int | UnsetType | None = UNSET
     pairs: tuple[PlannedPair, ...] = ()
     curve: tuple[Point, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+class _Planned(Record, frozen=True, dict=True):
+    """A design with what so many units show, found once."""
+
+    design: Design
+    units: int | None
+    aim: Aim
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The smallest difference that these units show; None where there is none, or their number is not known."""
+        return None if self.units is None else self.design.detectable(self.units, self.aim)
+
+    @cached_property
+    def needed(self) -> int | None:
+        """The units that the named difference needs; None where there is none, or too many are needed."""
+        return None if self.aim.difference is None else self.design.needed(self.aim.difference, self.aim)
+
+    @property
+    def demand(self) -> tuple[float, float, float]:
+        """How much is asked of a test set, for the order of designs."""
+        detectable = math.inf if self.detectable is None else self.detectable
+        needed = math.inf if self.needed is None else self.needed
+        return detectable, needed, self.design.standard_deviation
+
+    def pair(self) -> PlannedPair:
+        """Return what is said of the two systems."""
+        design = self.design
+        return PlannedPair(
+            a=design.a,
+            b=design.b,
+            standard_deviation=design.standard_deviation,
+            detectable=self.detectable,
+            needed=self.needed,
+            test=design.test,
+            differing=design.differing,
+        )
 
 
 def planned(
-    deviations: Mapping[tuple[str, str], float],
+    designs: Sequence[Design],
     units: int | None,
-    difference: float | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
+    aim: Aim | None = None,
     *,
     task: str = "",
     measure: str | UnsetType = UNSET,
 ) -> Power:
-    """What so many units show, and how many a difference needs, given the standard deviation of each pair. Raises
-    UsageError for what is no level, power, number of units or number above 0, and for neither units nor a difference.
+    """Return what so many units show of each pair of systems, and how many a difference needs.
+
+    Raises UsageError for fewer than two units, a standard deviation that is no number above 0, and where neither units
+    nor a difference are given.
     """
-    if not 0 < alpha < power < 1 or power > MOST_POWER:
-        raise UsageError(f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {alpha:g} and {power:g}")
+    aim = aim or Aim()
     if units is not None and units < 2:
         raise UsageError(f"a paired test needs at least two units, not {units}")
-    if not all(0 < number < math.inf for number in (*deviations.values(), 1.0 if difference is None else difference)):
+    if not all(0 < design.standard_deviation < math.inf for design in designs):
         raise UsageError("the standard deviation and the difference are numbers above 0")
-    if units is None and difference is None:
+    if units is None and aim.difference is None:
         raise UsageError("there is nothing to plan: give the number of units or a difference")
-    largest = max(deviations.values())
-    smallest = None if units is None else detectable_effect(units, alpha, power)
-    needed: dict[float, int | None] = dict.fromkeys(deviations.values())
-    if difference is not None:
-        needed = {each: needed_units(difference / each, alpha, power) for each in needed}
-    shown = units or needed[largest] or MOST_UNITS
-    top = 2 * largest * (smallest or detectable_effect(shown, alpha, power))
+    plans = [_Planned(design, units, aim) for design in designs]
+    hardest = max(plans, key=lambda plan: plan.demand)
     return Power(
         task=task,
         measure=measure,
-        alpha=alpha,
-        power=power,
-        standard_deviation=largest,
+        alpha=aim.alpha,
+        power=aim.power,
+        test=hardest.design.test,
+        standard_deviation=hardest.design.standard_deviation,
+        differing=hardest.design.differing,
         units=UNSET if units is None else units,
-        detectable=UNSET if smallest is None else smallest * largest,
-        difference=UNSET if difference is None else difference,
-        needed=UNSET if difference is None else needed[largest],
-        pairs=tuple(
-            PlannedPair(*names, each, (smallest or 0.0) * each, needed[each])
-            for names, each in deviations.items()
-            if names != NO_NAMES
-        ),
-        curve=tuple(
-            Point(number, top * step / STEPS, power_of(top * step / STEPS / largest, number, alpha))
-            for number in (shown, 2 * shown, 4 * shown)
-            for step in range(STEPS + 1)
-        ),
+        detectable=UNSET if units is None else hardest.detectable,
+        difference=UNSET if aim.difference is None else aim.difference,
+        needed=UNSET if aim.difference is None else hardest.needed,
+        pairs=tuple(plan.pair() for plan in plans if plan.design.a),
+        curve=tuple(_curve(hardest)),
+        notes=tuple(_notes(hardest, has_files=bool(hardest.design.a))),
     )
 
 
-def of_comparison(comparison: Comparison, measure: str | None = None, *asked: Any) -> Power:
-    """What the units of a comparison show of its pairs, under a measure; unless given the one that ranks. `asked` are
-    difference, alpha and power as in `planned`. Raises UsageError for a measure that was not compared, InputError where
-    the differences of no pair vary.
+def _curve(plan: _Planned) -> Iterator[Point]:
+    """Yield the power by difference, for the number of units and for twice and four times as many."""
+    design, aim = plan.design, plan.aim
+    units = plan.units or plan.needed or MOST_UNITS
+    detectable = plan.detectable if plan.units else design.detectable(units, aim)
+    highest = 2 * detectable if detectable else 1.0
+    if design.test == "sign":
+        highest = min(1.0, highest)
+    for number in (units, 2 * units, 4 * units):
+        for step in range(STEPS + 1):
+            difference = highest * step / STEPS
+            yield Point(number, difference, design.power(difference, number, aim.alpha))
+
+
+def _notes(plan: _Planned, *, has_files: bool) -> Iterator[Note]:
+    """Yield what a reader must know of a plan that rests on few units."""
+    units = plan.units
+    if units is not None and units < FEW:
+        unknown = ", and how much units differ is hardly known from so few" if has_files else ""
+        yield Note("FEW_UNITS", f"{counted(units)} only: below {FEW} such a plan is a hint at most{unknown}")
+    if units is not None and plan.detectable is None:
+        yield Note("NEVER_SIGNIFICANT", f"{counted(units)} are too few: no difference is found with that power")
+
+
+def of_comparison(comparison: Comparison, measure: str | None = None, aim: Aim | None = None) -> Power:
+    """Return what the units of a comparison show of its pairs, under a measure; unless given the one that ranks.
+
+    Raises UsageError for a measure that was not compared, InputError where the units' differences of no pair vary.
     """
-    names = [each.measure for each in comparison.measures]
+    names = [compared.measure for compared in comparison.measures]
     wanted = comparison.primary.measure if measure is None else chosen(names, [measure])[0]
     pairs = comparison.measures[names.index(wanted)].pairs
-    deviations = {(pair.a, pair.b): pair.standard_deviation for pair in pairs if pair.standard_deviation}
-    if not deviations:
+    designs = []
+    for pair in pairs:
+        design = design_of(pair)
+        if design is not None:
+            designs.append(design)
+    if not designs:
         reason = "there is one unit only" if comparison.units < 2 else "no pair differs from unit to unit"
         raise InputError(f"nothing can be planned from this comparison by {wanted}: {reason}")
     units = comparison.primary.family.clusters or comparison.units
-    return planned(deviations, units, *asked, task=comparison.task, measure=wanted)
+    return planned(designs, units, aim, task=comparison.task, measure=wanted)
 
 
-# ---- Repeated checks
-
-
-class Asked(Record):
-    """One check: the contents of run and baseline (digests), the measure, the level, and what came of it."""
-
-    number: int
-    run: str
-    baseline: str
-    measure: str
-    level: float
-    p: float
-    significant: bool
-
-
-class Checks(Document, frozen=True, kw_only=True, tag="checks"):
-    """All checks against one test set so far; `gold` is the digest of that, `alpha` the level of all together."""
-
-    schema_version: Literal[1] = 1
-    gold: str
-    alpha: float
-    asked: tuple[Asked, ...] = ()
-
-    def next(self, run: str, baseline: str, measure: str) -> tuple[int, float]:
-        """The number and level of a check, which are those of the same check where it was made before."""
-        for each in self.asked:
-            if (each.run, each.baseline, each.measure) == (run, baseline, measure):
-                return each.number, each.level
-        return len(self.asked) + 1, level_of(len(self.asked) + 1, self.alpha)
-
-    def after(self, run: str, baseline: str, measure: str, p: float) -> Checks:
-        """With this check made."""
-        number, level = self.next(run, baseline, measure)
-        if number <= len(self.asked):
-            return self
-        return replace(self, asked=(*self.asked, Asked(number, run, baseline, measure, level, p, p <= level)))
-
-
-def level_of(number: int, alpha: float) -> float:
-    """The level of a check by its number, from 1."""
-    return alpha / (2.11 * (number + 1) * math.log(number + 1) ** 2)
+def design_of(pair: PairedSystems) -> Design | None:
+    """Return how the units of two systems differ; None where they do not differ from unit to unit."""
+    if not pair.standard_deviation:
+        return None
+    if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
+        return TDesign(pair.standard_deviation, pair.a, pair.b)
+    differing = pair.wins + pair.losses
+    return SignDesign(differing / (differing + pair.ties), pair.standard_deviation, pair.a, pair.b)

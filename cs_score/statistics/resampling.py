@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
-from cs_score.statistics.arithmetic import ExactStatistics, Floats, exact_statistics, noise, parts_of, scores_of
+from cs_score.statistics.arithmetic import (
+    ExactStatistics,
+    Floats,
+    contributions,
+    exact_statistics,
+    noise,
+    parts_of,
+    scores_of,
+)
+from cs_score.statistics.distributions import t_limit
 from cs_score.statistics.options import (
     ALL_EQUAL,
     FEW,
@@ -234,7 +243,8 @@ class Systems:
         ids: Sequence[str] = (),
     ) -> None:
         ids = ids or [""] * len(np.asarray(matrices[0]))
-        self.settings, drawn = (resampling or Resampling()).for_units(ids)
+        given = resampling or Resampling()
+        self.settings, drawn = given.for_units(ids, has_differences=len(matrices) > 1)
         self.notes = notes_of(len(ids), self.settings, drawn)
         self.formula, self.statistics = formula, exact_statistics(matrices, drawn)
         self.units = self.statistics.units
@@ -248,6 +258,12 @@ class Systems:
         values = self.statistics.values(sums)
         scores = scores_of(self.formula, values)
         return np.where(parts_of(self.formula, values).denominator == 0, np.nan, scores)
+
+    @property
+    def rows(self) -> list[Floats]:
+        """The statistics of each system, (units, k), clusters added up."""
+        values = self.statistics.values(self.statistics.digits)
+        return [values[:, system] for system in range(values.shape[1])]
 
     @cached_property
     def points(self) -> Floats:
@@ -290,12 +306,46 @@ class Systems:
         return np.asarray(self.resampled[measure, second] - self.resampled[measure, first])
 
     def difference(self, first: int, second: int, measure: int) -> Interval:
-        """The score of the second minus that of the first, with its interval."""
+        """Return the score of the second minus that of the first, with its interval."""
         one, other = self.points[[first, second], measure].tolist()
+        if self.settings.differences == "t":
+            return self._paired_t_interval(other - one, first, second, measure)
         counted = np.count_nonzero(self.ratios.denominator[:, [first, second], measure].any(axis=1))
         jackknife = self._jackknife[:, second, measure] - self._jackknife[:, first, measure]
         resampled = self.resampled_difference(first, second, measure)
         return self._interval(other - one, resampled, jackknife, int(counted), max(abs(one), abs(other)))
+
+    def _paired_t_interval(self, point: float, first: int, second: int, measure: int) -> Interval:
+        """Return the difference of two scores with its paired t interval, from what each unit contributes to it.
+
+        The variance of the sum of contributions is that of sampling within each stratum; a stratum of one unit adds
+        nothing to it. Degrees of freedom are the units less the strata.
+        """
+        shares = self._contributions(first, second, measure)
+        if shares is None:
+            return _withheld(point, Note("WITHHELD", "no interval: a score is 0/0"))
+        sizes = self.statistics.strata or (self.units,)
+        freedom = self.units - len(sizes)
+        if freedom == 0:
+            return _noted(point, point, point, ONE_UNIT)
+        variance, start = 0.0, 0
+        for size in sizes:
+            stratum = shares[start : start + size]
+            start += size
+            if size > 1:
+                variance += size * float(stratum.var(ddof=1))
+        reach = t_limit(self.settings.level / 2, freedom) * math.sqrt(variance)
+        if reach <= float(noise(*self.points[[first, second], measure])):  # rounding is no spread
+            return _noted(point, point, point, ALL_EQUAL)
+        return Interval(point, point - reach, point + reach)
+
+    def _contributions(self, first: int, second: int, measure: int) -> Floats | None:
+        """Return what each unit adds to the score of the second minus that of the first; None where one is 0/0."""
+        numerator = self.ratios.numerator[..., measure]
+        denominator = self.ratios.denominator[..., measure]
+        return contributions(
+            Ratio(numerator[:, first], denominator[:, first]), Ratio(numerator[:, second], denominator[:, second])
+        )
 
     def _interval(
         self, point: float, resampled: Floats, jackknife: Floats, counted: int, scale: float | None = None
@@ -309,13 +359,12 @@ class Systems:
         undefined = int(np.count_nonzero(np.isnan(resampled)))
         low: float | None
         high: float | None
-        error: float | None
         if found is None:
             text = f"no interval: {undefined} of {len(resampled)} resamples are 0/0"
-            (low, high, error), notes = (None, None, None), [Note("WITHHELD", text)]
+            low, high, notes = None, None, [Note("WITHHELD", text)]
         else:
             slack = float(noise(point if scale is None else scale))
-            (low, high, error), notes = self._limits(point, found, jackknife[~np.isnan(jackknife)], slack)
+            low, high, notes = self._limits(point, found, jackknife[~np.isnan(jackknife)], slack)
             if ALL_EQUAL in notes and scale is None and point in (0.0, 1.0):
                 notes.append(faultless(point, counted, self.settings))
             elif counted < FEW <= self.units:
@@ -323,19 +372,19 @@ class Systems:
                 notes.append(Note("FEW_UNITS", text))
             if undefined:
                 notes.append(Note("LEFT_OUT", f"{undefined} of {len(resampled)} resamples left out (0/0)"))
-        return Interval(point, low, high, error, undefined, "; ".join(note.text for note in notes), tuple(notes))
+        return Interval(point, low, high, undefined, "; ".join(note.text for note in notes), tuple(notes))
 
     def _limits(
         self, point: float, resampled: Floats, jackknife: Floats, slack: float
-    ) -> tuple[tuple[float, float, float], list[Note]]:
-        """Low, high and standard error, and notes on how they came about."""
+    ) -> tuple[float, float, list[Note]]:
+        """Return the limits and notes on how they came about."""
         if self.units == 1:
-            return (point, point, 0.0), [ONE_UNIT]
+            return point, point, [ONE_UNIT]
         lowest, highest = float(resampled.min()), float(resampled.max())
         if len(resampled) > 1 and highest - lowest <= slack:
             # Rounding is no spread; the limits are the score itself where the resamples agree with it.
             limit = point if abs(lowest - point) <= slack else lowest
-            return (limit, limit, 0.0), [ALL_EQUAL]
+            return limit, limit, [ALL_EQUAL]
         level = self.settings.level
         tails, notes = (level / 2, 1 - level / 2), list[Note]()
         if self.settings.method == "bca":
@@ -343,8 +392,18 @@ class Systems:
             tails, notes = adjusted or tails, [] if adjusted else [OUTSIDE]
         low, high = np.quantile(resampled, np.asarray(tails), method="linear").tolist()
         if len(resampled) == 1:
-            return (low, high, 0.0), [ONE_RESAMPLE]
-        return (low, high, float(resampled.std(ddof=1))), notes
+            return low, high, [ONE_RESAMPLE]
+        return low, high, notes
+
+
+def _noted(point: float, low: float | None, high: float | None, note: Note) -> Interval:
+    """Return an interval with one note."""
+    return Interval(point, low, high, note=note.text, notes=(note,))
+
+
+def _withheld(point: float, note: Note) -> Interval:
+    """Return a number without an interval, and why it has none."""
+    return _noted(point, None, None, note)
 
 
 def _bca_cuts(

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
 from cs_score.base.signature import Origin
-from cs_score.statistics.options import Family, Note, Resampling
+from cs_score.statistics.options import Family, Note, Resampling, TestOfEquivalence, limits_in_words, sentences
+
+SETTINGS_COLUMNS: Final = ("confidence", "method", "resamples", "seed", "units", "unit", "notes")
+"""Columns of files for programs that say how limits came about."""
 
 
 class Interval(Record, omit_defaults=True):
     """A score with its bootstrap interval.
 
-    `point` is the score on all units, `low` and `high` the limits, `standard_error` the spread of the resamples: None
-    where too many resamples are undefined for an interval. `undefined_resamples` were left out; `notes` say what a
-    reader must know of this score, `note` in one line.
+    `point` is the score on all units, `low` and `high` are the limits: None where too many resamples are undefined for
+    an interval. `undefined_resamples` were left out; `notes` say what a reader must know of this score, `note` in one
+    line.
     """
 
     point: float
     low: float | None
     high: float | None
-    standard_error: float | None
     undefined_resamples: int = 0
     note: str = ""
     notes: tuple[Note, ...] = ()
@@ -41,6 +43,34 @@ class ScoreIntervals(Record):
     def __repr__(self) -> str:
         return f"<{len(self.scores)} intervals, {self.units} units>"
 
+    def explanation(self, measures: Iterable[str] | None = None, *, what: str = "Low, High") -> list[str]:
+        """Return sentences on how the limits came about, and what a reader must know of them.
+
+        They name what is to be known of single scores, of `measures` or of all, too. `what` is what a table calls the
+        limits.
+        """
+        measures_by_note: dict[str, list[str]] = {}
+        for measure in self.scores if measures is None else measures:
+            interval = self.scores.get(measure)
+            if interval is not None and interval.note:
+                measures_by_note.setdefault(interval.note, []).append(measure)
+        of_scores = [f"{', '.join(names)}: {note}." for note, names in measures_by_note.items()]
+        how = f"{what}: {limits_in_words(self.resampling, self.units)}."
+        return [how, *of_scores, *sentences(self.notes)]
+
+    def settings_row(self) -> dict[str, str | int | float]:
+        """Return how the limits came about, in the cells of `SETTINGS_COLUMNS`."""
+        settings = self.resampling
+        return {
+            "confidence": settings.confidence,
+            "method": settings.method or "",
+            "resamples": settings.resamples,
+            "seed": settings.seed,
+            "units": self.units,
+            "unit": settings.unit,
+            "notes": "; ".join(note.text for note in self.notes),
+        }
+
 
 class RankedSystem(Record, kw_only=True, omit_defaults=True):
     """One system under one measure: its score with the interval, as `Interval` has them.
@@ -54,7 +84,6 @@ class RankedSystem(Record, kw_only=True, omit_defaults=True):
     score: float
     low: float | None
     high: float | None
-    standard_error: float | None
     rank: int
     rank_low: int
     rank_high: int
@@ -68,23 +97,26 @@ class Equivalence(Record):
     """Two one-sided tests of the hypothesis that two systems differ by `margin` or more, in either direction.
 
     `p` is the larger of the two p-values, `p_adjusted` that after Holm's correction over the pairs; `equivalent` where
-    this is at most the level. Where the differences of all units are the same there is no test: None, and false.
+    this is at most the level. `test` is Nam's score test for units that are right or wrong, otherwise the t test. Where
+    units that are graded do not differ, or all by the same, no test is needed: p is None, and `reason` says why.
     """
 
     margin: float
     p: float | None
     p_adjusted: float | None
     equivalent: bool
+    test: TestOfEquivalence
+    reason: str = ""
 
 
 class PairedSystems(Record, kw_only=True):
     """Two systems under one measure: `difference` is the score of `b` minus that of `a`, with its interval.
 
-    `p` is that of randomisation (or of the sign test), `p_adjusted` what the correction of the family makes of it, and
-    `p_bootstrap` that of the paired bootstrap, uncorrected. `wins` are the units that speak for `b`, `ties` those for
-    neither, `losses` those for `a`: None where one of the scores is undefined (0/0). `standard_deviation` is that of
-    the units' differences, `effect_size` the difference over it (0/0 is none), `superiority` the share of units that
-    speak for `b`, those that speak for neither counting half. `equivalence` is None unless it was asked for.
+    `p` is that of the test of the family, `p_adjusted` what its correction makes of it. `wins` are the units that speak
+    for `b`, `ties` those for neither, `losses` those for `a`: None where one of the scores is undefined (0/0).
+    `standard_deviation` is that of the units' differences, `effect_size` the difference over it (None for 0/0).
+    `equivalence` is None unless it was asked for. `are_right_or_wrong`: each unit is 0 or 1 under either system, and
+    drawn by itself.
     """
 
     a: str
@@ -92,17 +124,15 @@ class PairedSystems(Record, kw_only=True):
     difference: float
     low: float | None
     high: float | None
-    standard_error: float | None
     p: float
     p_adjusted: float
-    p_bootstrap: float
     wins: int | None
     ties: int | None
     losses: int | None
     standard_deviation: float | None = None
     effect_size: float | None = None
-    superiority: float | None = None
     equivalence: Equivalence | None = None
+    are_right_or_wrong: bool = False
     undefined_resamples: int = 0
     note: str = ""
     notes: tuple[Note, ...] = ()
@@ -110,8 +140,7 @@ class PairedSystems(Record, kw_only=True):
     @property
     def interval(self) -> Interval:
         """The difference as a score with its interval."""
-        limits = (self.low, self.high, self.standard_error)
-        return Interval(self.difference, *limits, self.undefined_resamples, self.note, self.notes)
+        return Interval(self.difference, self.low, self.high, self.undefined_resamples, self.note, self.notes)
 
     def disagrees(self, level: float) -> bool:
         """Whether the interval says otherwise than the corrected test."""
@@ -123,7 +152,8 @@ class PairedSystems(Record, kw_only=True):
 class MeasureComparison(Record):
     """All systems under one measure from best to worst, and all pairs of the family in the order of the systems.
 
-    A measure that is not the primary one is `exploratory`; `notes` are on the pairs.
+    A measure that is not the primary one is `exploratory`. `verdict` says in a sentence which systems differ; `notes`
+    are on the pairs.
     """
 
     measure: str
@@ -131,6 +161,7 @@ class MeasureComparison(Record):
     family: Family
     systems: tuple[RankedSystem, ...]
     pairs: tuple[PairedSystems, ...]
+    verdict: str = ""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -152,7 +183,7 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     these. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     systems: tuple[str, ...]
     units: int
     resampling: Resampling

@@ -129,8 +129,11 @@ def named_units(units: Sequence[str]) -> str:
 
 
 def counted(number: int, noun: str = "unit") -> str:
-    """`1 unit`, `2 units`."""
-    return f"{number} {noun}{'s' if number != 1 else ''}"
+    """Return a number with its noun: `1 unit`, `2 units`, `3 LDC queries`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {plural}"
 
 
 class Drawn(Record):

@@ -324,6 +324,10 @@ def escaped(value: str) -> str:
     return escape(one_line(value))
 
 
+_LARGEST_WHOLE: Final = (1 << 63) - 1
+"""The largest whole number in a column of whole numbers of pandas."""
+
+
 def frame(table: Table) -> pandas.DataFrame:
     """A data frame with all columns of the table.
 
@@ -338,7 +342,8 @@ def frame(table: Table) -> pandas.DataFrame:
     def series(values: Sequence[Value]) -> Any:
         known = dict.fromkeys(value for value in values if value is not None)
         kinds = set(map(type, known))
-        if kinds <= {int, float}:
+        is_large = any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in known)
+        if kinds <= {int, float} and not is_large:
             whole = "Int64" if len(known) and None in values else "int64"
             return pandas.array(values, dtype=whole if kinds == {int} else "float64")
         if kinds == {str} and len(known) * 2 <= len(values):

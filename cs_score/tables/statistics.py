@@ -10,9 +10,11 @@ from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.signature import Signature
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import difference_limits_in_words, limits_in_words, sentences
 from cs_score.statistics.planning import Power
-from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
+from cs_score.statistics.units import counted
+from cs_score.statistics.verdicts import effect_in_words
 from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
@@ -38,7 +40,8 @@ class Printout(Record):
         """For people, in lines of at most so many columns."""
         shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
         lines = [line for table in shown for line in text(table, None, width)]
-        return "\n".join(map(one_line, (*lines[1:], "", *self.notes(found))))
+        notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
+        return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
     def written(self, found: Any, format_: str, width: int) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
@@ -51,21 +54,34 @@ class Printout(Record):
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
 
+_PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
+
+
 def _designs(power: Power) -> Iterator[Row]:
-    """A row for each pair, or one for all where a standard deviation was given."""
-    keys = ("a", "b", "standard_deviation", "detectable", "needed")
-    for each in power.pairs or (power,):
-        row = {key: getattr(each, key, None) or None for key in keys}
-        yield {**row, "measure": power.measure or None, "units": power.units or None}
+    """Yield a row for each pair, or one for all where a standard deviation was given."""
+    keys = ("a", "b", "standard_deviation", "differing", "detectable", "needed")
+    for design in power.pairs or (power,):
+        row = {key: getattr(design, key, None) or None for key in keys}
+        about = {"measure": power.measure or None, "units": power.units or None, "test": _PLANNED_TESTS[design.test]}
+        yield {**row, **about}
 
 
 def _of_power(power: Power) -> Iterator[str]:
-    yield f"Paired t test of two sides: alpha {power.alpha:g}, power {power.power:g}, one pair at a time."
+    tests = {design.test for design in power.pairs or (power,)}
+    at = f"alpha {power.alpha:g}, power {power.power:g}, one pair at a time"
+    if "sign" in tests:
+        yield f"Exact sign: the two-sided sign test that compare makes of right and wrong units; {at}."
+    if "t" in tests:
+        yield (
+            f"Paired t: the two-sided test by which the randomisation test of compare is planned; {at}. They have "
+            "nearly the same power from 20 units on."
+        )
     if power.difference:
         yield f"Needed: units for a difference of {power.difference:g}; - where a thousand million are too few."
     if len(power.pairs) > 1:
         alpha = power.alpha / len(power.pairs)
         yield f"For the strictest test of all {len(power.pairs)} pairs by Holm's correction: --alpha {alpha:.2g}."
+    yield from sentences(power.notes)
 
 
 POWER: Final = Printout(
@@ -74,7 +90,9 @@ POWER: Final = Printout(
         "Smallest difference that is detected, and units that a difference needs",
         (
             *headed(measure="Measure", a="A", b="B"),
+            Column("test", "Test", meaning="the test that is planned for"),
             Column("standard_deviation", "Std. dev.", meaning="standard deviation of the units' differences"),
+            Column("differing", "Differ", meaning="share of right or wrong units in which the systems differ"),
             Column("units", "Units"),
             Column(
                 "detectable", "Detectable", meaning="smallest difference that the test detects with the power asked for"
@@ -99,13 +117,24 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
             yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
 
 
+def _equivalence(equivalence: Equivalence | None) -> dict[str, Any]:
+    """Return the cells of a test of equivalence; where none was needed the reason stands in the place of a p-value."""
+    if equivalence is None:
+        return {}
+    p: float | str | None = equivalence.p
+    return {
+        "p_equivalence": equivalence.reason if p is None else p,
+        "p_equivalence_adjusted": equivalence.p_adjusted,
+        "equivalent": "yes" if equivalence.equivalent else "no",
+    }
+
+
 def _pairs(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
     for measure in measures:
         for pair in measure.pairs:
-            equal = {}
-            if pair.equivalence:
-                equal = {"p_equivalence": pair.equivalence.p, "p_equivalence_adjusted": pair.equivalence.p_adjusted}
-            yield {**asdict(pair), **equal, "measure": measure.measure, "note": pair.note or None}
+            units = None if pair.wins is None else f"{pair.wins}/{pair.ties}/{pair.losses}"
+            about = {"measure": measure.measure, "units": units, "note": pair.note or None}
+            yield {**asdict(pair), **_equivalence(pair.equivalence), **about}
 
 
 def _titled(layout: Layout, measure: MeasureComparison) -> Table:
@@ -121,7 +150,7 @@ SYSTEMS: Final = Layout(
         Column("tier", "Tier", meaning="systems of one tier do not differ significantly from the best of it"),
         Column("rank", "Rank"),
         Column("ranks", "Ranks", meaning="its range over the resamples, without the extremes"),
-        *headed(name="System", score="Score", low="Low", high="High", standard_error="Std. error", note="Note"),
+        *headed(name="System", score="Score", low="Low", high="High", note="Note"),
     ),
     _systems,
     by="measure",
@@ -138,17 +167,23 @@ PAIRS: Final = Layout(
         Column("difference", "B - A", Format.GAIN, "the score of B minus that of A"),
         Column("low", "Low", Format.GAIN),
         Column("high", "High", Format.GAIN),
-        Column("p", "p", Format.P, "of the difference, by randomisation"),
-        Column("p_adjusted", "adjusted", Format.P, "corrected for all tests of the family"),
-        Column("p_bootstrap", "p (boot.)", Format.P, "of the difference, by the paired bootstrap"),
+        Column("p", "p", Format.P, "of the difference, of this pair by itself"),
+        Column("p_adjusted", "p adj.", Format.P, "corrected for all tests of the family"),
         Column("p_equivalence", "p (equiv.)", Format.P),
         Column("p_equivalence_adjusted", "Holm", Format.P),
-        Column("effect_size", "Effect", meaning="the difference over the standard deviation of the units' differences"),
-        Column("superiority", "Superior", meaning="the share of units that speak for B, ties counting half"),
+        Column("equivalent", "Equivalent"),
+        Column(
+            "effect_size", "Effect", Format.GAIN, "the difference over the standard deviation of the units' differences"
+        ),
         Column("wins", "Wins", meaning="units that add to the difference; missing where a score is undefined"),
         *headed(ties="Ties", losses="Losses", note="Note"),
+        Column("units", "W/T/L", meaning="units that B wins, ties and loses"),
     ),
     _pairs,
+    shown=(
+        *("a", "b", "difference", "low", "high", "p", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"),
+        *("equivalent", "effect_size", "wins", "ties", "losses", "note"),
+    ),
     by="measure",
     most="whole",
     longest=200,
@@ -162,7 +197,9 @@ def _whole(comparison: Comparison) -> Iterator[Row]:
         yield {**own, "kind": "family", **asdict(measure.family), "note": measure.tests}
         yield from ({**row, **own, "kind": "system"} for row in _systems([measure]))
         yield from ({**row, **own, "kind": "pair"} for row in _pairs([measure]))
+        yield {**own, "kind": "verdict", "note": measure.verdict}
         yield from ({**own, "kind": "note", "note": note.text} for note in measure.notes)
+    yield from ({"kind": "explanation", "note": sentence} for sentence in explanation(comparison))
     yield from ({"kind": "note", "note": note.text} for note in comparison.notes)
     for system, signature in comparison.signatures.items():
         yield {"kind": "signature", "name": system, "note": signature}
@@ -172,83 +209,154 @@ WHOLE: Final = Layout(
     "comparison",
     "",
     columns(
-        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high", "standard_error"),
-        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "p_bootstrap", "standard_deviation"),
-        *("effect_size", "superiority", "p_equivalence", "p_equivalence_adjusted", "wins", "ties", "losses"),
+        *("measure", "exploratory", "kind", "name", "score", "a", "b", "difference", "low", "high"),
+        *("rank", "rank_low", "rank_high", "tier", "p", "p_adjusted", "standard_deviation", "effect_size"),
+        *("p_equivalence", "p_equivalence_adjusted", "equivalent", "wins", "ties", "losses"),
         *("correction", "pairs", "permutations", "clusters", "note"),
     ),
     _whole,
 )
-"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `note` or `signature`."""
+"""All of it, with the keys of JSON: `kind` is `family`, `system`, `pair`, `verdict`, `note`, `explanation` or
+`signature`.
+"""
 
 
 def explanation(comparison: Comparison) -> tuple[str, ...]:
-    """The sentences that a reader of the tables needs, each unescaped."""
-    resampling, primary = comparison.resampling, comparison.primary
-    confidence = f"{resampling.confidence:g} %"
-    tier = (
-        f"systems that do not differ significantly from the best of the tier (corrected p above {resampling.level:g})."
-    )
-    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
-        tier = "one for all, since no difference could have been significant; it says nothing about the systems."
-    method = "BCa" if resampling.method == "bca" else "percentile"
+    """Return the sentences that a reader of the tables needs, each unescaped."""
+    settings, primary = comparison.resampling, comparison.primary
+    sentences_of_tables = [
+        f"{len(comparison.systems)} systems on {counted(comparison.units, settings.unit)}.",
+        *_of_limits(comparison),
+        f"Ranks: central {settings.confidence:g} % of the ranks over the resamples.",
+    ]
+    if not settings.baseline:
+        sentences_of_tables.append(_of_tiers(comparison))
     test = "the exact sign test" if primary.family.test == "sign" else "randomisation"
+    sentences_of_tables += [
+        f"p: two-sided, by {test}; adjusted: {primary.tests}.",
+        "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
+        "B, for neither, for A.",
+    ]
+    return (*sentences_of_tables, *_of_equivalence(comparison))
+
+
+def _of_limits(comparison: Comparison) -> list[str]:
+    """Return how the limits of scores and of differences came about."""
+    settings, units = comparison.resampling, comparison.units
+    of_scores = limits_in_words(settings, units)
+    of_differences = difference_limits_in_words(settings, units)
+    lines = [f"Low and High: {of_scores}."]
+    if of_differences != of_scores:
+        lines.append(f"Low and High of B - A: {of_differences}.")
+    if comparison.primary.family.pairs > 1:
+        lines.append(
+            "Limits are those of each system and each pair by itself: they are not corrected for several pairs."
+        )
+    return lines
+
+
+def _of_tiers(comparison: Comparison) -> str:
+    """Return what a tier is."""
+    if any(note.code == "NEVER_SIGNIFICANT" for note in comparison.notes):
+        return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."
     return (
-        f"{len(comparison.systems)} systems on {comparison.units} units of resampling ({resampling.unit}).",
-        f"Low and High: {confidence} {method} bootstrap interval, "
-        f"{resampling.resamples} resamples, seed {resampling.seed}.",
-        f"Ranks: central {confidence} of the ranks over the resamples.",
-        *([] if resampling.baseline else [f"Tier: {tier}"]),
-        f"p: two-sided, by {test} and by the paired bootstrap; adjusted: {primary.tests}. Wins, Ties, Losses: units "
-        "that speak for B, for neither, for A.",
-        "Effect: B - A over the standard deviation of the units' differences. Superior: the share of units that speak "
-        "for B, those that speak for neither counting half.",
-        *_of_equivalence(comparison),
+        "Tier: systems that do not differ significantly from the best of the tier (corrected p above "
+        f"{comparison.resampling.level:g}); the first that does opens the next one."
     )
 
 
 def _of_equivalence(comparison: Comparison) -> list[str]:
-    margins = {pair.equivalence.margin for each in comparison.measures for pair in each.pairs if pair.equivalence}
+    """Return a sentence on the tests of equivalence, which names them; none where there are none."""
+    found = [pair.equivalence for each in comparison.measures for pair in each.pairs if pair.equivalence]
+    if not found:
+        return []
+    margin = found[0].margin
+    tests = {equivalence.test for equivalence in found if equivalence.p is not None}
+    names = [name for test, name in _EQUIVALENCE_TESTS.items() if test in tests]
+    by = f" by {' and '.join(names)}" if names else ""
     return [
-        f"p (equiv.): the larger p of two one-sided t tests that the systems differ by {margin:g} or more, also with "
-        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}."
-        for margin in margins
+        f"p (equiv.): the larger p of two one-sided tests{by} that the systems differ by {margin:g} or more, also with "
+        f"Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where no "
+        "unit differs, or all by the same, no test is needed."
     ]
 
 
+_EQUIVALENCE_TESTS: Final = {
+    "score": "Nam's score test (right or wrong units)",
+    "t": "t tests of what units contribute (graded units)",
+}
+
+
 def comparison_screen(comparison: Comparison, top: int = 10) -> str:
-    """What a screen holds: systems by rank, at most `top` pairs that differ, what to know of them, the signatures."""
-    level = comparison.resampling.level
+    """Return what a screen holds: systems by rank, pairs that differ, what to know of them, and the signatures.
+
+    Of systems, pairs and signatures at most `top` are shown.
+    """
     systems = replace(SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), most="top")
-    pairs = replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p", "p_adjusted"), most="top")
-    differing = replace(
-        pairs,
-        title="%, B minus A, pairs that differ significantly:",
-        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
-    )
     equal = replace(
         PAIRS,
         title="%, tests of equivalence:",
-        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted"),
+        shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
         most="top",
     )
-    asked = _of_equivalence(comparison)
+    of_equivalence, level = _of_equivalence(comparison), comparison.resampling.level
     lines: list[str] = []
     for measure in comparison.measures:
         lines += text(_titled(systems, measure), top, SCREEN)
-        shown = [*text(_titled(pairs if len(measure.pairs) == 1 else differing, measure), top, SCREEN)]
-        lines += shown or ["", f"None of {len(measure.pairs)} pairs differs significantly."]
-        lines += wrapped(one_line(f"Tests: {measure.tests}."))
-        lines += text(equal.table([measure]), top, SCREEN) if asked else []
-        lines += [line for sentence in asked for line in wrapped(sentence)]
-        lines += [line for note in sentences(measure.notes) for line in wrapped(one_line(note))]
-    first, how, *_ = explanation(comparison)
-    rest = "--all shows every measure, system and pair with how each number was found; --format json has all of it."
-    for sentence in (f"{first} {how}", *sentences(comparison.notes), rest):
+        lines += text(_titled(_pairs_on_screen(measure, level), measure), top, SCREEN)
+        about = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *_of_effects(measure, level)]
+        lines += ["", *_wrapped_all([*about, *sentences(measure.notes)])]
+        if of_equivalence:
+            lines += text(equal.table([measure]), top, SCREEN)
+            lines += _wrapped_all(of_equivalence)
+    first, *_ = explanation(comparison)
+    about_all = [" ".join([first, *_of_limits(comparison)])]
+    if not comparison.resampling.baseline:
+        about_all.append(_of_tiers(comparison))
+    about_all += sentences(comparison.notes)
+    about_all.append(
+        "--all shows every measure, system and pair with how each number was found; --format json has all of it."
+    )
+    for sentence in about_all:
         lines += ["", *wrapped(one_line(sentence))]
     common = dict.fromkeys(str(Signature.parse(each).of_all_runs()) for each in comparison.signatures.values())
-    lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])] if common else []
+    if common:
+        lines += ["", *(f"signature  {one_line(signature)}" for signature in list(common)[:top])]
     return "\n".join(lines[1:]) + "\n"
+
+
+def _wrapped_all(sentences_of_text: Iterable[str]) -> list[str]:
+    """Return sentences as lines that fit on a screen."""
+    return [line for sentence in sentences_of_text for line in wrapped(one_line(sentence))]
+
+
+def _pairs_on_screen(measure: MeasureComparison, level: float) -> Layout:
+    """Return the table of pairs for a screen: the only one, or those of several that differ significantly."""
+    if len(measure.pairs) == 1:
+        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), most="top")
+    return replace(
+        PAIRS,
+        title="%, B minus A, pairs that differ significantly:",
+        shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
+        rows=lambda measures: [row for row in _pairs(measures) if row["p_adjusted"] <= level],
+        fewest=1,
+        most="top",
+    )
+
+
+def _of_effects(measure: MeasureComparison, level: float) -> list[str]:
+    """Return the effect of a single pair in words, or what the columns of several pairs mean."""
+    if len(measure.pairs) != 1:
+        if all(pair.p_adjusted > level for pair in measure.pairs):
+            return []
+        return [
+            "Effect: B - A over the standard deviation of the units' differences; W/T/L: units that B wins, ties and "
+            "loses."
+        ]
+    (pair,) = measure.pairs
+    if pair.wins is None or pair.ties is None or pair.losses is None:
+        return []
+    return [f"{effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)}."]
 
 
 class _Style(Record):
@@ -268,7 +376,8 @@ class _Style(Record):
             lines += self.heading(measure.title)
             for layout in (SYSTEMS, PAIRS):
                 lines += self.table(_titled(layout, measure))
-            lines += map(self.sentence, (f"Tests: {measure.tests}.", *sentences(measure.notes)))
+            about = (f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}.", *sentences(measure.notes))
+            lines += map(self.sentence, about)
         lines += [*self.gap, *map(self.sentence, (*explanation(comparison), *sentences(comparison.notes)))]
         lines += self.gap if comparison.signatures else ()
         lines += [line for each in comparison.signatures.items() for line in self.signature(*each)]

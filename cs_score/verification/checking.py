@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
-from msgspec import UNSET, UnsetType
-
 from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
-from cs_score.base.documents import Document, json_text, read_document, record_in
+from cs_score.base.documents import Document, json_text, read_document
 from cs_score.base.errors import InputError, UsageError
+from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, Origin
 from cs_score.coldstart.documents import Scores as ColdStartScores
@@ -23,13 +20,11 @@ from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import Result as EvidenceResult
 from cs_score.measures.registry import chosen, headline
 from cs_score.statistics.comparison import compare_tables
-from cs_score.statistics.options import Note, Resampling, sentences
-from cs_score.statistics.planning import Checks, t_limit
-from cs_score.statistics.units import Units, UnitTable, units_of
+from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.planning import Aim, design_of
+from cs_score.statistics.units import Units, UnitTable, counted, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.verification.recorded import MOST_RESAMPLES, scores_in
-
-_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{0,20})?|\.[0-9]{1,20}")
+from cs_score.verification.recorded import scores_in
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -45,7 +40,7 @@ class Limit(Record):
 def read_limit(option: str, text: str) -> Limit:
     """`MEASURE=NUMBER`. Raises UsageError for anything else."""
     measure, equals, number = text.rpartition("=")
-    if not (measure and equals and _NUMBER.fullmatch(number)):
+    if not (measure and equals and is_decimal_number(number)):
         raise UsageError(f"{option} takes MEASURE=NUMBER, such as {option} SF-AP=0.4, not {text}")
     value = Decimal(number)
     if value > 1:
@@ -95,22 +90,15 @@ def of_record(path: str, run_id: str) -> Measured:
     return Measured(path, scores.origin, run.scores, run.units or None, run.undefined or {})
 
 
-def checks_in(path: str, run: Measured, alpha: float) -> Checks:
-    """The earlier checks that a file holds; none of the run's test set where there is no such file. Raises InputError
-    for a file that holds something else.
-    """
-    if os.path.lexists(path):
-        return record_in(read_document(path, stdin_as_dash=False), Checks, path)
-    return Checks(task=run.origin.task, gold=run.origin.signature.gold, alpha=alpha)
-
-
 class Check(Record):
     """One limit and what became of it.
 
     `name` is what is asked, `message` what was found. `score` is None where the measure has no value for the run, which
-    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of repeated
-    checks `number` is which one this is, `level` its own, `low` and `high` are limits of the difference at that level.
+    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None where nothing
+    is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test `tests` is how
+    many were made together, each uncorrected, and `detectable` the smallest drop that so many units show with a
+    probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is kept only
+    because the test does not call the drop significant.
     """
 
     name: str
@@ -124,11 +112,10 @@ class Check(Record):
     p: float | None
     passed: bool
     message: str
-    number: int | UnsetType = UNSET
-    level: float | UnsetType = UNSET
-    low: float | UnsetType = UNSET
-    high: float | UnsetType = UNSET
-    undefined: str | UnsetType = UNSET
+    tests: int | None = None
+    detectable: float | None = None
+    undecided: bool = False
+    undefined: str | None = None
 
 
 class Baseline(Record):
@@ -141,7 +128,7 @@ class Baseline(Record):
 class Checked(Document, frozen=True, kw_only=True, tag="check"):
     """All limits of a run, those of a kind in the order of its measures, and what a reader must know of them."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     signature: str
     origin: Origin
     passed: bool
@@ -157,15 +144,13 @@ class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
     Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the
-    paired test calls it significant at the level of these settings, or, where `earlier` checks are known, at the level
-    that is left after these.
+    paired test calls it significant at the level of these settings.
     """
 
     minima: Sequence[Limit] = ()
     drops: Sequence[Limit] = ()
     significance: Resampling | None = None
     any_baseline: bool = False
-    earlier: Checks | None = None
 
     def judge(self, run: Measured, baseline: Measured | None) -> Checked:
         """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
@@ -211,97 +196,87 @@ class Gate(Record):
     def _tested(
         self, measures: Sequence[str], run: Measured, baseline: Measured
     ) -> tuple[dict[str, _Test], tuple[Note, ...]]:
-        """The test of each measure's difference, and notes on all of them; none where nothing is tested.
+        """Test the difference of each measure, and return the tests by measure and the notes on all of them.
 
-        There are as many resamples as the strictest level of repeated checks needs, up to a million. Raises InputError
-        where the baseline has no statistics of its units, or others, and for earlier checks of another kind.
+        Both are empty where nothing is tested. Raises InputError where the baseline has no statistics of its units, or
+        was scored on other units.
         """
         settings = self.significance
         if settings is None or not measures:
             return {}, ()
-        asked = self._asked(measures, run.origin, baseline.origin, settings.level)
         if baseline.units is None or run.units is None:
             raise InputError(
                 "it has no statistics of its units, by which a drop could be tested",
                 file=baseline.name,
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
-        measure = measured(run.origin.task, measures)
+        formula = measured(run.origin.task, measures)
         tables = {
-            name: UnitTable(of.ids, measure.columns, measure.rows(of, units_of(of.ids)))
-            for name, of in {"the run": run.units, "the baseline": baseline.units}.items()
+            "the run": UnitTable(run.units.ids, formula.columns, formula.rows(run.units, units_of(run.units.ids))),
+            "the baseline": UnitTable(
+                baseline.units.ids, formula.columns, formula.rows(baseline.units, units_of(baseline.units.ids))
+            ),
         }
-        strictest = min((level for number, level in asked.values() if number), default=1.0)
-        resamples = max(settings.resamples, min(math.ceil(1 / strictest), MOST_RESAMPLES))
-        drawn = replace(settings, unit=run.units.unit, resamples=resamples)
         try:
-            compared = compare_tables(tables, measures, measure.formula, drawn)
+            comparison = compare_tables(tables, measures, formula.formula, replace(settings, unit=run.units.unit))
         except InputError as error:
             raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
-        notes = compared.notes
-        if (smallest := compared.measures[0].family.smallest_p(compared.units)) > strictest:
-            text = (
-                f"check {max(number for number, _ in asked.values())} against this test set has a level of "
-                f"{strictest:.2g} left, below the smallest possible p of {smallest:.2g}: no drop can count"
-            )
-            notes = (*notes, Note("LEVEL_USED_UP", text))
+        aim = Aim(alpha=settings.level)
+        units = comparison.primary.family.clusters or comparison.units
         tests = {}
-        for each in compared.measures:
-            (number, level), (pair,), units = asked[each.measure], each.pairs, len(run.units.ids)
-            among, reach = f", one of {len(asked)} tests" if len(asked) > 1 else "", math.nan
-            if number:
-                among = f", check {number} at level {level:.2g}"
-            if number and pair.standard_deviation is not None:
-                reach = t_limit(level / 2, units - 1) * pair.standard_deviation / math.sqrt(units)
-            tests[each.measure] = _Test(pair.p, level, among, number, reach)
-        return tests, notes
-
-    def _asked(
-        self, measures: Sequence[str], run: Origin, baseline: Origin, level: float
-    ) -> dict[str, tuple[int, float]]:
-        """The number of each check and its level: 0 and the level given unless earlier checks are known. Raises
-        InputError where these do not go with them.
-        """
-        earlier, gold = self.earlier, run.signature.gold
-        if earlier is None:
-            return dict.fromkeys(measures, (0, level))
-        if (earlier.task, earlier.gold) != (run.task, gold):
-            raise InputError(
-                f"the earlier checks are of another test set ({earlier.task}, gold:{earlier.gold}; now "
-                f"{run.task}, gold:{gold})",
-                remedy="name another file of checks",
+        for compared in comparison.measures:
+            (pair,) = compared.pairs
+            design = design_of(pair)
+            tests[compared.measure] = _Test(
+                p=pair.p,
+                level=settings.level,
+                tests=len(measures),
+                units=counted(units, run.units.unit if units == comparison.units else "cluster"),
+                detectable=None if design is None or units < 2 else design.detectable(units, aim),
+                has_differences=design is not None,
             )
-        if earlier.alpha != level:
-            raise InputError(
-                f"the earlier checks share a level of {earlier.alpha:g}, not {level:g}",
-                remedy="give their --confidence, or name another file of checks",
+        # No limits of scores are shown; that two runs are near-copies is no news in a check.
+        notes = [note for note in comparison.notes if note.code not in ("FEW_UNITS", "NEAR_COPIES")]
+        if units < FEW:
+            notes.append(
+                Note("FEW_UNITS", f"{counted(units)} only: on so few a drop has to be large to be significant")
             )
-        found = {}
-        for measure in measures:  # those before it, of this call too, have used up theirs
-            check = (str(run.signature.run), str(baseline.signature.run), measure)
-            found[measure] = earlier.next(*check)
-            earlier = earlier.after(*check, 1.0)
-        return found
-
-    def after(self, checked: Checked, run: Measured, baseline: Measured) -> Checks | None:
-        """The checks so far and those just made; None where no file of them is kept."""
-        earlier, names = self.earlier, (str(run.origin.signature.run), str(baseline.origin.signature.run))
-        for check in checked.checks:
-            if check.p is not None and earlier is not None:
-                earlier = earlier.after(*names, check.measure, check.p)
-        return earlier
+        return tests, (*notes, *_several_tests(len(measures), settings.level))
 
 
 class _Test(NamedTuple):
-    """The p-value of a difference, the level it is held to, and among which tests. Of repeated checks `number` is which
-    one this is, else 0; `reach` is how far the limits of the difference lie from it, nan where there are none.
+    """The test of a difference: its two-sided p-value, the level that it is held to, and how many were made together.
+
+    `units` are their number with their noun, `detectable` the smallest drop that they show with a probability of 0.8;
+    None where they show none, or do not differ (`has_differences`).
     """
 
     p: float
     level: float
-    among: str
-    number: int
-    reach: float
+    tests: int
+    units: str
+    detectable: float | None
+    has_differences: bool
+
+    @property
+    def reach(self) -> str:
+        """What so many units can show."""
+        if not self.has_differences:
+            return f"the scores do not differ from unit to unit on {self.units}"
+        if self.detectable is None:
+            return f"no drop could be significant on {self.units}"
+        return f"{self.units} show a drop of {self.detectable:.4f} with probability 0.8"
+
+
+def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
+    """Return a note where several drops are tested; none otherwise."""
+    if tests < 2:
+        return ()
+    text = (
+        f"{tests} drops are tested, each by itself at the level of {level:g}: the more there are, the likelier is a "
+        "false alarm"
+    )
+    return (Note("SEVERAL_TESTS", text),)
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:
@@ -360,27 +335,38 @@ def _minimum(measure: str, run: Measured, limit: Decimal) -> Check:
 
 
 def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
-    """Return the check of how far a score lies below that of the baseline."""
+    """Return the check of a drop below the baseline; one that the test does not call significant is kept."""
     if measure in run.undefined:
         return _without_value("max-drop", measure, limit, run.undefined[measure])
-    score, before = run.scores[measure], baseline.scores[measure]
-    drop = _exact(before) - _exact(score)
+    score = run.scores[measure]
+    baseline_score = baseline.scores[measure]
+    drop = _exact(baseline_score) - _exact(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
-    distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}" if drop else "equal to"
-    message = f"{measure} is {score:.4f}, {distance} the baseline's {before:.4f}"
+    distance = "equal to"
+    if drop:
+        distance = f"{_shown(abs(drop), limit)} {'below' if drop > 0 else 'above'}"
+    message = f"{measure} is {score:.4f}, {distance} the baseline's {baseline_score:.4f}"
     if test is not None:
-        message += f" (p = {test.p:.4f}{test.among}{', not significant' if is_excused else ''})"
-    p, passed, difference = None if test is None else test.p, not is_beyond or is_excused, float(-drop)
-    check = Check(
-        _name_of_drop(measure, limit), "max-drop", measure, float(limit), score, before, difference,
-        float(drop), p, passed, f"{message}; at most {limit} below is allowed",
-    )  # fmt: skip
-    if test is not None and test.number:
-        check = replace(check, number=test.number, level=test.level)
-        if not math.isnan(test.reach):
-            check = replace(check, low=difference - test.reach, high=difference + test.reach)
-    return check
+        among = f", one of {test.tests} uncorrected tests" if test.tests > 1 else ""
+        verdict = ", not significant" if is_excused else ""
+        message += f" (p = {test.p:.4f}{among}{verdict}; {test.reach})"
+    return Check(
+        name=_name_of_drop(measure, limit),
+        kind="max-drop",
+        measure=measure,
+        limit=float(limit),
+        score=score,
+        baseline=baseline_score,
+        difference=float(-drop),
+        drop=float(drop),
+        p=None if test is None else test.p,
+        passed=not is_beyond or is_excused,
+        message=f"{message}; at most {limit} below is allowed",
+        tests=None if test is None else test.tests,
+        detectable=None if test is None else test.detectable,
+        undecided=is_excused,
+    )
 
 
 def _exact(score: float) -> Decimal:
@@ -402,17 +388,35 @@ _TITLE: Final = "cs-score check"
 # What XML 1.0 has no way to write; all else that is not seen is escaped as for a terminal.
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_FLAGS: Final = ("undecided", "passed")
+
+
+def _row(check: Check) -> dict[str, object]:
+    """Return the cells of a check."""
+    cells: dict[str, object] = to_builtins(check)
+    for name in _FLAGS:
+        cells[name] = str(cells[name]).lower()
+    return cells
+
+
 CHECKS: Final = Layout(
     "checks",
     "Limits",
-    columns(*(name for name in Check.__struct_fields__ if name != "passed"), "passed"),
-    lambda checked: ({**to_builtins(check), "passed": str(check.passed).lower()} for check in checked.checks),
+    columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS),
+    lambda checked: map(_row, checked.checks),
 )
+
+
+def _label(check: Check) -> str:
+    """Return what stands before a check: a limit that is kept for lack of units alone is not simply ok."""
+    if not check.passed:
+        return "FAIL"
+    return "ok? " if check.undecided else "ok  "
 
 
 def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
-    found = [f"{'ok  ' if check.passed else 'FAIL'}  {check.message}" for check in checked.checks]
+    found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
@@ -429,8 +433,13 @@ def checked_junit(checked: Checked) -> str:
     body += [f'  <property name="{name}" value="{_xml(value)}"/>' for name, value in properties.items()]
     body.append(" </properties>")
     for check in checked.checks:
-        message = "" if check.passed else _xml(check.message)
-        body += _case(check.name, message and f'failure type="{check.kind}" message="{message}">{message}</failure')
+        message = _xml(check.message)
+        element = ""
+        if not check.passed:
+            element = f'failure type="{check.kind}" message="{message}">{message}</failure'
+        elif check.undecided:
+            element = f"system-out>{message}</system-out"
+        body += _case(check.name, element)
     return _suite(body, len(checked.checks), failures=sum(not check.passed for check in checked.checks))
 
 
@@ -445,12 +454,17 @@ def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) 
 
 
 def checked_annotations(checked: Checked) -> str:
-    """Workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up."""
-    lines = [
-        f"::error title={_of_message(check.name).replace(':', '%3A').replace(',', '%2C')}::{_of_message(check.message)}"
-        for check in checked.checks
-        if not check.passed
-    ]
+    """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice that sums up.
+
+    A limit that is kept for lack of units alone is a warning.
+    """
+    lines = []
+    for check in checked.checks:
+        if check.passed and not check.undecided:
+            continue
+        level = "warning" if check.passed else "error"
+        title = _of_message(check.name).replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{_of_message(check.message)}")
     summary = _of_message(f"{_summary(checked)} {checked.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
@@ -468,8 +482,14 @@ def error_text(format_: str, message: str) -> str:
 
 
 def _summary(checked: Checked) -> str:
+    """Return how many limits are kept, and how many of them only because the test shows nothing."""
     number = len(checked.checks)
-    return f"{sum(check.passed for check in checked.checks)} of {number} limit{'' if number == 1 else 's'} kept."
+    kept = sum(check.passed for check in checked.checks)
+    undecided = sum(check.undecided for check in checked.checks)
+    text = f"{kept} of {number} limit{'' if number == 1 else 's'} kept"
+    if not undecided:
+        return f"{text}."
+    return f"{text}, {undecided} undecided: the drop is beyond the limit, and not significant."
 
 
 def _xml(text: str) -> str:

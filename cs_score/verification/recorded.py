@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -14,19 +17,20 @@ from cs_score.base.documents import Json, check_kind, converted, member_place, r
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
-from cs_score.base.sources import InputDigest, open_source
+from cs_score.base.sources import InputDigest, open_source, plain_name
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
 from cs_score.batch.plan import InputFile
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
+from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
-from cs_score.statistics.options import Resampling
+from cs_score.statistics.options import MANY_RESAMPLES, Resampling
 from cs_score.tasks import TASKS, mode_named
 
-MOST_RESAMPLES: Final = 1_000_000
-"""More were never drawn; a file that asks for more is not ours."""
+MOST_MENTIONS: Final = 20
+"""Times that a record may name one input: each time it is scored anew, and nobody names a file more often."""
 
 
 class Head(Record):
@@ -157,14 +161,21 @@ def cold_start_options(options: Json, file: str, place: str) -> Options:
         raise InputError(str(error), file=file, place=place) from None
 
 
-def resampling_of(settings: Json, file: str, place: str) -> Resampling | None:
-    """The settings of intervals; None where there are none. Raises InputError."""
+def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> Resampling | None:
+    """Return the settings of intervals; None where there are none.
+
+    Raises InputError for what are none, and for many resamples unless that `is_forced`: anybody may have written the
+    file.
+    """
     if settings is None:
         return None
-    found = converted(settings, Resampling, file, place)
-    if found.resamples > MOST_RESAMPLES or found.can_grow:
-        raise InputError(f"more than {MOST_RESAMPLES} resamples", file=file, place=place)
-    return found
+    resampling = converted(settings, Resampling, file, place)
+    if resampling.can_grow:
+        raise InputError("says no number of resamples", file=file, place=place)
+    if resampling.resamples > MANY_RESAMPLES and not is_forced:
+        problem = f"asks for {resampling.resamples} resamples, which may take hours and much memory"
+        raise InputError(problem, file=file, place=place, remedy="verify with --force if that is meant")
+    return resampling
 
 
 def evidence_arguments(task: str, options: Mapping[str, Json], file: str, place: str) -> dict[str, Any]:
@@ -186,25 +197,32 @@ class NotFoundError(CsScoreError):
         super().__init__("; ".join(self.lines))
 
 
-class FoundInput(Record):
+class FoundInput(Record, dict=True):
     """An input as recorded, and a file with that content."""
 
     recorded: InputDigest
     path: str
 
     def held(self) -> InputFile:
-        """The content, under the name that the input had. Raises InputError where it cannot be read."""
+        """Return the content, under the name that the input had. Raises InputError where it cannot be read."""
+        return InputFile(self.recorded.name, content=self._content)
+
+    @cached_property
+    def _content(self) -> bytes:
+        """The content, which is read once however often the record names the input."""
         is_packed = self.recorded.role not in _AS_STORED
         with open_source(self.path, stdin_as_dash=False, decompress=is_packed) as source:
-            return InputFile(self.recorded.name, content=source.read_bytes())
+            return source.read_bytes()
 
 
 class Places:
     """Where inputs may be: `given` are files and folders, `beside` is the folder of the file that records a result.
-    Each file is read once, and no more of them than are needed: those that are called as an input first.
+    Each file is read once, and no more of them than are needed: those that are called as an input first. With
+    `is_forced` the user has allowed what takes long.
     """
 
-    def __init__(self, given: Sequence[str], beside: str) -> None:
+    def __init__(self, given: Sequence[str], beside: str, *, is_forced: bool = False) -> None:
+        self.is_forced = is_forced
         self._given = list(_files(given))
         self._named: dict[str, list[str]] = {}
         for path in self._given:
@@ -214,10 +232,21 @@ class Places:
         self._by_digest: dict[bool, dict[str | None, str]] = {}
 
     def find(self, inputs: Iterable[InputDigest]) -> list[FoundInput]:
-        """A file for each input. Raises NotFoundError, which names all that have none."""
+        """Return a file for each input, the same one for those that are named repeatedly.
+
+        Raises NotFoundError, which names all that have none, and InputError for an input that is named too often.
+        """
         found: list[FoundInput] = []
         lines: list[str] = []
+        found_by_input: dict[InputDigest, FoundInput] = {}
+        mentions: Counter[str] = Counter()
         for wanted in inputs:
+            mentions[wanted.sha256] += 1
+            if mentions[wanted.sha256] > MOST_MENTIONS:
+                raise InputError(f"the record names it more than {MOST_MENTIONS} times", file=wanted.name)
+            if wanted in found_by_input:
+                found.append(found_by_input[wanted])
+                continue
             there = [path for path in (wanted.name, os.path.join(self._beside, wanted.name)) if _is_file(path)]
             known = chain(self._named.get(os.path.basename(wanted.name), ()), there)
             fitting = next((path for path in known if self._digest(wanted, path) == wanted.sha256), None)
@@ -225,10 +254,19 @@ class Places:
             if fitting is None:
                 lines.append(self._complaint(wanted, there))
             else:
-                found.append(FoundInput(wanted, fitting))
+                found_by_input[wanted] = FoundInput(wanted, fitting)
+                found.append(found_by_input[wanted])
         if lines:
             raise NotFoundError(lines)
         return found
+
+    def has_empty_folder(self, name: str) -> bool:
+        """Return whether there is a folder of this name, where it was or beside the record, without a run in it."""
+        for path in (name, os.path.join(self._beside, name)):
+            with contextlib.suppress(OSError, ValueError):
+                if os.path.isdir(path):
+                    return not any(plain_name(file).endswith(RUN_SUFFIX) for file in os.listdir(path))
+        return False
 
     def _by_content(self, wanted: InputDigest) -> dict[str | None, str]:
         """The files given by their digests as inputs of this role have them; of several with one content the first."""

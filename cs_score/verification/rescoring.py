@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from msgspec import UNSET
 
@@ -29,7 +29,7 @@ from cs_score.coldstart import documents as cold_start
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, NamedPolicy, Options
-from cs_score.coldstart.outputs import Layout
+from cs_score.coldstart.outputs import Layout, file_blocks
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
@@ -54,28 +54,62 @@ from cs_score.verification.recorded import (
 )
 
 if TYPE_CHECKING:
+    from cs_score.statistics.options import Resampling
     from cs_score.statistics.results import ScoreIntervals
 
 
-def scored_again(recorded: Recorded, head: Head, places: Places) -> object:
-    """What recorded scores would be now, as a record. Raises InputError, NotFoundError for inputs, ScoringStopped."""
-    file, place, options = recorded.file, recorded.inside("origin.options"), head.origin.options
+class RunsAgain(NamedTuple):
+    """Runs as they are scored now, with the intervals that the record has, too."""
+
+    result: Result
+    intervals: Sequence[ScoreIntervals]
+
+    def document(self, head: Head) -> object:
+        """Return the document that the record would be now."""
+        if not head.measures:
+            return cold_start.document_of(self.result, self.intervals)
+        whole = cold_start.document_of(self.result, self.intervals, ())
+        return cold_start.chosen_scores(whole, head.measures, head.measure)
+
+    def file_texts(self, layout: Layout, params: str) -> dict[str, str]:
+        """Return the text of each file that the call wrote beside the document, by its ending."""
+        return {
+            ending: b"".join(blocks).decode("utf-8", "surrogateescape")
+            for ending, blocks in file_blocks(self.result, layout, params, self.intervals)
+        }
+
+
+def runs_again(recorded: Recorded, head: Head, places: Places) -> RunsAgain:
+    """Score the runs of a record again. Raises InputError, NotFoundError for inputs, ScoringStopped."""
     found = places.find(head.origin.inputs)
-    resampling = resampling_of(options.get("bootstrap"), file, f"{place}.bootstrap")
+    resampling = _resampling_of(recorded, head, places)
     with paused_collector():
-        if head.task == COLD_START_MODE:
-            result = _cold_start(options, found, file)
-            of_runs: Sequence[ScoreIntervals] = () if resampling is None else cold_start_intervals(result, resampling)
-            if not head.measures:
-                return cold_start.document_of(result, of_runs)
-            return cold_start.chosen_scores(cold_start.document_of(result, of_runs, ()), head.measures, head.measure)
-        files = (_the_one(found, role, file, recorded.inside("origin.inputs")) for role in (GOLD, RUN))
-        gold, predictions = (each.held().open() for each in files)
-        mode = mode_named(head.task)
-        scored = mode.score(gold, predictions, **evidence_arguments(head.task, options, file, place))
+        result = _cold_start(head.origin.options, found, recorded.file)
+        intervals: Sequence[ScoreIntervals] = ()
+        if resampling is not None:
+            intervals = cold_start_intervals(result, resampling)
+    return RunsAgain(result, intervals)
+
+
+def predictions_again(recorded: Recorded, head: Head, places: Places) -> object:
+    """Return the document that recorded scores of predictions would be now. Raises InputError, NotFoundError."""
+    file = recorded.file
+    found = places.find(head.origin.inputs)
+    resampling = _resampling_of(recorded, head, places)
+    arguments = evidence_arguments(head.task, head.origin.options, file, recorded.inside("origin.options"))
+    with paused_collector():
+        gold = _the_one(found, GOLD, file, recorded.inside("origin.inputs")).held().open()
+        predictions = _the_one(found, RUN, file, recorded.inside("origin.inputs")).held().open()
+        scored = mode_named(head.task).score(gold, predictions, **arguments)
         intervals = None if resampling is None else evidence_intervals(scored, resampling)
         write = result_object if recorded.place else evidence_document
         return write(scored, intervals, with_units=head.units is not UNSET)
+
+
+def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling | None:
+    """Return the settings of the intervals of recorded scores; None where there are none. Raises InputError."""
+    place = recorded.inside("origin.options.bootstrap")
+    return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
 
 
 def _the_one(found: Sequence[FoundInput], role: str, file: str, place: str = "origin.inputs") -> FoundInput:
@@ -97,7 +131,7 @@ def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file
     def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
         known = [file for file in files if _is_knowledge_base(file)]
         limits = gold.options.justifications
-        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known)
+        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known, alone=gold.alone)
         return load_prepared(gold, prepared, problems=problems)
 
     def loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
@@ -158,7 +192,10 @@ class BatchRuns:
             records = isinstance(run, Outcome) and run.occurrences is not None
             gold = _key(str(records), run.policy, replace(made, inputs=tuple(each.recorded for each in shared)))
             if gold not in self._prepared:
-                self._prepared[gold] = _plan(made, run.policy, shared, file, records=records).prepare()
+                is_forced = self._places.is_forced
+                resampling = resampling_of(made.bootstrap, file, "origin.bootstrap", is_forced=is_forced)
+                plan = _plan(made, run.policy, shared, file, resampling=resampling, records=records)
+                self._prepared[gold] = plan.prepare()
             (scored,) = self._prepared[gold].score(RunFile(run.run, of_run.held()), [run.policy])
             outcome = scored.outcome
             if isinstance(run, Outcome):
@@ -179,9 +216,16 @@ def _key(name: str, policy: str, made: RunOrigin) -> str:
     return json.dumps([name, policy, to_builtins(made)], sort_keys=True)
 
 
-def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str, *, records: bool) -> Plan:
-    """The plan of a batch whose runs were made so."""
-    resampling = resampling_of(made.bootstrap, file, "origin.bootstrap")
+def _plan(
+    made: RunOrigin,
+    policy: str,
+    shared: Sequence[FoundInput],
+    file: str,
+    *,
+    resampling: Resampling | None,
+    records: bool,
+) -> Plan:
+    """Return the plan of a batch whose runs were made so."""
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.task, made.options, file, "origin.options")
         gold = _the_one(shared, GOLD, file).held()
@@ -204,12 +248,12 @@ def _plan(made: RunOrigin, policy: str, shared: Sequence[FoundInput], file: str,
 def run_again(recorded: Recorded, one: Outcome, runs: BatchRuns) -> Outcome:
     """What the record of one run would say now. Raises InputError, NotFoundError."""
     outcome, _ = runs.score(one, recorded.file)
-    sizes = {written.name: written.size for written in one.files}
-    files = [
-        # It holds the words and the time of the call.
-        each._replace(size=sizes.get(each.name, each.size)) if each.name.endswith(".params") else each
-        for each in outcome.files
-    ]
+    recorded_by_name = {written.name: written for written in one.files}
+    files = []
+    for written in outcome.files:
+        if written.name.endswith(".params"):  # it holds the words and the folder of the call, which nobody knows
+            written = recorded_by_name.get(written.name, written)
+        files.append(written)
     files += [written for written in one.files if is_page(written.name)]  # they only show what is verified
     return replace(outcome, files=tuple(files), digest=digest_of(recorded.value))
 

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from itertools import pairwise
+from typing import Final, Literal, cast
 
 from cs_score.base.documents import Document, Json, document_in, json_text, member_place
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.sources import open_source
+from cs_score.base.sources import file_in_folder, open_source
 from cs_score.base.version import VERSION
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Overview
 from cs_score.batch.store import SIGNATURE, UnfitError, check_file
-from cs_score.coldstart.linking import is_on_folder
+from cs_score.coldstart.linking import folder_without_files
+from cs_score.coldstart.outputs import DEFAULT_FIELDS, SCORE_FIELDS
+from cs_score.coldstart.outputs import Layout as FileLayout
 from cs_score.coldstart.result import ScoringStopped
 from cs_score.tables.layout import Layout, columns
+from cs_score.tasks import COLD_START
 from cs_score.verification.recorded import Head, Places, Recorded, read_recorded
-from cs_score.verification.rescoring import OF_OVERVIEW, TABLES, BatchRuns, WholeBatch, run_again, scored_again
+from cs_score.verification.rescoring import (
+    OF_OVERVIEW,
+    TABLES,
+    BatchRuns,
+    WholeBatch,
+    predictions_again,
+    run_again,
+    runs_again,
+)
+
+OF_SCORE: Final = "out.json"
+"""What `score -o FOLDER` writes there, beside the tables."""
 
 LEADERBOARD: Final = "leaderboard.json"
 OVERVIEW: Final = "batch.json"
@@ -77,7 +94,7 @@ class Verdict(Record):
 class Verification(Document, frozen=True, kw_only=True, tag="verification"):
     """What became of a recorded result, file by file."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     result: str
     reproduced: bool
     files: tuple[Verdict, ...]
@@ -100,9 +117,9 @@ VERIFIED: Final = Layout(
 """A row for each file."""
 
 
-def verification(path: str, files: Sequence[str] = ()) -> Verification:
-    """All that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
-    verdicts = tuple(verify(path, files))
+def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
+    """Return all that `verify` finds, as a document. Raises InputError and NotFoundError as it does."""
+    verdicts = tuple(verify(path, files, is_forced=is_forced))
     return Verification(
         task=read_recorded(verdicts[0].file).made.task,
         result=path,
@@ -111,33 +128,102 @@ def verification(path: str, files: Sequence[str] = ()) -> Verification:
     )
 
 
-def verify(path: str, files: Sequence[str] = ()) -> Iterator[Verdict]:
+def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Iterator[Verdict]:
     """Score again what `path` records: a file, the folder of a score, or that of a batch, whose files are looked at
     one by one.
 
-    Inputs are looked for among `files`, which are files and folders, else where they were. Raises InputError for what
-    is no result of cs-score, and where it cannot be scored again; NotFoundError for inputs that are missing or changed.
+    Inputs are looked for among `files`, which are files and folders, else where they were. With `is_forced` a record
+    may ask for any number of resamples. Raises InputError for what is no result of cs-score, and where it cannot be
+    scored again; NotFoundError for inputs that are missing or changed.
     """
-    if os.path.isfile(of_score := os.path.join(path, "out.json")):
+    of_score = os.path.join(path, OF_SCORE)
+    if os.path.isfile(of_score):
         path = of_score
     is_folder = os.path.isdir(path)
     records = _records_of(path) if is_folder else [read_recorded(path)]
-    places = Places(files, path if is_folder else os.path.dirname(path))
+    places = Places(files, path if is_folder else os.path.dirname(path), is_forced=is_forced)
     batch = _whole_batch(records, places)
     runs = batch or BatchRuns(places)
     misplaced = _misplaced_runs(path, records, batch) if is_folder else {}
     for record in records:
+        if _is_of_runs(record):
+            yield from _verdicts_of_runs(record, places)
+            continue
         verdict = _verdict(record, places, runs, batch)
         yield replace(verdict, differences=(*misplaced.get(record.file, ()), *verdict.differences))
     if not is_folder or batch is None or not batch.was_scored:
         return
     for file in filter(os.path.isfile, (os.path.join(path, table) for table in TABLES)):
-        with open_source(file, stdin_as_dash=False, decompress=False) as source:
-            recorded = source.read_bytes().decode("utf-8", "surrogateescape")
+        recorded = _text_of(file)
         if _other_versions(batch.recorded.value):
             recorded = _VERSION.sub(VERSION, recorded)
         computed = batch.table_again(os.path.basename(file), recorded)
         yield Verdict(file, tuple(table_differences(recorded, computed)), computed.count("\n"), unit="line")
+
+
+def _text_of(file: str) -> str:
+    """Return the text of a file. Raises InputError where it cannot be read."""
+    with open_source(file, stdin_as_dash=False, decompress=False) as source:
+        return source.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _is_of_runs(record: Recorded) -> bool:
+    """Return whether a record holds the scores of Cold Start runs."""
+    return isinstance(record.made, Head) and record.made.task == COLD_START
+
+
+def _verdicts_of_runs(record: Recorded, places: Places) -> Iterator[Verdict]:
+    """Yield the verdict on recorded scores of runs, then those on the files that `score -o FOLDER` wrote beside them.
+
+    Raises InputError and NotFoundError as `verify` does.
+    """
+    head = cast(Head, record.made)
+    try:
+        again = runs_again(record, head, places)
+    except ScoringStopped as stop:
+        yield _stopped(record, stop)
+        return
+    recorded = {**record.value, **_with_true_remarks(head, places)}
+    yield _compared(record, recorded, again.document(head), dated=recorded)
+    if os.path.basename(record.file) != OF_SCORE or head.measures:
+        return
+    prefix = record.file.removesuffix("json")
+    params_file = f"{prefix}params"
+    params = _text_of(params_file) if os.path.isfile(params_file) else ""
+    computed_by_ending = again.file_texts(_layout_of(params), params)
+    computed_by_ending.pop("params")  # the time, the folder and the words of the call, which nobody knows
+    for ending, computed in computed_by_ending.items():
+        file = f"{prefix}{ending}"
+        if os.path.isfile(file):
+            found = tuple(table_differences(_text_of(file), computed))
+            yield Verdict(file, found, computed.count("\n"), unit="line")
+
+
+def _layout_of(params: str) -> FileLayout:
+    """Return the columns and the alignment that the words of a call ask for, by its file `.params`."""
+    called = next((line for line in params.split("\n") if "$ cs-score " in line), "")
+    with contextlib.suppress(ValueError):  # a quotation that does not end
+        words = shlex.split(called)
+        fields = next((after for word, after in pairwise(words) if word == "-fields"), None)
+        names = DEFAULT_FIELDS if fields is None else tuple(fields.split(":"))
+        if set(names) <= set(SCORE_FIELDS):
+            return FileLayout(names, "-tabs" in words)
+    return FileLayout()
+
+
+def _with_true_remarks(head: Head, places: Places) -> dict[str, Json]:
+    """Return the recorded remarks without those on folders that hold no file, which are no inputs, where they are true.
+
+    Scoring again cannot make them; one on a folder that is not there, or that holds a file, stays and differs.
+    """
+    if not head.remarks:
+        return {}
+    remarks = []
+    for remark in head.remarks:
+        folder = folder_without_files(remark)
+        if folder is None or not places.has_empty_folder(folder):
+            remarks.append(remark)
+    return {"remarks": remarks}
 
 
 def _records_of(folder: str) -> list[Recorded]:
@@ -145,7 +231,7 @@ def _records_of(folder: str) -> list[Recorded]:
     tables without the signatures of what they were made from.
     """
     patterns = (os.path.join(glob.escape(folder), *depth, SIGNATURE) for depth in (("*",), ("*", "*")))
-    found = sorted(path for pattern in patterns for path in glob.glob(pattern))
+    found = sorted(file_in_folder(path) for pattern in patterns for path in glob.glob(pattern))
     there = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
     if not found and not {LEADERBOARD, OVERVIEW} & {*there}:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
@@ -185,10 +271,7 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
     notes: list[str] = []
     try:
         if isinstance(record.made, Head):
-            computed: object = scored_again(record, record.made, places)
-            if record.made.remarks:  # folders that held no file are no inputs
-                remarks = [remark for remark in record.made.remarks if not is_on_folder(remark)]
-                recorded = {**recorded, "remarks": remarks}
+            computed: object = predictions_again(record, record.made, places)
         elif isinstance(record.made, Outcome):
             computed = run_again(record, record.made, runs)
             found += _changed_files(record.file, record.made)
@@ -201,13 +284,23 @@ def _verdict(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatc
                 recorded = {"runs": recorded.get("runs")}
                 notes.append("no run was scored then, so that nothing else is compared")
     except ScoringStopped as stop:
-        return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+        return _stopped(record, stop)
+    compared = _compared(record, recorded, computed, dated)
+    return replace(compared, differences=(*found, *compared.differences), notes=(*notes, *compared.notes))
+
+
+def _stopped(record: Recorded, stop: ScoringStopped) -> Verdict:
+    return Verdict(record.file, (Difference("the scoring", "came to its end", f"is stopped: {stop}"),), 0)
+
+
+def _compared(record: Recorded, recorded: Json, computed: object, dated: Json) -> Verdict:
+    """Return the verdict on what is recorded; `dated` has the versions of cs-score that made it."""
+    notes: list[str] = []
     if others := _other_versions(dated):
         notes.append(f"recorded by cs-score {', '.join(others)}, computed by {VERSION}")
         recorded = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
     again = document_in(json_text(computed), record.file)  # as JSON reads it again, so that both are of the same types
-    found += differences(recorded, again)
-    return Verdict(record.file, tuple(found), numbers(again), tuple(notes))
+    return Verdict(record.file, tuple(differences(recorded, again)), numbers(again), tuple(notes))
 
 
 def _other_versions(value: Json) -> list[str]:

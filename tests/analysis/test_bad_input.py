@@ -118,8 +118,7 @@ def test_a_run_without_an_assessed_line(tmp_path: Path) -> None:
     missed = (tmp_path / "pool.tab").read_text().splitlines(keepends=True)[1]
     (tmp_path / "pool.tab").write_text(missed)
     found = _analysis(tmp_path, *FILES)
-    nothing = {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
-    assert found["reliability"] == {**nothing, "labels": nothing}
+    assert found["reliability"] == {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None}
     categories = {group["group"]: group["mistakes"] for group in found["groups"]["category"]}
     assert categories == {"MISSED": 1, "UNASSESSED": 0, "INCORRECT_PARENT": 2}
     assert "Confidences of" not in _analyse(tmp_path, *FILES).stdout.decode()

@@ -187,9 +187,8 @@ def test_reliability_is_what_its_definitions_say(judged: list[Judged]) -> None:
         assert number == (pytest.approx(sum(terms) / size) if terms else None)
 
 
-def test_reliability_over_judgments_and_over_labels(tmp_path: Path) -> None:
-    """Over judgments every assessed line counts once, whatever the policy; over labels only what counts. What is no
-    confidence counts as 1.0."""
+def test_reliability_counts_every_assessed_line_once(tmp_path: Path) -> None:
+    """Whatever the policy makes of it. What is no confidence counts as 1.0."""
     answers = [child(f"V{at}", f"ENG_{at}") for at in range(4)]
     pool = [right(answers[0]), right(answers[1]), wrong(answers[2])]
 
@@ -201,13 +200,6 @@ def test_reliability_over_judgments_and_over_labels(tmp_path: Path) -> None:
     found = reliability()
     assert found["lines"] == 3  # two correct lines of one class, and an incorrect one
     assert found["brier"] == pytest.approx((0.5**2 + 0.4**2 + 0.25**2) / 3)
-    assert found["labels"]["lines"] == 2  # a right line and a wrong one; its duplicate is ignored
-    assert found["labels"]["brier"] == (0.5**2 + 0.25**2) / 2
-    other = reliability("-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:DUPLICATE")
-    assert {**other, "labels": None} == {**found, "labels": None}
-    for category, number in (("DUPLICATE", 3), ("UNASSESSED", 2)):
-        ignored = "UNASSESSED" if category == "DUPLICATE" else "DUPLICATE"
-        sides = ("-wrong", f"INCORRECT:INCORRECT_PARENT:INEXACT:{category}", "-ignore", ignored)
-        assert reliability(*sides)["labels"]["lines"] == number
+    assert reliability("-right", "CORRECT:INEXACT", "-wrong", "INCORRECT:DUPLICATE") == found
     beyond = reliability(confidences="0.5 0.6 1.5 0.9")
     assert ([each["confidence"] for each in beyond["bins"]], beyond["auc"]) == ([0.5, 0.6, 1.0], 0.0)

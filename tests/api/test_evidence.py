@@ -123,7 +123,7 @@ def test_arguments_are_checked(mode: str, arguments: dict[str, Any], said: str) 
     ("change", "said"),
     [
         (lambda told: told.pop("units"), "stored without the statistics of the units; -o FILE.json and"),
-        (lambda told: told.update(schema_version=0), "schema_version: is 0, where this version of cs-score reads 4"),
+        (lambda told: told.update(schema_version=0), "schema_version: is 0, where this version of cs-score reads 5"),
         (lambda told: told["scores"].pop("abstract_label_only_f1"), "scores: are not the measures of scifact"),
         (lambda told: told["units"]["rows"].pop(), "units: does not have a row for each of ids"),
         (lambda told: told["units"]["rows"][0].append("x"), r"units\.rows\[0\]\[8\]: Expected"),

@@ -244,3 +244,29 @@ def test_a_notebook_shows_a_table() -> None:
     assert "<td>missed</td>" in analysis._repr_html_()
     assert "<caption>analysis of " in analysis._repr_html_()
     assert '<th scope="col" data-key="contribution" class="number">Contribution</th>' in difference._repr_html_()
+
+
+COLD_START: Final = f"{' '.join(SWITCHES)} {' '.join(GOLD)}"
+
+
+@pytest.mark.parametrize(
+    ("words", "member"),
+    [
+        (f"diff {COLD_START} {KB} {SF}", ("names", "b")),
+        (f"explain scifact {FACTS[0]} {FACTS[1]} --unit 7", ("units", 0, "statistics", "selection_correct")),
+        (f"explain scifact {FACTS[0]} {FACTS[1]} --unit 7", ("units", 0, "scores", "abstract_label_only_f1")),
+        (f"analyze scifact {FACTS[0]} {FACTS[1]}", ("signature",)),
+    ],
+)
+def test_a_document_that_lacks_what_is_shown_is_refused(words: str, member: tuple[Any, ...], tmp_path: Path) -> None:
+    value = json.loads(printed(*words.split(), "--format", "json"))
+    parent = value
+    for key in member[:-1]:
+        parent = parent[key]
+    del parent[member[-1]]
+    path = tmp_path / "found.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(cs.InputError, match=r"found\.json"):
+        cs.load(path)
+    outcome = score_in(tmp_path, ["report", "found.json", "-o", "page.html"])
+    assert outcome.status in (0, 1)

@@ -80,8 +80,8 @@ def test_an_edited_signature_does_not_reach_the_leaderboard(scored: Path) -> Non
     record = json.loads(path.read_text())
     name = next(iter(record["runs"][0]["scores"]))
     edited: list[str | bytes] = [
-        b"[]", b"{}", b"\xff", b'{"kind": "batch-run", "schema_version": 4, "origin": 3}', b"null", b"", b"NaN",
-        b"text", b"[" * 100_000, b'{"digest":' * 50_000, b"1" * 5000, b'{"digest": NaN, "schema_version": 4}',
+        b"[]", b"{}", b"\xff", b'{"kind": "batch-run", "schema_version": 5, "origin": 3}', b"null", b"", b"NaN",
+        b"text", b"[" * 100_000, b'{"digest":' * 50_000, b"1" * 5000, b'{"digest": NaN, "schema_version": 5}',
         path.read_text().replace('"errors": 0', '"errors": 7'),
         json.dumps(record | {"origin": record["origin"] | {"version": "0.0.0"}}),
     ]  # fmt: skip

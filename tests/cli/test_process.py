@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
-from unittest.mock import Mock
 
 import pytest
 
 from cs_score.cli.main import main
-from cs_score.report.charts import Drawing, chart_bytes
+from cs_score.report.page import page_template
 from tests.batch.command import invented_runs
 from tests.coldstart.recorded import COMMITTED
 
@@ -147,6 +146,44 @@ def test_a_signal_while_the_command_begins_leaves_no_traceback(
     assert met > 3
 
 
+def test_nothing_of_ours_is_imported_before_signals_are_cared_for() -> None:
+    """The console script imports `cs_score.__main__`: until that cares for signals, only loaded modules are used."""
+    script = """
+import os, re, sys
+sys.argv[0] = "/somewhere/bin/cs-score"
+before = set(sys.modules)
+import _signal
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        is_cared_for = _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
+        if name not in ("cs_score", "cs_score.__main__") and not is_cared_for:
+            print(name)
+sys.meta_path.insert(0, Watch())
+from cs_score.__main__ import console
+print(_signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_importing_the_package_leaves_signals_alone() -> None:
+    script = "import signal, cs_score, cs_score.__main__; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert "default_int_handler" in done.stdout
+
+
+def test_ctrl_c_at_any_moment_shows_no_line_of_ours(folder: Path) -> None:
+    """Tracebacks of the interpreter's own start, and of its search for the package, are not ours."""
+    for number in range(40):
+        with subprocess.Popen([ENTRY, *EXPAND, *FILES], cwd=folder, stdout=-1, stderr=-1) as command:
+            time.sleep(0.3 * number / 40)
+            command.send_signal(signal.SIGINT)
+            _, error = command.communicate(timeout=60)
+        assert b"/cs_score/" not in error, error
+        assert b"Exception ignored" not in error or b"bin/cs-score" not in error
+        assert error.count(b'bin/cs-score", line') <= 1
+
+
 DROPPED: Final = """
 class Dropped:
     def __del__(self):
@@ -256,10 +293,12 @@ def test_where_even_the_message_finds_no_memory_it_is_one_line(
 
 
 def test_a_package_that_finds_no_memory_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = ImportError("/lib/vl_convert.so: failed to map segment from shared object")
-    monkeypatch.setattr("builtins.__import__", _fail(error))
-    with pytest.raises(ImportError, match="failed to map"):
-        chart_bytes(Mock(spec=Drawing), ".pdf")
+    error = ImportError("/lib/jinja2.so: failed to map segment from shared object")
+    page_template.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.__import__", _fail(error))
+        with pytest.raises(ImportError, match="failed to map"):
+            page_template()
 
 
 def _limited(folder: Path, size: int, *words: str) -> subprocess.CompletedProcess[bytes]:

@@ -16,14 +16,21 @@ from tests.batch.command import without_time
 from tests.coldstart.command import Outcome, score_in
 from tests.documents import ROOT
 
-QUERIES: Final = str(ROOT / "queries" / "ldc-queries.xml")
-POOL: Final = str(ROOT / "assessments" / "pool-2016.tab")
-TIDE, GULL = (str(ROOT / "submissions" / f"{name}.tab.txt") for name in ("tide-kb", "gull-sf"))
+QUERIES: Final = "queries/ldc-queries.xml"
+POOL: Final = "assessments/pool-2016.tab"
+TIDE, GULL = "submissions/tide-kb.tab.txt", "submissions/gull-sf.tab.txt"
 FILES: Final = (QUERIES, TIDE, POOL)
 EXPAND: Final = ("-expand", "ISLE26")
 SF_SWITCHES: Final = (
     "-justifications", "1:1", "-ignore", "UNASSESSED", "-wrong", "INCORRECT:INCORRECT_PARENT:INEXACT:DUPLICATE",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _with_samples(tmp_path: Path) -> None:
+    """The samples under short names: where the repository and temporary files lie must not change where lines end."""
+    for name in ("assessments", "queries", "submissions"):
+        (tmp_path / name).symlink_to(ROOT / name)
 
 
 def score(folder: Path, *words: str) -> Outcome:
@@ -64,7 +71,7 @@ def test_several_runs_are_scored_each_by_itself(tmp_path: Path) -> None:
 
 def test_two_versions_of_a_run_are_told_apart_by_their_files(tmp_path: Path) -> None:
     for name in ("first.tab", "second.tab"):
-        (tmp_path / name).write_bytes(Path(TIDE).read_bytes())
+        (tmp_path / name).write_bytes((ROOT / TIDE).read_bytes())
     outcome = score(tmp_path, "--measure", "SF-AP", QUERIES, POOL, "first.tab", "second.tab")
     assert outcome.status == 0
     heading, row, *_ = outcome.stdout.decode().splitlines()
@@ -108,7 +115,7 @@ def test_one_of_several_runs_is_chosen(verb: str, both: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("verb", ["analyze", "explain", "explain --line part2:1"])
 def test_a_run_that_stands_in_several_files_is_one(verb: str, both: str, tmp_path: Path) -> None:
-    lines = Path(TIDE).read_text("utf-8").splitlines(keepends=True)
+    lines = (ROOT / TIDE).read_text("utf-8").splitlines(keepends=True)
     for name, part in (("part1", lines[:12]), ("part2", lines[12:])):
         (tmp_path / name).write_text("".join(part), "utf-8")
     parts = score_in(tmp_path, [*verb.split(), *EXPAND, QUERIES, "part1", POOL, "part2"]).stdout.decode()
@@ -171,7 +178,7 @@ def test_a_run_that_cannot_be_scored_is_one_line_and_a_status(tmp_path: Path) ->
 
 
 def test_problems_are_told_once_and_errors_are_the_status(tmp_path: Path) -> None:
-    text = Path(TIDE).read_text(encoding="utf-8").splitlines()
+    text = (ROOT / TIDE).read_text(encoding="utf-8").splitlines()
     columns = text[1].split("\t")
     (tmp_path / "run").write_text(
         "\n".join([*text, "\t".join([*columns[:7], "2.5", columns[8]])]) + "\n", encoding="utf-8"
@@ -187,7 +194,7 @@ def test_problems_are_told_once_and_errors_are_the_status(tmp_path: Path) -> Non
 
 
 def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
-    (tmp_path / "run.tab").write_bytes(b"\xef\xbb\xbf" + Path(TIDE).read_bytes())
+    (tmp_path / "run.tab").write_bytes(b"\xef\xbb\xbf" + (ROOT / TIDE).read_bytes())
     outcome = score_in(tmp_path, ["-output_file", "o", *EXPAND, QUERIES, "run.tab", POOL])
     assert (outcome.status, b"begins with a byte-order mark" in outcome.stderr) == (255, True)
 
@@ -195,7 +202,7 @@ def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
 def test_runs_stand_side_by_side_as_far_as_a_screen_holds(tmp_path: Path) -> None:
     names = [f"A_LONG_RUN_ID_{number}" for number in range(7)]
     for name in names:
-        (tmp_path / name).write_bytes(Path(GULL).read_bytes().replace(b"GULL_SF", name.encode()))
+        (tmp_path / name).write_bytes((ROOT / GULL).read_bytes().replace(b"GULL_SF", name.encode()))
     lines = score(tmp_path, "--measure", "SF-AP", QUERIES, POOL, *names).stdout.decode().splitlines()
     assert max(map(len, (line for line in lines if not line.startswith("signature")))) <= 80
     headings = [line.split() for line in lines if "A_LONG" in line]

@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_confidence, read_provenance
 from cs_score.preparation.queries import decoded_name
 from cs_score.problems.log import Place, ProblemLog, RecordingLog
 from cs_score.problems.reports import write_problems
+from tests.coldstart.command import score_in
 from tests.coldstart.handmade import Inputs
-from tests.coldstart.lines import Line
+from tests.coldstart.lines import Line, query_xml
 from tests.growth import assert_grows_in_proportion
 
 
@@ -73,3 +76,44 @@ def test_a_problem_report_is_written_problem_by_problem(tmp_path: Path, ending: 
         tracemalloc.stop()
     assert (tmp_path / f"p.{ending}").stat().st_size > 1000 * count
     assert peak < (1 << 20) + 300 * count
+
+
+def test_runs_that_are_validated_from_one_file(inputs: Inputs) -> None:
+    def prepared(size: int) -> Callable[[], object]:
+        inputs.pool(Line().judged("1"))
+        lines = [Line(run_id=f"run{run}", node=f":E{at}") for run in range(size) for at in range(3)]
+        inputs.run(*lines)
+        words = ("score", "--validate", "-expand", "CSX", "queries.xml", "pool.tab", "run.tab")
+        return lambda: score_in(inputs.folder, words)
+
+    assert_grows_in_proportion(prepared, 10)
+
+
+@pytest.mark.parametrize("program", ["validate-run", "generate-queries"])
+def test_lines_that_answer_no_query(inputs: Inputs, program: str) -> None:
+    """As many entry points as lines: the remedy of each line asks whether one of them was meant."""
+
+    def prepared(size: int) -> Callable[[], object]:
+        documents = tuple(f"N_ENG_{number}" for number in range(size))
+        inputs.lines("<query_set>", query_xml(docids=documents), "</query_set>", name="queries.xml")
+        inputs.run(*(Line(query=f"CSX_ENG_{number:010x}") for number in range(size)))
+        words = [program, "queries.xml", "run.tab"]
+        if program == "generate-queries":
+            words.insert(2, "stdout")
+        return lambda: score_in(inputs.folder, words)
+
+    assert_grows_in_proportion(prepared, 500)
+
+
+def test_lines_that_answer_no_query_take_little_memory(inputs: Inputs) -> None:
+    lines = 2000
+    inputs.run(*(Line(query=f"CSX_ENG_{number:010x}") for number in range(lines)))
+    table = load_queries([str(inputs.folder / "queries.xml")], None, ProblemLog()).table
+    loading = Loading(table, Justifications(1, 3), problems := ProblemLog(), note=problems.fatal.append)
+    tracemalloc.start()
+    loading.load([str(inputs.folder / "run.tab")])
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(problems.fatal) == lines
+    assert all(error.__traceback__ is None for error in problems.fatal)
+    assert kept < 2500 * lines

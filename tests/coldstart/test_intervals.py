@@ -128,8 +128,11 @@ def test_one_unit_gives_the_point_and_a_note() -> None:
     assert found.units == 1
     for interval in found.scores.values():
         assert interval.low == interval.high == interval.point
-        assert interval.standard_error == 0
         assert "one unit" in interval.note
+
+
+def test_many_resamples_need_force(tmp_path: Path) -> None:
+    assert with_switches("multi_ep_008", tmp_path, "--bootstrap", "100001", "--force").status == 0
 
 
 BOOTSTRAP: Final = "--bootstrap takes a whole number from 1 to 1000000, not {}"
@@ -141,6 +144,7 @@ SEED: Final = "--seed takes a whole number of at least 0, not {}"
     ("words", "problem"),
     [
         *((["--bootstrap", text], BOOTSTRAP.format(text)) for text in NO_COUNTS),
+        (["--bootstrap", "100001"], "--bootstrap 100001: more than 100000 resamples take much time and memory"),
         (["--bootstrap", "5", "--seed", "-1"], SEED.format("-1")),
         (["--bootstrap", "5", "--seed", "x\x1b"], SEED.format("x\\x1b")),
         (["--bootstrap", "5", "--confidence", "100"], "the confidence is a percentage from 50 to 99.99, not 100.0"),

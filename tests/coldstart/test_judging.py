@@ -126,11 +126,12 @@ def test_of_the_lines_of_a_node_the_smallest_number_breaks_ties(number: int, fir
 @pytest.mark.parametrize(
     ("slots", "edition", "by_level"),
     [
-        # A slot that takes one value has one answer to be found where the pool has any; an unknown slot has no number.
+        # A slot that takes one value has one answer to be found where the pool has any; an unknown slot has no number,
+        # and behind a known one no level.
         ((CHILDREN, AGE), "2017.2.0", {"0": "0", "1": "0", "ALL": "0"}),
         ((UNKNOWN,), "2017.2.0", {"0": "", "ALL": ""}),
         ((UNKNOWN, CHILDREN), "2017.2.0", {"0": "", "1": "0", "ALL": "0"}),
-        ((CHILDREN, UNKNOWN), "2017.2.0", {"0": "0", "1": "", "ALL": "0"}),
+        ((CHILDREN, UNKNOWN), "2017.2.0", {"0": "0", "ALL": "0"}),
         # In June 2017 it had one in any case.
         ((CHILDREN, AGE), "2017.1.5", {"0": "0", "1": "1", "ALL": "1"}),
     ],
@@ -182,9 +183,20 @@ def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(i
     )
 
 
-@pytest.mark.parametrize("node", [":C1", ":C1:a", ":C1:a:x:y", ":C1:0"])
-def test_components_of_a_node_behind_the_second_are_not_looked_at(node: str, inputs: Inputs) -> None:
+@pytest.mark.parametrize(
+    ("node", "of_hop_1", "of_all"),
+    [
+        (":C1", ["E1:C1"], ["E1", "E1:C1"]),
+        (":C1:0", ["E1:C1"], ["E1", "E1:C1"]),
+        (":C1:a", [], ["E1", "E1:C1:a"]),
+        (":C1:a:x:y", [], ["E1", "E1:C1:a:x:y"]),
+    ],
+)
+def test_a_node_with_more_components_than_hops_is_in_the_ranking_of_all_alone(
+    node: str, of_hop_1: list[str], of_all: list[str], inputs: Inputs
+) -> None:
     inputs.pool(BO.judged("1"), BO.child().judged("1:1"))
     inputs.run(BO, BO.child(node=node))
     scored = inputs.score()
-    assert [ranked.node for level in ("0", "1") for ranked in ranking(scored, level)] == [f"{Q}:E1", f"{Q}:E1:C1"]
+    for level, names in (("0", ["E1"]), ("1", of_hop_1), ("ALL", of_all)):
+        assert [ranked.node for ranked in ranking(scored, level)] == [f"{Q}:{name}" for name in names]

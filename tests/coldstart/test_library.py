@@ -100,8 +100,8 @@ def test_samples_that_cannot_be_opened_or_read(tmp_path: Path) -> None:
     assert not read_samples(str(tmp_path / "missing")).exists
     with pytest.raises(InputError, match="Could not open"):
         read_samples(str(tmp_path))
-    (tmp_path / "latin").write_bytes(b"1 CSX_0001:\xe9\n")
-    with pytest.raises(InputError, match="not UTF-8"):
+    (tmp_path / "latin").write_bytes(b"1 CSX_0001:\xe9\n")  # each byte is a character
+    with pytest.raises(InputError, match='"\u00e9" sent to parse_queryid'):
         read_samples(str(tmp_path / "latin"))
 
 

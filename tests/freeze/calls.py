@@ -163,7 +163,7 @@ plot systems: plot systems -o o.svg batch/batch.json
 plot stability: plot stability -o o.svg batch/batch.json
 plot scifact: plot confusions -o o.svg scifact-analysis.json
 plot png: plot budget -o o.png analysis.json
-plot pdf: plot budget -o o.pdf analysis.json
+plot pdf: plot budget --format pdf -o o.svg analysis.json
 plot of something else: plot budget -o o.svg difference.json
 """
 

@@ -73,7 +73,7 @@ _TIMES: Final = (
     (re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), b"<TIME>"),
     (re.compile(rb'("(?:seconds|started|finished|elapsed)": )[^,\n}]+'), rb"\1<TIME>"),
     # The size of what names the folder, and the digest of such sizes.
-    (re.compile(rb'("out\.params",\s+)\d+'), rb"\1<SIZE>"),
+    (re.compile(rb'("out\.params",\s+)\d+(,\s+")[0-9a-f]*"'), rb'\1<SIZE>\2"'),
     (re.compile(rb'"digest": "[0-9a-f]{64}"'), rb'"digest": "<DIGEST>"'),
     (re.compile(rb":NIL_[A-Za-z]{4}(\d{9})"), rb":NIL_XXXX\1"),
 )
@@ -82,8 +82,6 @@ _TIMES: Final = (
 def _masked(content: bytes, folder: Path) -> bytes:
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
-    if content[:4] in (b"\x89PNG", b"%PDF"):
-        return content[:4]
     for place in (folder.resolve(), folder):
         content = content.replace(str(place).encode(), b"<FOLDER>")
     content = content.replace(str(REPOSITORY).encode(), b"<REPOSITORY>")

@@ -13,6 +13,7 @@ from cs_score.coldstart.tab_files import COLUMN_PATTERNS
 from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog
+from cs_score.problems.reports import _tsv_cell
 from tests.coldstart.command import score_in
 from tests.coldstart.recorded import COMMITTED
 from tests.preparation.invented import OTHER, QUERY, AskedQuery, Inputs, RunLine
@@ -152,3 +153,9 @@ def test_what_is_said_of_a_code_is_whole(code: str) -> None:
     places = 0 if kind.template is None else len(re.findall("%[sd]", kind.template))
     assert kind.column in {None, *range(places), *COLUMN_PATTERNS, *KB_COLUMNS}
     assert kind.offender in {None, *range(places)}
+
+
+def test_a_problem_is_no_formula_to_a_spreadsheet() -> None:
+    assert [_tsv_cell(value) for value in ("=1+1", "-3", -3, None, "a\tb\\c", "@x")] == [
+        "'=1+1", "'-3", "-3", "", "a\\tb\\\\c", "'@x",
+    ]  # fmt: skip

@@ -145,3 +145,33 @@ def test_quirk_34_m_discards_everything_and_is_warned_of(inputs: Inputs) -> None
     outcome = inputs.call("apply-k", "-justifications", "1:M", "run.tab", "kept.tab")
     assert outcome.files == {"kept.tab": b""}
     assert b"warning: -justifications leaves no document for a node (M counts as 0 here)" in outcome.stderr
+
+
+def test_node_ids_without_a_colon_in_front_are_remarked_on(inputs: Inputs) -> None:
+    inputs.lines(RunLine(node="E4"), RunLine("Cy", node="x:y"), RunLine("Di"))
+    outcome = inputs.validate()
+    assert column(outcome, NODE) == ["E4", "x:y", ":E1"]
+    assert report_lines(outcome)[0].endswith(
+        "warning: 2 line(s) have a node id without a colon in front (E4, x:y): average precision never ranks such "
+        "nodes; write :E4"
+    )
+    inputs.lines(RunLine(node="0"), RunLine("Di"))
+    assert report_lines(inputs.validate()) == ["No warnings encountered"]
+
+
+def test_a_slot1_that_is_left_out_is_written_as_empty_one(inputs: Inputs) -> None:
+    point = "<name>Ann</name><docid>N_ENG_Q</docid><beg>5</beg><end>9</end><enttype>per</enttype>"
+    slots = f"<slot0>{CHILDREN}</slot0><slot2>{SCHOOLS}</slot2>"
+    inputs.write("in.xml", f'<query id="CSX_0001">{point}{slots}</query>\n')
+    outcome = inputs.call("validate-queries", "in.xml", "out.xml")
+    assert f"    <slot0>{CHILDREN}</slot0>\n    <slot1></slot1>\n    <slot2>".encode() in outcome.files["out.xml"]
+    inputs.write("in.xml", f'<query id="CSX_0001">{point}<slot>{CHILDREN}</slot></query>\n')
+    (inputs.folder / "out.xml").unlink()
+    outcome = inputs.call("validate-queries", "in.xml", "out.xml")
+    assert f"    <slot0>{CHILDREN}</slot0>\n".encode() in outcome.files["out.xml"]
+
+
+@pytest.mark.parametrize(("languages", "is_written"), [("0", True), ("", True), (":", False), ("SPANISH", False)])
+def test_languages_0_are_all_and_a_colon_none(inputs: Inputs, languages: str, is_written: bool) -> None:
+    outcome = inputs.call("validate-queries", "-languages", languages, "q.xml", "out.xml")
+    assert (b"<query id" in outcome.files["out.xml"]) == is_written

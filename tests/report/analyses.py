@@ -29,7 +29,7 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
     rows = [_mistake(at, text) for at in range(mistakes)]
     return {
         "kind": "analysis",
-        "schema_version": 2,
+        "schema_version": 3,
         "task": "coldstart",
         "measure": MEASURE,
         "run": text,
@@ -79,7 +79,6 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
                 for at in range(10)
             ],
             "brier": 0.25, "ece": 0.025, "auc": None,
-            "labels": {"lines": 0, "bins": [], "brier": None, "ece": None, "auc": None},
         },
         "sweep": [
             {"threshold": at / 10, "precision": 0.3 + at / 20, "recall": 0.9 - at / 12, "f1": 0.5, "lines": 40 - at,
@@ -212,7 +211,7 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
     interval = {"low": 0.25, "high": 0.75}
     return {
         "kind": "batch",
-        "schema_version": 3,
+        "schema_version": 4,
         "task": "coldstart",
         "measure": MEASURE,
         "unit": "LDC query",
@@ -261,6 +260,9 @@ def batch(text: str = "alpha", *, pages: bool = True) -> dict[str, Any]:
                  "tau": -1 / 3, "interval": {"low": -1.0, "high": 0.5}}
                 for policy in policies
             ],
-            "first": [{"measure": MEASURE, "policy": policy, "runs": [0, 2], "changes": 0.25} for policy in policies],
+            "first": [
+                {"measure": MEASURE, "policy": policy, "runs": [0, 2], "shares": [0.25, 0.5, 0.25]}
+                for policy in policies
+            ],
         },
     }  # fmt: skip

@@ -63,3 +63,11 @@ def test_a_chart_that_there_is_not(words: list[str], complaint: str, tmp_path: P
     assert outcome.status in (1, 2)
     assert outcome.files == {}
     assert outcome.stderr.decode().startswith(f"cs-score: {complaint}")
+
+
+@pytest.mark.parametrize("words", [["-o", "c.pdf"], ["-o", "c.png"], ["--format", "png", "-o", "c.svg"]])
+def test_other_images_are_made_of_svg_by_other_programs(words: list[str], tmp_path: Path) -> None:
+    outcome = score_in(tmp_path, ["plot", "budget", "analysis.json", *words])
+    assert outcome.status == 2
+    assert "inkscape c.svg -o c.p" in outcome.stderr.decode()
+    assert "-o c.svg" in outcome.stderr.decode()

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from tests.coldstart.command import score_in
-from tests.documents import ROOT, copy_samples
+from tests.documents import copy_samples
 from tests.evidence.test_command import EXAMPLES, files
 from tests.report.analyses import (
     HOSTILE,
@@ -49,16 +49,6 @@ def test_exact_numbers_are_those_of_the_json(tmp_path: Path) -> None:
         page = page_of(tmp_path, value)
         for table, (key, rows) in tables.items():
             assert exact(page, table, key) == [row[key] for row in rows], table
-
-
-def test_what_the_reference_could_also_have_printed(tmp_path: Path) -> None:
-    assert "reference-range" not in page_of(tmp_path, analysis()).xpath("//@id")
-    page = tmp_path / "page.html"
-    files = ("queries/ldc-queries.xml", "submissions/gull-sf.tab.txt", "assessments/pool-2016.tab")
-    score_in(ROOT, ["report", "--policy", "sf", "-expand", "ISLE26", *files, "-o", str(page)])
-    shown = parsed(page.read_bytes())
-    ranges = zip(*(texts(shown, "reference-range", key) for key in ("measure", "low", "high")))
-    assert ("LDC-MEAN-AP", "0.2917", "0.3056") in ranges
 
 
 def test_a_cell_of_the_heat_map_leads_to_the_page_of_the_run_at_that_unit(tmp_path: Path) -> None:
@@ -142,7 +132,10 @@ def _without_commands(page: bytes) -> bytes:
         (batch() | {"queries": [{"policy": "strict", "unit": "u", "scores": [0.5]}]}, "/queries/0/scores: must"),
         (batch() | {"policies": ["strict"]}, "/leaderboard/3/policy: is no policy of the batch"),
         (batch() | {"stability": {"pairs": [], "first": [
-            {"measure": "m", "policy": "strict", "runs": [3], "changes": None}]}}, "there is no run 3"),
+            {"measure": "m", "policy": "strict", "runs": [3], "shares": [None] * 3}]}}, "there is no run 3"),
+        (batch() | {"stability": {"pairs": [], "first": [
+            {"measure": "m", "policy": "strict", "runs": [], "shares": [1.0]}]}},
+         "/stability/first/0/shares: must have"),
     ],
     ids=str,
 )  # fmt: skip

@@ -11,8 +11,9 @@ import pytest
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import replace
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.comparison import compare_tables, holm
-from cs_score.statistics.options import ALL_EQUAL, Family, IntervalMethod, Resampling
+from cs_score.statistics.comparison import compare_tables
+from cs_score.statistics.families import holm
+from cs_score.statistics.options import ALL_EQUAL, Correction, Family, IntervalMethod, Resampling
 from cs_score.statistics.resampling import bootstrap_intervals
 from cs_score.statistics.results import Comparison, Interval, RankedSystem
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, ROUNDING, compared, present, system, table, tiled
@@ -50,8 +51,9 @@ def test_everything_about_the_measures() -> None:
         for pair in measure.pairs:
             assert pair.difference == score[pair.b] - score[pair.a]
             assert present(pair.low) < pair.difference < present(pair.high)
-        assert [pair.p_adjusted for pair in measure.pairs] == holm([pair.p for pair in measure.pairs])
-        assert measure.family == Family("holm", 3, 999, None, 3, "randomisation", False)
+        by_holm = comparison(systems(), replace(SETTINGS, correction="holm")).measures[MEASURES.index(measure.measure)]
+        assert [pair.p_adjusted for pair in by_holm.pairs] == holm([pair.p for pair in measure.pairs])
+        assert measure.family == Family("maxt", 3, 999, None, 3, "randomisation", False)
     assert [measure.exploratory for measure in found.measures] == [False, True, True]
     f1 = found.measures[2]
     assert [(entry.name, entry.tier, entry.rank, entry.rank_low, entry.rank_high) for entry in f1.systems] == [
@@ -62,8 +64,8 @@ def test_everything_about_the_measures() -> None:
     assert [pair.a + "/" + pair.b for pair in f1.pairs] == ["good/poor", "good/poorer", "poor/poorer"]
     clear, _, unclear = f1.pairs
     assert present(clear.high) < 0  # second minus first
-    assert clear.p == clear.p_bootstrap == 0.001
-    assert clear.p_adjusted == 0.003
+    assert clear.p == 0.001
+    assert clear.p_adjusted == 0.001
     assert present(unclear.low) < 0 < present(unclear.high)
     assert unclear.p_adjusted > 0.05
 
@@ -74,7 +76,7 @@ def test_a_system_against_its_copy() -> None:
         [pair] = measure.pairs
         assert (pair.difference, pair.low, pair.high) == (0.0, 0.0, 0.0)
         assert pair.notes == (ALL_EQUAL,)
-        assert pair.p == pair.p_bootstrap == 1.0
+        assert pair.p == 1.0
         assert pair.p_adjusted == 1.0
         assert (pair.wins, pair.ties, pair.losses) == (0, 60, 0)
         for entry in measure.systems:
@@ -91,7 +93,7 @@ def test_rounding_is_no_difference() -> None:
         [pair] = measure.pairs
         assert pair.notes == (ALL_EQUAL,)
         assert pair.low == pair.high == pair.difference
-        assert pair.p == pair.p_bootstrap == 1.0
+        assert pair.p == 1.0
         assert (pair.wins, pair.ties, pair.losses) == (0, 4, 0)
         assert [(entry.rank_low, entry.rank_high) for entry in measure.systems] == [(1, 1), (1, 1)]
 
@@ -101,7 +103,7 @@ def test_swapping_the_systems() -> None:
     forth, back = comparison({"A": first, "B": second}), comparison({"B": second, "A": first})
     for one, other in zip(forth.measures, back.measures):
         [pair], [turned] = one.pairs, other.pairs
-        assert (pair.p, pair.p_bootstrap) == (turned.p, turned.p_bootstrap)
+        assert pair.p == turned.p
         assert pair.difference == -turned.difference
         assert pair.low == pytest.approx(-present(turned.high), rel=0, abs=1e-14)
         assert (pair.wins, pair.ties, pair.losses) == (turned.losses, turned.ties, turned.wins)
@@ -207,3 +209,64 @@ def test_a_false_alarm_counts_against_the_system_that_raised_it() -> None:
     assert pair.p < 0.05
     # The thirty right answers of both are worth more to the one with the smaller denominator.
     assert (pair.wins, pair.ties, pair.losses) == (60, 30, 0)
+
+
+def test_only_units_that_hold_something_can_be_significant() -> None:
+    """Six units, all won, of which two are 0/0 in both: the smallest p is that of four units."""
+    won = tiled((1, 1, 1), 6)
+    won[4:] = 0
+    found = comparison({"A": won, "B": np.where(np.arange(3) == 0, 0, won)}, **PRECISION)
+    assert found.measures[0].pairs[0].p == 2 / 16
+    [text] = [note.text for note in found.notes if note.code == "NEVER_SIGNIFICANT"]
+    assert "the smallest possible p is 0.125, above the level of 0.05; 4 units that hold anything are too few" in text
+
+
+def test_a_measure_has_a_note_of_its_own_where_its_units_are_fewer() -> None:
+    """Precision has a denominator in two of forty units, recall in all."""
+    matrix = tiled((0, 0, 1), 40)
+    matrix[:2] = 1
+    found = comparison({"A": matrix, "B": tiled((0, 0, 1), 40)}, primary="R")
+    assert note_codes(found) == ["NEAR_COPIES"]
+    codes = {measure.measure: [note.code for note in measure.notes] for measure in found.measures}
+    assert "NEVER_SIGNIFICANT" in codes["P"]
+    assert "NEVER_SIGNIFICANT" not in codes["R"] + codes["F1"]
+
+
+@pytest.mark.parametrize("gains", [(0, 1), (1, 0)])
+def test_the_verdict_of_a_pair(gains: tuple[int, int]) -> None:
+    matrices = {name: np.stack([np.full(12, gain), np.ones(12)], axis=1) for name, gain in zip("AB", gains)}
+    found = comparison(matrices, replace(SETTINGS, resamples=5000), **PRECISION)
+    better, worse = "BA" if gains == (0, 1) else "AB"
+    said = f"{better} is significantly better than {worse} in P: p 0.0005 by the randomisation test, level 0.05"
+    assert found.measures[0].verdict == said
+    same = comparison({"A": matrices["A"], "B": matrices["A"]}, **PRECISION)
+    said = "A and B do not differ significantly in P: p 1.0000 by the randomisation test, level 0.05"
+    assert same.measures[0].verdict == said
+
+
+def test_the_verdict_of_several_pairs() -> None:
+    values = np.random.default_rng(1).random(40)
+    matrices = {name: np.stack([values + gain, np.ones(40)], axis=1) for name, gain in zip("ABC", (0.0, 0.5, 0.0))}
+    settings = replace(SETTINGS, confidence=99)
+    assert comparison(matrices, settings, **PRECISION).measures[0].verdict == (
+        "2 of 3 pairs differ significantly in P by max-T, level 0.01: B is better than A, C"
+    )
+    corrections: dict[Correction, str] = {
+        "holm": "Holm's correction",
+        "hsd": "HSD",
+        "none": "the randomisation test, uncorrected",
+    }
+    for correction, name in corrections.items():
+        said = comparison(matrices, replace(settings, correction=correction), **PRECISION).measures[0].verdict
+        assert f"differ significantly in P by {name}, level 0.01" in said
+    same = dict.fromkeys("ABCD", matrices["A"])
+    said = "None of 6 pairs differs significantly in P by max-T, level 0.05"
+    assert comparison(same, **PRECISION).measures[0].verdict == said
+
+
+def test_a_verdict_names_few_systems() -> None:
+    values = np.random.default_rng(1).random((40, 1)) + np.arange(9)
+    matrices = {f"S{at}": np.stack([column, np.ones(40)], axis=1) for at, column in enumerate(values.T)}
+    said = comparison(matrices, **PRECISION).measures[0].verdict
+    assert said.startswith("36 of 36 pairs differ significantly in P by max-T, level 0.05: S8 is better than S0, S1, ")
+    assert said.endswith("S4 is better than S0, S1, S2, S3; 3 more systems better than others")

@@ -9,9 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.simulations import SIMULATIONS, Simulation, ever_rejected
+from benchmarks.family_worlds import WORLDS, shares
+from benchmarks.simulations import (
+    SIMULATIONS,
+    Simulation,
+    binary_power_through_compare,
+    coverage,
+    graded_power_through_compare,
+)
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.comparison import paired_bootstrap_p, randomisation_p
+from cs_score.statistics.families import sign_flip_tests
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.resampling import Systems, bootstrap_intervals
 from tests.documents import ROOT
@@ -32,21 +39,15 @@ def units(rng: np.random.Generator, quality: Floats) -> Floats:
 
 @pytest.mark.slow
 def test_equal_systems_are_called_different_as_rarely_as_promised() -> None:
-    alarms = {"randomisation": np.zeros(3), "bootstrap": np.zeros(3)}
+    alarms = np.zeros(3)
     for simulation in range(SETS):
         rng = np.random.default_rng([2, simulation])
         quality = rng.beta(2, 2, UNITS)
         both = Systems([units(rng, quality), units(rng, quality)], FORMULA, Resampling(RESAMPLES, seed=simulation))
-        alarms["randomisation"] += np.array(randomisation_p(both, [(0, 1)])[0]) <= 0.05
-        first, second = both.points
-        alarms["bootstrap"] += [
-            paired_bootstrap_p(first[column], second[column], scores[0] - scores[1], UNITS) <= 0.05
-            for column, scores in enumerate(both.resampled)
-        ]
-    for test, count in alarms.items():
-        rate = 100 * count / SETS
-        print(f"\n{test}: " + ", ".join(f"{name} {share:.1f} %" for name, share in zip(MEASURES, rate)))
-        assert ((rate >= 3.5) & (rate <= 6.5)).all()
+        alarms += np.array(sign_flip_tests(both, [(0, 1)]).p)[:, 0] <= 0.05
+    rates = 100 * alarms / SETS
+    print("\n" + ", ".join(f"{name} {rate:.1f} %" for name, rate in zip(MEASURES, rates)))
+    assert ((rates >= 3.5) & (rates <= 6.5)).all()
 
 
 @pytest.mark.slow
@@ -78,6 +79,21 @@ def test_a_figure_keeps_its_limits_and_its_page_has_it(simulation: Simulation) -
     assert simulation.shown(found) in " ".join(page.split())
 
 
-def test_nulls_are_seldom_ever_rejected() -> None:
-    """Of 100 checks at a level of 0.05 each, nearly every sequence would have some."""
-    assert ever_rejected(40, 2) <= 0.05
+def test_the_default_interval_of_differences_covers_on_few_units() -> None:
+    """Where percentile and BCa limits do not; the figures of more sets stand on the page."""
+    for world in ("means", "ratios"):
+        assert 0.92 <= coverage("difference", world, None, 8, 500) <= 0.98
+        assert coverage("difference", world, "bca", 8, 200) < 0.925
+
+
+def test_power_is_what_a_comparison_finds() -> None:
+    """The standard error of 300 sets is .023."""
+    assert abs(binary_power_through_compare(0.25, 0.05, 300) - 0.8) < 0.06
+    assert abs(graded_power_through_compare(0.5, 300) - 0.8) < 0.06
+
+
+def test_max_t_keeps_its_level_among_near_copies_where_hsd_does_not() -> None:
+    """Forty sets of the world in which HSD rejects most often; the page has those of 600."""
+    found = shares(WORLDS[2], 40)
+    assert found["maxt"] <= 0.15
+    assert found["hsd"] > found["maxt"]

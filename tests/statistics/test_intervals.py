@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from cs_score.base.errors import InputError
@@ -26,8 +30,11 @@ from cs_score.statistics.resampling import (
     score_intervals,
     swap_flags,
 )
-from cs_score.statistics.units import UnitTable
-from tests.statistics.cases import FORMULA, MEAN, ROUNDING, present, system, tiled
+from cs_score.statistics.results import PairedSystems
+from cs_score.statistics.units import Clusters, UnitTable
+from tests.coldstart.command import score_in
+from tests.documents import copy_samples
+from tests.statistics.cases import FORMULA, MEAN, ROUNDING, compared, present, system, tiled
 
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "bca")
 
@@ -76,7 +83,6 @@ def test_scipy_with_the_same_draws(method: IntervalMethod, confidence: float) ->
         theirs = scipy_interval(matrix, column, settings, Replay(3, 41))
         assert ours.low == pytest.approx(theirs.confidence_interval.low, rel=0, abs=1e-9)
         assert ours.high == pytest.approx(theirs.confidence_interval.high, rel=0, abs=1e-9)
-        assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0, abs=1e-9)
         assert ours.point == scores_of(FORMULA, matrix.sum(axis=0))[column]
 
 
@@ -96,7 +102,6 @@ def test_units_without_any_spread(
     """No interval where there is no denominator."""
     for interval in bootstrap_intervals(matrix, FORMULA, Resampling(resamples, method=method)):
         assert (interval.point, interval.low, interval.high) == (limit or 0.0, limit, limit)
-        assert interval.standard_error == (None if limit is None else 0.0)
         assert interval.notes[0].code == note
         assert interval.undefined_resamples == (resamples if limit is None else 0)
 
@@ -107,7 +112,7 @@ def test_a_rare_label_that_is_always_right_is_not_sometimes_0(method: IntervalMe
     matrix = np.zeros((100, 2))
     matrix[[7, 50, 99]] = 1.0
     [interval] = bootstrap_intervals(matrix, MEAN, Resampling(10_000, method=method))
-    assert (interval.point, interval.low, interval.high, interval.standard_error) == (1.0, 1.0, 1.0, 0.0)
+    assert (interval.point, interval.low, interval.high) == (1.0, 1.0, 1.0)
     drawn = np.concatenate([*bootstrap_counts(0, 100, 10_000)])
     assert interval.undefined_resamples == np.count_nonzero(drawn[:, [7, 50, 99]].sum(axis=1) == 0)
     assert [note.code for note in interval.notes] == ["ALL_EQUAL", "RULE_OF_THREE", "LEFT_OUT"]
@@ -159,8 +164,87 @@ def test_constant_statistic_has_no_spread_in_spite_of_rounding(method: IntervalM
     assert 0 < resampled.max() - resampled.min() < 1e-15
     [interval] = bootstrap_intervals(matrix, ROUNDING, Resampling(500, method=method))
     assert interval.low == interval.point == interval.high
-    assert interval.standard_error == 0.0
     assert interval.note == options.ALL_EQUAL.text
+
+
+# ---- Differences on few units
+
+
+def pair_of(
+    rows: Mapping[str, ArrayLike], settings: Resampling | None = None, ids: Sequence[str] = ()
+) -> PairedSystems:
+    """Return the pair of two systems, compared by the mean."""
+    return compared(rows, settings, ids, measures=["mean"], formula=MEAN).measures[0].pairs[0]
+
+
+@pytest.mark.parametrize("units", [2, 5, 8, 19])
+@pytest.mark.parametrize("confidence", [90, 99])
+def test_few_units_give_differences_of_means_the_paired_t_interval(units: int, confidence: float) -> None:
+    rng = np.random.default_rng(units)
+    first, second = rng.random((2, units))
+    rows = {"a": np.column_stack([first, np.ones(units)]), "b": np.column_stack([second, np.ones(units)])}
+    pair = pair_of(rows, Resampling(99, confidence=confidence))
+    wanted = stats.ttest_rel(second, first).confidence_interval(confidence / 100)
+    assert (pair.low, pair.high) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+    assert (pair.undefined_resamples, pair.notes) == (0, ())
+
+
+def test_a_ratio_goes_by_what_units_contribute() -> None:
+    """Two systems that are right in 1/2 and 2/3 of their answers, 5 and 6: the mean score is 7/12.
+
+    The first unit contributes ((1 - 1) - 7/12 (1 - 2)) / 5.5.
+    """
+    first = np.array([[1.0, 2.0], [1.0, 1.0], [0.0, 1.0], [0.5, 1.0]])
+    second = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0], [1.0, 2.0]])
+    mean_score = (2.5 / 5 + 4 / 6) / 2
+    change = second - first
+    shares = (change[:, 0] - mean_score * change[:, 1]) / (11 / 2)
+    assert shares.sum() == pytest.approx(4 / 6 - 2.5 / 5)
+    reach = stats.t.ppf(0.975, 3) * (4 * shares).std(ddof=1) / 2
+    pair = pair_of({"a": first, "b": second}, Resampling(99))
+    assert (pair.low, pair.high) == pytest.approx((shares.sum() - reach, shares.sum() + reach), abs=1e-12)
+
+
+def test_clusters_are_the_units_of_the_paired_t_interval() -> None:
+    """Thirty units in six clusters: five degrees of freedom, four where there are two strata, each with its mean."""
+    rng = np.random.default_rng(5)
+    ids = [str(unit) for unit in range(30)]
+    rows = {name: np.column_stack([rng.random(30), np.ones(30)]) for name in "ab"}
+    shares = (rows["b"][:, 0] - rows["a"][:, 0]).reshape(6, 5).sum(axis=1) / 30
+    of_unit = {unit: "uvwxyz"[int(unit) // 5] for unit in ids}
+    pair = pair_of(rows, Resampling(99, clusters=Clusters("", of_unit)), ids)
+    reach = stats.t.ppf(0.975, 5) * math.sqrt(6 * shares.var(ddof=1))
+    assert (pair.low, pair.high) == pytest.approx((pair.difference - reach, pair.difference + reach), abs=1e-12)
+    strata = {cluster: "left" if cluster in "uvw" else "right" for cluster in "uvwxyz"}
+    pair = pair_of(rows, Resampling(99, clusters=Clusters("", of_unit, strata)), ids)
+    variance = 3 * shares[:3].var(ddof=1) + 3 * shares[3:].var(ddof=1)
+    reach = stats.t.ppf(0.975, 4) * math.sqrt(variance)
+    assert (pair.low, pair.high) == pytest.approx((pair.difference - reach, pair.difference + reach), abs=1e-12)
+
+
+def test_a_method_that_was_named_serves_differences_too() -> None:
+    rows = {name: system(quality, units=12)[:, [0, 2]] for name, quality in (("a", 0.4), ("b", 0.8))}
+    by_default = compared(rows, Resampling(300), measures=["mean"], formula=MEAN)
+    assert (by_default.resampling.method, by_default.resampling.differences) == ("bca", "t")
+    again = compared(rows, by_default.resampling, measures=["mean"], formula=MEAN)  # as a record is verified
+    assert again == by_default
+    for method in METHODS:
+        named = compared(rows, Resampling(300, method=method), measures=["mean"], formula=MEAN)
+        assert named.resampling.differences is UNSET
+        assert named.measures[0].pairs[0].low != by_default.measures[0].pairs[0].low
+    bca = compared(rows, Resampling(300, method="bca"), measures=["mean"], formula=MEAN)
+    assert by_default.measures[0].systems == bca.measures[0].systems
+
+
+def test_where_the_paired_t_interval_is_no_interval() -> None:
+    """One unit; no unit that differs; a score that is 0/0."""
+    half = np.tile([0.5, 1.0], (9, 1))
+    one = pair_of({"a": half[:1], "b": half[:1] * [0, 1]})
+    assert (one.low, one.high, one.note) == (-0.5, -0.5, options.ONE_UNIT.text)
+    same = pair_of({"a": half, "b": half})
+    assert (same.low, same.high, same.note) == (0.0, 0.0, options.ALL_EQUAL.text)
+    undefined = pair_of({"a": half, "b": half * 0})
+    assert (undefined.low, undefined.high, undefined.notes[0].code) == (None, None, "WITHHELD")
 
 
 @given(
@@ -175,11 +259,10 @@ def test_no_input_gives_nan_or_a_warning(
     matrix = [[min(row), row[1], row[2]] for row in rows]
     for interval in bootstrap_intervals(matrix, FORMULA, Resampling(resamples, 1, confidence, method)):
         if interval.low is None:
-            assert (interval.high, interval.standard_error) == (None, None)
+            assert interval.high is None
             assert interval.undefined_resamples > 0.2 * resamples
         else:
             assert 0.0 <= interval.low <= present(interval.high) <= 1.0
-            assert 0.0 <= present(interval.standard_error) <= 1.0
             assert interval.undefined_resamples <= 0.2 * resamples
 
 
@@ -249,3 +332,50 @@ def test_first_permutations_of_seed_0() -> None:
         [12010.0, 221.0, 21102.0],
         [11122.0, 0.0, 22211.0],
     ]
+
+
+# ---- What stands beside limits
+
+COLD_START_FILES = (
+    "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.tab submissions/tide-kb.tab.txt --measure SF-*-F1"
+).split()
+EVIDENCE_FILES = "--gold assessments/scifact-gold.jsonl submissions/scifact-a.jsonl --measure sent*f1".split()
+HOPS_FILES = "--gold assessments/hotpotqa-gold.json submissions/hotpotqa-a.json --measure *f1".split()
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_samples(tmp_path_factory.mktemp("limits"))
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "latex"])
+@pytest.mark.parametrize(
+    "words", [["score", *COLD_START_FILES], ["scifact", *EVIDENCE_FILES], ["hotpotqa", *HOPS_FILES]]
+)
+def test_level_method_number_seed_and_units_stand_beside_limits(format_: str, words: list[str], samples: Path) -> None:
+    outcome = score_in(samples, [*words, "--bootstrap", "300", "--confidence", "90", "--format", format_])
+    text = " ".join(outcome.stdout.decode().replace("\\", "").split())
+    limits = "In brackets" if words[0] == "score" else "Low, High"
+    assert re.search(f"{limits}: 90 % BCa bootstrap limits, 300 resamples of [0-9]+ [a-zA-Z ]+, seed 0[.]", text)
+    assert re.search("Note: [0-9]+ units only: below 20 the bootstrap's limits are too narrow", text)
+
+
+@pytest.mark.parametrize("words", [["score", *COLD_START_FILES], ["scifact", *EVIDENCE_FILES]])
+def test_files_for_programs_have_the_same_in_columns(words: list[str], samples: Path) -> None:
+    text = score_in(samples, [*words, "--bootstrap", "300", "--format", "tsv"]).stdout.decode()
+    head, *rows = (line.split("\t") for line in text.splitlines())
+    assert rows
+    for row in rows:
+        said = dict(zip(head, row))
+        assert [said[key] for key in ("confidence", "method", "resamples", "seed")] == ["95.0", "bca", "300", "0"]
+        assert said["notes"].startswith(f"{said['units']} units only")
+    bare = score_in(samples, [*words, "--format", "tsv"]).stdout.decode()
+    assert "resamples" not in bare
+
+
+def test_a_single_score_has_its_limits_and_says_on_standard_error_what_they_are(samples: Path) -> None:
+    words = ["scifact", *EVIDENCE_FILES[:-1], "sentence_label_f1", "--format", "text"]
+    outcome = score_in(samples, [*words, "--bootstrap", "300"])
+    assert re.fullmatch(r"0\.3158 \[0\.[0-9]{4}, 0\.[0-9]{4}\]\n", outcome.stdout.decode())
+    assert b"In brackets: 95 % BCa bootstrap limits, 300 resamples of 12 claims, seed 0" in outcome.stderr
+    assert score_in(samples, words).stdout == b"0.3158\n"

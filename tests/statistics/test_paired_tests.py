@@ -14,28 +14,20 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from cs_score.base.errors import UsageError
-from cs_score.statistics import resampling
+from cs_score.statistics import families, resampling
 from cs_score.statistics.arithmetic import Floats, exact_statistics, scores_of
-from cs_score.statistics.comparison import (
-    FamilyTests,
-    family_pairs,
-    family_tests,
-    holm,
-    paired_bootstrap_p,
-    randomisation_p,
-    rank_ranges,
-    ranks,
-    tiers,
-)
+from cs_score.statistics.comparison import rank_ranges, ranks, tiers
+from cs_score.statistics.families import FamilyTests, family_pairs, family_tests, holm, near_copies, sign_flip_tests
 from cs_score.statistics.options import Correction, Resampling
 from cs_score.statistics.resampling import Systems, permuted_sums, swap_flags
 from cs_score.statistics.results import Comparison
+from cs_score.statistics.units import Clusters
 from tests.statistics.cases import FORMULA, MEAN, MEASURES, compared, present, system
 
 
 def randomisation(first: Floats, second: Floats, settings: Resampling) -> list[float]:
-    [p_values] = randomisation_p(Systems([first, second], FORMULA, settings), [(0, 1)])
-    return p_values
+    tests = sign_flip_tests(Systems([first, second], FORMULA, settings), [(0, 1)])
+    return [p for [p] in tests.p]
 
 
 def scores(matrix: Floats) -> Floats:
@@ -73,33 +65,16 @@ def test_randomisation_agrees_with_scipys_enumeration(column: int) -> None:
     assert ours == pytest.approx(exact, rel=0, abs=5 * math.sqrt(exact * (1 - exact) / drawn) + 2 / drawn)
 
 
-def test_bootstrap_p_agrees_with_the_normal_distribution() -> None:
-    """The difference of two means is nearly normal with a known standard error."""
-    rng = np.random.default_rng(1)
-    first, second = rng.random(400), rng.random(400) - 0.03
-    counts = rng.multinomial(400, np.full(400, 1 / 400), size=50_000)
-    p = paired_bootstrap_p(first.mean(), second.mean(), counts @ (first - second) / 400, 400)
-    z = abs(first.mean() - second.mean()) / ((first - second).std() / 20)
-    assert p == pytest.approx(2 * stats.norm.sf(z), abs=0.01)
-
-
-def test_bootstrap_p_counts_shifted_differences() -> None:
-    resampled = np.array([0.1, 0.2, 0.3, 0.4, 0.41, -0.01, 0.0, 0.39, 0.395])
-    # Shifted by 0.2: -0.1, 0, 0.1, 0.2, 0.21, -0.21, -0.2, 0.19, 0.195; at least 0.2 away: four, two of them ties.
-    assert paired_bootstrap_p(0.5, 0.3, resampled, 9) == 5 / 10
-    assert paired_bootstrap_p(0.3, 0.5, -resampled, 9) == 5 / 10
-    assert paired_bootstrap_p(1.0, 0.0, np.ones(99), 1) == 1.0  # one unit tells nothing
-
-
 def test_p_of_a_pair_does_not_depend_on_the_others_nor_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = system(0.5), system(0.45, seed=2), system(0.9, seed=3) / 7
     settings = Resampling(5000, seed=4)
     exact = Systems([first, second, third], FORMULA, settings)
     pairs = [(0, 1), (1, 2)]
-    expected = randomisation_p(exact, pairs)
-    assert expected[0] == randomisation(first, second, settings)
+    expected = sign_flip_tests(exact, pairs, with_max_t=True)
+    assert [of_measure[0] for of_measure in expected.p] == randomisation(first, second, settings)
     monkeypatch.setattr(resampling, "CHUNK_CELLS", 100)
-    assert randomisation_p(exact, pairs) == expected
+    monkeypatch.setattr(families, "_CELLS", 300)
+    assert sign_flip_tests(exact, pairs, with_max_t=True) == expected
 
 
 def test_equal_systems_share_the_better_rank() -> None:
@@ -211,17 +186,155 @@ def test_permutations_keep_what_a_unit_has_and_are_uniform(units: int) -> None:
 
 def test_the_usual_correction_and_the_family_in_words() -> None:
     matrix = np.random.default_rng(1).integers(0, 2, (40, 6))
-    six = comparison(matrix, Resampling(999)).measures[0].family
-    assert six.words("F1") == "HSD over 6 systems, 15 pairs, 999 permutations, F1"
-    five = comparison(matrix[:, :5], Resampling(999)).measures[0].family
-    assert five.words("F1") == "Holm's correction over 5 systems, 10 pairs, 999 permutations, F1"
+    usual = comparison(matrix, Resampling(1999)).measures[0].family
+    assert usual.words("F1") == "max-T over 6 systems, 15 pairs, 1,999 sign flips, F1"
+    hsd = comparison(matrix, Resampling(999, correction="hsd")).measures[0].family
+    assert hsd.words("F1") == "HSD over 6 systems, 15 pairs, 999 permutations, F1"
+    five = comparison(matrix[:, :5], Resampling(999, correction="holm")).measures[0].family
+    assert five.words("F1") == "Holm's correction over 5 systems, 10 pairs, 999 sign flips, F1"
     few = comparison(matrix[:9, :2], Resampling(999, correction="none")).measures[0].family
-    assert few.words("F1") == "no correction over 2 systems, 1 pair, all 512 permutations, F1"
-    with pytest.raises(UsageError, match="no correction called tukey; there are hsd, holm, none"):
+    assert few.words("F1") == "no correction over 2 systems, 1 pair, all 512 sign flips, F1"
+    with pytest.raises(UsageError, match="no correction called tukey; there are maxt, holm, hsd, none"):
         Resampling(correction="tukey")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("correction", ["hsd", "holm", "none"])
+# ---- max-T
+
+
+def max_t_by_hand(matrices: list[Floats], flips: list[tuple[int, ...]], measure: int) -> list[float]:
+    """Step-down max-T from its definition: all pairs of systems, these sign flips, no add-one."""
+    pairs = list(combinations(range(len(matrices)), 2))
+    observed, scale = {}, {}
+    for a, b in pairs:
+        x, y = MAX_T_PARTS[measure](np.stack([matrices[a], matrices[b]]))
+        q = x.sum(axis=1) / y.sum(axis=1)
+        shares = ((x[1] - x[0]) - q.mean() * (y[1] - y[0])) / y.sum(axis=1).mean()
+        observed[a, b] = abs(q[1] - q[0])
+        assert shares.sum() == pytest.approx(q[1] - q[0])
+        scale[a, b] = math.sqrt((shares**2).sum())
+    drawn: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
+    for flip in flips:
+        is_swapped = np.array(flip, dtype=bool)[:, np.newaxis]
+        for a, b in pairs:
+            first = np.where(is_swapped, matrices[b], matrices[a])
+            second = np.where(is_swapped, matrices[a], matrices[b])
+            difference = abs(scores(first)[measure] - scores(second)[measure])
+            drawn[a, b].append(difference / scale[a, b])
+    order = sorted(pairs, key=lambda pair: -observed[pair] / scale[pair])
+    p_values, least = {}, 0.0
+    for place, pair in enumerate(order):
+        largest = np.max([drawn[later] for later in order[place:]], axis=0)
+        least = max(least, float(np.mean(largest >= observed[pair] / scale[pair] - 1e-12)))
+        p_values[pair] = least
+    return [p_values[pair] for pair in pairs]
+
+
+MAX_T_PARTS: Final[Any] = (
+    lambda rows: (rows[..., 0], rows[..., 1]),
+    lambda rows: (rows[..., 0], rows[..., 2]),
+    lambda rows: (2 * rows[..., 0], rows[..., 1] + rows[..., 2]),
+)
+"""Numerators and denominators of precision, recall and F1."""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_max_t_is_the_enumeration_of_all_sign_flips(seed: int) -> None:
+    """Three systems on four units: 16 sign flips."""
+    matrices = [system(quality, units=4, seed=10 * seed + at) + 1 for at, quality in enumerate((0.9, 0.5, 0.2))]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    found = family_tests(Systems(matrices, FORMULA, Resampling(16)), pairs)
+    assert (found.family.exact, found.family.permutations) == (True, 16)
+    for measure in range(3):
+        expected = max_t_by_hand(matrices, list(product((0, 1), repeat=4)), measure)
+        assert found.p_adjusted[measure] == pytest.approx(expected, abs=1e-12)
+
+
+def test_max_t_of_drawn_sign_flips_adds_one() -> None:
+    """The same draws, put in by hand, with (1 + count) / (1 + N) for the share of N."""
+    matrices = [system(quality, units=13, seed=at + 1) + 1 for at, quality in enumerate((0.9, 0.5, 0.2, 0.2))]
+    found = family_tests(Systems(matrices, FORMULA, Resampling(300, seed=6)), list(combinations(range(4), 2)))
+    flips = [tuple(row) for part in swap_flags(6, 13, 300) for row in part.tolist()]
+    for measure in range(3):
+        expected = max_t_by_hand(matrices, flips, measure)
+        assert found.p_adjusted[measure] == pytest.approx([(1 + 300 * p) / 301 for p in expected], abs=1e-12)
+
+
+def test_max_t_lies_between_the_test_of_a_pair_and_holm_on_the_same_draws() -> None:
+    matrix = np.random.default_rng(8).random((25, 6)) + np.linspace(0, 0.3, 6)
+    found = family_of(matrix, "maxt", 2000)
+    for single, adjusted, by_holm in zip(found.p[0], found.p_adjusted[0], holm(found.p[0])):
+        assert single <= adjusted <= by_holm + 0.02
+    assert found.p == family_of(matrix, "none", 2000).p
+
+
+def test_pairs_without_any_difference_have_p_1_and_do_not_count() -> None:
+    matrix = np.random.default_rng(9).random((30, 3)) + np.array([0, 0.4, 0])
+    with_copies = matrix[:, [0, 1, 2, 0, 1]]
+    found = dict(zip(combinations(range(5), 2), family_of(with_copies, "maxt", 999).p_adjusted[0]))
+    assert (found[0, 3], found[1, 4]) == (1.0, 1.0)
+    alone = dict(zip(combinations(range(3), 2), family_of(matrix, "maxt", 999).p_adjusted[0]))
+    assert {pair: found[pair] for pair in alone} == alone  # copies of pairs have the same differences in every draw
+
+
+def test_one_pair_has_its_own_p() -> None:
+    matrix = np.random.default_rng(10).random((30, 2)) + np.array([0, 0.1])
+    found = family_of(matrix, "maxt", 999)
+    assert found.p_adjusted == found.p
+    signs = comparison(np.array([(0, 1)] * 9 + [(1, 0)] * 2), Resampling(99), has_signs=True).measures[0]
+    assert signs.pairs[0].p_adjusted == signs.pairs[0].p == pytest.approx(stats.binomtest(2, 11).pvalue)
+
+
+def test_clusters_flip_as_a_whole_in_max_t() -> None:
+    """Units that repeat those of their cluster decide as much as the clusters alone."""
+    matrix = np.random.default_rng(11).random((8, 3))
+    ids = [f"u{at}" for at in range(24)]
+    clusters = Clusters("c", {unit: str(at // 3) for at, unit in enumerate(ids)})
+    settings = Resampling(256, clusters=clusters)
+    pairs = list(combinations(range(3), 2))
+    repeated = Systems(values(np.repeat(matrix, 3, axis=0)), MEAN, settings, ids)
+    found = family_tests(repeated, pairs)
+    assert (found.family.clusters, found.family.permutations) == (8, 256)
+    assert found.p_adjusted[0] == pytest.approx(family_of(matrix, "maxt", 256).p_adjusted[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_max_t_does_not_depend_on_the_size_of_numbers(scale: float) -> None:
+    matrix = np.random.default_rng(12).random((20, 4)) + np.linspace(0, 0.3, 4)
+    assert family_of(matrix * scale, "maxt", 500).p_adjusted == family_of(matrix, "maxt", 500).p_adjusted
+
+
+# ---- Which systems are tested
+
+
+def test_near_copies_are_joined_to_groups() -> None:
+    """B differs from A in 3 of 20 units, C from B in 3 others, D from all in many; E and F are one, but for 4 units."""
+    matrix = np.zeros((20, 6))
+    matrix[:3, 1] = matrix[:6, 2] = 0.5
+    matrix[:, 3] = np.arange(1, 21)
+    matrix[:, 4] = matrix[:, 5] = 100
+    matrix[:4, 5] = 101
+    systems = Systems(values(matrix), MEAN, Resampling(99))
+    assert near_copies(systems, list(combinations(range(6), 2))) == [[0, 1, 2]]
+    notes = comparison(matrix, Resampling(99)).notes
+    assert [note.text for note in notes if note.code == "NEAR_COPIES"] == ["near-copies: A, B, C"]
+
+
+def test_units_without_anything_make_no_near_copies() -> None:
+    """Two of ten units hold something, and both differ."""
+    first, second = np.zeros((10, 2)), np.zeros((10, 2))
+    first[:2], second[:2] = (1, 1), (0, 1)
+    assert near_copies(Systems([first, second], MEAN, Resampling(99)), [(0, 1)]) == []
+
+
+def test_all_pairs_of_too_many_systems_are_refused_and_a_baseline_is_named() -> None:
+    names = [f"s{number}" for number in range(101)]
+    with pytest.raises(UsageError, match=r"^101 systems are 5,050 pairs; .* at most 100 systems: --baseline RUN"):
+        family_pairs(names, Resampling())
+    assert len(family_pairs(names[:100], Resampling())) == 4950
+    assert len(family_pairs(names, Resampling(baseline="s7"))) == 100
+
+
+@pytest.mark.parametrize("correction", ["maxt", "holm", "hsd", "none"])
 def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) -> None:
     matrix = np.random.default_rng(2).integers(0, 2, (40, 6)) + np.array([0, 0, 1, 0, 0, 0])
     whole = comparison(matrix, Resampling(999, correction=correction))
@@ -229,7 +342,8 @@ def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) 
     (measure,) = found.measures
     assert [(pair.a, pair.b) for pair in measure.pairs] == [("C", other) for other in "ABDEF"]
     assert (measure.family.pairs, measure.family.baseline) == (5, "C")
-    assert measure.family.words("F1").endswith("5 pairs with C, 999 permutations, F1")
+    resamples = "permutations" if correction == "hsd" else "sign flips"
+    assert measure.family.words("F1").endswith(f"5 pairs with C, 999 {resamples}, F1")
     assert {entry.tier for entry in measure.systems} == {None}
     alone = {frozenset((pair.a, pair.b)): pair for pair in whole.measures[0].pairs}
     for pair in measure.pairs:
@@ -244,7 +358,7 @@ def test_with_a_baseline_its_pairs_alone_are_the_family(correction: Correction) 
 
 def test_all_equal_and_one_unit_have_no_p_but_one() -> None:
     for matrix in (np.ones((30, 7)), np.zeros((30, 7)), np.arange(7.0)[np.newaxis]):
-        for correction in ("hsd", "holm", "none"):
+        for correction in ("maxt", "holm", "hsd", "none"):
             found = comparison(matrix, Resampling(500, correction=correction))
             assert {pair.p_adjusted for pair in found.measures[0].pairs} == {1.0}
             assert {entry.tier for entry in found.measures[0].systems} == {1}
@@ -270,7 +384,7 @@ def test_where_interval_and_test_disagree_the_test_governs() -> None:
     assert present(pair.high) < 0
     assert pair.p_adjusted == 2 / 16
     assert [note.code for note in measure.notes] == ["TEST_GOVERNS"]
-    assert measure.notes[0].text == "interval and corrected test disagree for A and B: the test governs"
+    assert measure.notes[0].text == "interval and corrected test disagree for A and B: trust the test"
     agreed = np.concatenate([matrix] * 4)
     assert comparison(agreed, Resampling(999)).measures[0].notes == ()
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
@@ -19,12 +19,25 @@ from cs_score.base.errors import UsageError
 from cs_score.measures.registry import Ratio
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.comparison import effect_of
+from cs_score.statistics.distributions import t_tail
+from cs_score.statistics.equivalence import binary_equivalence_p
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import Checks, detectable_effect, level_of, needed_units, power_of, t_tail
+from cs_score.statistics.planning import (
+    Aim,
+    SignDesign,
+    TDesign,
+    detectable_effect,
+    needed_units,
+    of_comparison,
+    planned,
+    power_of,
+)
 from cs_score.statistics.results import PairedSystems
-from tests.coldstart.command import Outcome, json_in, score_in
+from cs_score.statistics.sign_test import Shares, SignTest, shares_of
+from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
+from tests.coldstart.command import json_in, score_in
 from tests.documents import copy_samples
-from tests.statistics.cases import MEAN, compared, system, tiled
+from tests.statistics.cases import MEAN, compared, present, system, tiled
 
 exact_oracle = pytest.mark.skipif(
     tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15), reason="its noncentral t was less exact before"
@@ -61,6 +74,91 @@ def test_needed_units() -> None:
     assert needed_units(1e-9, 0.05, 0.8) is None
 
 
+# ---- The exact sign test
+
+
+def enumerated_power(units: int, shares: Shares, level: float = 0.05) -> float:
+    """Return the power of the sign test, from every number of wins and losses and the binomial test of scipy."""
+    found = 0.0
+    share_tied = max(0.0, 1 - shares.wins - shares.losses)
+    for wins in range(units + 1):
+        for losses in range(units - wins + 1):
+            if wins + losses and stats.binomtest(wins, wins + losses).pvalue <= level:
+                counts = (wins, losses, units - wins - losses)
+                found += float(stats.multinomial.pmf(counts, units, (shares.wins, shares.losses, share_tied)))
+    return found
+
+
+@pytest.mark.parametrize("shares", [Shares(0.3, 0.1), Shares(0.6, 0.0), Shares(0.5, 0.5), Shares(1.0, 0.0)])
+@pytest.mark.parametrize("level", [0.05, 0.2])
+def test_power_of_the_sign_test_is_that_of_enumeration(shares: Shares, level: float) -> None:
+    test = SignTest(shares, level)
+    for units in (1, 5, 16):
+        assert test.power(units) == pytest.approx(enumerated_power(units, shares, level), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "units", "power", "needed"),
+    [(0.25, 0.05, 53, 0.733, 61), (0.20, 0.10, 230, 0.768, 249), (0.30, 0.10, 84, None, 84)],
+)
+def test_units_that_the_sign_test_needs(
+    wins: float, losses: float, units: int, power: float | None, needed: int
+) -> None:
+    test = SignTest(Shares(wins, losses), 0.05)
+    assert power is None or test.power(units) == pytest.approx(power, abs=0.0005)
+    assert test.needed_units(0.8) == needed
+    assert all(test.power(needed + more) >= 0.8 for more in range(10))
+    assert test.power(needed - 1) < 0.8
+    design = SignDesign(wins + losses, Shares(wins, losses).deviation)
+    assert design.needed(wins - losses, Aim()) == needed
+    detectable = present(design.detectable(needed, Aim()))
+    assert detectable <= wins - losses
+    assert design.power(detectable, needed, 0.05) == pytest.approx(0.8, abs=1e-9)
+
+
+def test_many_units_have_the_power_of_the_t_test() -> None:
+    shares = shares_of(0.01, 0.3)
+    effect = 0.01 / shares.deviation
+    assert SignTest(shares, 0.05).power(20_000) == pytest.approx(power_of(effect, 20_000, 0.05), abs=0.005)
+    tiny = shares_of(0.001, 0.3)
+    assert SignDesign(0.3, 0.5).needed(0.001, Aim()) == needed_units(0.001 / tiny.deviation, 0.05, 0.8)
+
+
+def test_few_units_detect_no_difference() -> None:
+    """Five units that are all won have p 1/16."""
+    found = planned([SignDesign(0.4, 0.6, "a", "b")], 5)
+    assert (found.detectable, found.pairs[0].detectable) == (None, None)
+    assert [note.code for note in found.notes] == ["FEW_UNITS", "NEVER_SIGNIFICANT"]
+    assert planned([SignDesign(0.4, 0.6, "a", "b")], 6).detectable is not None
+    assert SignDesign(0.4, 0.6).needed(1.5, Aim()) is None
+
+
+def answers(wins: int, losses: int, ties: int) -> dict[str, Floats]:
+    """Return two systems whose units are right or wrong."""
+    matrix = np.concatenate([np.tile([0.0, 1.0], (wins, 1)), np.tile([1.0, 0.0], (losses, 1)), np.ones((ties, 2))])
+    return {name: np.column_stack([matrix[:, place], np.ones(len(matrix))]) for place, name in enumerate("ab")}
+
+
+def test_power_of_a_comparison_is_that_of_its_test() -> None:
+    found = compared(answers(25, 5, 70), Resampling(99), measures=["mean"], formula=MEAN)
+    plan = of_comparison(found, None, Aim(0.2))
+    assert (plan.test, plan.differing, plan.units, plan.needed) == ("sign", 0.3, 100, 61)
+    shown = " ".join(POWER.text(plan, 200).split())
+    assert "Exact sign: the two-sided sign test that compare makes of right and wrong units; alpha 0.05" in shown
+    graded = of_comparison(compared({"a": system(0.4), "b": system(0.6, seed=2)}, Resampling(99)))
+    assert (graded.test, graded.differing) == ("t", None)
+    assert "Paired t: the two-sided test by which the randomisation test" in POWER.text(graded, 200).replace("\n", " ")
+
+
+@pytest.mark.parametrize("units", [2, 19, 20])
+def test_a_plan_from_few_units_says_so(units: int) -> None:
+    notes = [note.code for note in planned([TDesign(1.0)], units).notes]
+    assert notes == (["FEW_UNITS"] if units < 20 else [])
+
+
+# ---- Equivalence and effects
+
+
 def numbers(seed: int, units: int) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(seed)
     first = rng.beta(2, 2, units)
@@ -93,7 +191,7 @@ def test_effects_of_ratios_go_by_what_units_contribute() -> None:
     found = effect_of(x, y)
     assert found["standard_deviation"] == pytest.approx(each.std(ddof=1), rel=1e-12)
     assert found["effect_size"] == pytest.approx(each.mean() / each.std(ddof=1), rel=1e-12)
-    assert found["superiority"] == (np.count_nonzero(each > 1e-9) + np.count_nonzero(abs(each) < 1e-9) / 2) / 60
+    assert (found["wins"], found["ties"]) == (np.count_nonzero(each > 1e-9), np.count_nonzero(abs(each) < 1e-9))
 
 
 def test_a_unit_is_won_by_what_it_adds_however_large_the_numbers_are() -> None:
@@ -109,10 +207,92 @@ def test_where_there_is_no_number() -> None:
     assert (same.standard_deviation, same.effect_size) == (0.0, None)
     assert same.equivalence is not None
     assert (same.equivalence.p, same.equivalence.equivalent) == (None, False)
+    assert same.equivalence.reason == "all units differ alike"
     one = paired(np.array([0.1]), np.array([0.3]))
-    assert (one.standard_deviation, one.effect_size, one.superiority) == (None, None, 1.0)
+    assert (one.standard_deviation, one.effect_size, one.wins) == (None, None, 1)
     nothing = compared({"a": tiled([0, 0, 1], 9), "b": tiled([1, 1, 1], 9)})
-    assert nothing.measures[0].pairs[0].superiority is None
+    assert nothing.measures[0].pairs[0].wins is None
+
+
+# ---- Equivalence of right and wrong units
+
+
+def exact_error(units: int, wins: float, losses: float, margin: float) -> float:
+    """Return how often systems with these shares of wins and losses are called equivalent, by enumeration."""
+    found = 0.0
+    for won in range(units + 1):
+        if won and not wins:
+            break
+        chance_won = stats.binom.pmf(won, units, wins)
+        chances = chance_won * stats.binom.pmf(np.arange(units - won + 1), units - won, losses / (1 - wins))
+        for lost in np.flatnonzero(chances > 1e-12).tolist():
+            if binary_equivalence_p(won, lost, units, margin) <= 0.05:
+                found += chances[lost]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("units", "wins", "losses", "margin", "error"),
+    [
+        (60, 0.0, 0.05, 0.05, 0.046),
+        (31, 0.0, 0.1, 0.1, 0.038),
+        (200, 0.01, 0.06, 0.05, 0.042),
+        (60, 0.02, 0.12, 0.10, 0.044),
+    ],
+)
+def test_systems_that_differ_by_the_margin_are_seldom_equivalent(
+    units: int, wins: float, losses: float, margin: float, error: float
+) -> None:
+    assert exact_error(units, wins, losses, margin) == pytest.approx(error, abs=0.0005)
+
+
+def score_of_nam(units: int, wins: int, losses: int, margin: float) -> float:
+    """Return the score at the share of wins that makes the counts most likely, losses exceeding it by the margin."""
+
+    def improbability(share: float) -> float:
+        shares = (share, share + margin, 1 - 2 * share - margin)
+        return -float(stats.multinomial.logpmf((wins, losses, units - wins - losses), units, shares))
+
+    bounds = (1e-9, (1 - margin) / 2 - 1e-9)
+    share = float(optimize.minimize_scalar(improbability, bounds=bounds, options={"xatol": 1e-12}).x)
+    return (wins - losses + units * margin) / math.sqrt(units * (2 * share + margin - margin**2))
+
+
+@pytest.mark.parametrize(("units", "wins", "losses"), [(50, 4, 3), (31, 1, 6), (120, 20, 18)])
+def test_nam_maximises_the_likelihood_under_the_margin(units: int, wins: int, losses: int) -> None:
+    either_side = (score_of_nam(units, wins, losses, 0.1), score_of_nam(units, losses, wins, 0.1))
+    assert binary_equivalence_p(wins, losses, units, 0.1) == pytest.approx(stats.norm.sf(min(either_side)), abs=1e-6)
+    assert binary_equivalence_p(losses, wins, units, 0.1) == binary_equivalence_p(wins, losses, units, 0.1)
+
+
+def binary(units: int, right: int) -> Floats:
+    return (np.arange(units) < right).astype(np.float64)
+
+
+@pytest.mark.parametrize(("units", "equivalent"), [(51, False), (52, True)])
+def test_identical_right_and_wrong_units_are_equivalent_from_some_number_on(units: int, equivalent: bool) -> None:
+    found = paired(binary(units, 30), binary(units, 30), 0.05).equivalence
+    assert found is not None
+    assert (found.test, found.equivalent, found.reason) == ("score", equivalent, "")
+    assert found.p == pytest.approx(stats.norm.sf(math.sqrt(units * 0.05 / 0.95)))
+
+
+def test_graded_units_without_any_difference_are_equivalent_for_every_margin() -> None:
+    first, _ = numbers(1, 12)
+    for margin in (1e-9, 0.05, 2.0):
+        found = paired(first, first, margin).equivalence
+        assert found is not None
+        assert (found.p, found.equivalent, found.reason) == (None, True, "no unit differs")
+    alike = paired(np.full(9, 0.25), np.full(9, 0.5), 0.3).equivalence
+    assert alike is not None
+    assert (alike.p, alike.equivalent, alike.reason) == (None, True, "all units differ alike")
+
+
+def test_the_reason_stands_in_the_place_of_a_p() -> None:
+    rows = {name: np.column_stack([np.full(30, 0.5), np.ones(30)]) for name in "ab"}
+    found = compared(rows, Resampling(99), measures=["mean"], formula=MEAN, equivalence=0.1)
+    assert "a b +0.0000 no unit differs yes" in " ".join(comparison_screen(found).split())
+    assert "no unit differs\t\tyes" in WRITERS["tsv"](found)
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, math.inf, math.nan])
@@ -159,6 +339,7 @@ def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
 
 def test_power_without_files(folder: Path) -> None:
     assert printed(folder, "--sd", "2", "--difference", "1")["needed"] == 34
+    assert printed(folder, "--sd", "0.5385164807134504", "--difference", "1e-1")["needed"] == 230
     given = printed(folder, "--sd", "0.5", "--units", "30", "--alpha", "0.01", "--power", "0.9")
     assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
@@ -175,6 +356,8 @@ def test_the_curve_is_a_chart(folder: Path) -> None:
     ("words", "status", "line"),
     [
         (["--sd", "-1", "--difference", "1"], 2, "--sd -1: a number above 0 is needed, such as 0.02"),
+        (["--sd", "1e999", "--units", "9"], 2, "--sd 1e999: a number above 0 is needed, such as 0.02"),
+        (["--sd", "0." + "0" * 999 + "1", "--units", "9"], 2, "a number above 0 is needed, such as 0.02"),
         (["--sd", "1"], 2, "there is nothing to plan: give the number of units or a difference"),
         (["--sd", "1", "--units", "1"], 2, "a paired test needs at least two units, not 1"),
         (["--sd", "1", "c.json"], 2, "--sd stands for files: give the one or the others"),
@@ -203,137 +386,3 @@ def test_power_in_python(folder: Path) -> None:
     for wrong in ({}, {"sd": 1.0, "units": 1}, {"comparison": "c.json", "sd": 1.0}, {"comparison": "x", "units": 3}):
         with pytest.raises(UsageError):
             cs.power(**wrong)
-
-
-GOLD = ("--gold", "assessments/scifact-gold.jsonl", "--predictions")
-A, B = "submissions/scifact-a.jsonl", "submissions/scifact-b.jsonl"
-MEASURE = "abstract_label_only_f1"
-
-
-def test_all_levels_together_are_at_most_alpha() -> None:
-    """What is beyond the first hundred thousand is less than the integral of 1 / (n ln(n)^2), 1 / ln(n)."""
-    first = sum(level_of(number, 1.0) for number in range(1, 100_000))
-    assert 0.9 < first + 1 / math.log(100_000) / 2.11 <= 1
-    assert level_of(1, 0.05) > level_of(2, 0.05) > level_of(100, 0.05) > 1e-5
-
-
-def test_a_check_that_is_repeated_is_the_same_check() -> None:
-    checks = Checks(task="claims", gold="g", alpha=0.05)
-    once = checks.after("r1", "b", "F1", 0.001)
-    assert once.after("r1", "b", "F1", 0.9) == once
-    assert once.next("r1", "b", "F1") == (1, level_of(1, 0.05))
-    assert (
-        once.next("r2", "b", "F1") == once.next("r1", "c", "F1") == once.next("r1", "b", "P") == (2, level_of(2, 0.05))
-    )
-    level = once.next("r2", "b", "F1")[1]
-    for p, is_significant in ((level, True), (math.nextafter(level, 1), False)):
-        assert [each.significant for each in once.after("r2", "b", "F1", p).asked] == [True, is_significant]
-
-
-# ---- The command
-
-
-@pytest.fixture
-def checked(tmp_path: Path) -> Path:
-    copy = copy_samples(tmp_path)
-    assert score_in(copy, ["scifact", *GOLD, B, "-o", "base.json"]).status == 0
-    return copy
-
-
-def check(
-    checked: Path, run: str, *words: str, sequential: tuple[str, ...] = ("--sequential", "asked.json")
-) -> Outcome:
-    words = ("--baseline", "base.json", "--significant", *sequential, "--max-drop", f"{MEASURE}=0", *words)
-    return score_in(checked, ["check", "scifact", *GOLD, run, "--format", "json", *words])
-
-
-def only(outcome: Outcome) -> Any:
-    assert outcome.status in (0, 3), outcome.stderr
-    (found,) = json.loads(outcome.stdout)["checks"]
-    return found
-
-
-def stored(checked: Path, name: str = "asked.json") -> Any:
-    return json.loads((checked / name).read_text("utf-8"))
-
-
-def variants(checked: Path, number: int) -> list[str]:
-    """Predictions that differ in blanks alone."""
-    for at in range(number):
-        text = (checked / A).read_text("utf-8").replace("{", "{" + " " * (at + 1), 1)
-        (checked / f"v{at}.jsonl").write_text(text, "utf-8")
-    return [f"v{at}.jsonl" for at in range(number)]
-
-
-def test_each_further_check_has_a_stricter_level(checked: Path) -> None:
-    found = [only(check(checked, run)) for run in (A, A, *variants(checked, 3), A)]
-    assert [each["number"] for each in found] == [1, 1, 2, 3, 4, 1]
-    assert [each["level"] for each in found] == [level_of(each["number"], 0.05) for each in found]
-    assert [each["number"] for each in stored(checked)["asked"]] == [1, 2, 3, 4]
-    assert [each["p"] for each in stored(checked)["asked"]] == [each["p"] for each in found[1:5]]
-    plain = only(check(checked, A, sequential=()))
-    assert (plain["p"], plain["difference"]) == (found[0]["p"], found[0]["difference"])
-    assert not {"number", "level", "low", "high"} & plain.keys()
-
-
-def test_limits_hold_at_the_level_of_the_check(checked: Path) -> None:
-    score_in(checked, ["compare", "scifact", *GOLD[:2], B, A, "--measure", MEASURE, "-o", "c.json"])
-    (pair,) = stored(checked, "c.json")["measures"][0]["pairs"]
-    found = only(check(checked, A))
-    reach = stats.t.isf(found["level"] / 2, 11) * pair["standard_deviation"] / math.sqrt(12)
-    assert (found["low"], found["high"]) == pytest.approx((found["difference"] - reach, found["difference"] + reach))
-
-
-def test_a_drop_counts_only_at_the_level_that_is_left(checked: Path) -> None:
-    """p = 0.1875 is significant at 50 % confidence by itself and as the first check of many, not as the fourth."""
-    alone = check(checked, A, "--confidence", "50", sequential=())
-    assert (alone.status, only(alone)["p"]) == (3, 0.1875)
-    assert check(checked, A, "--confidence", "50").status == 3
-    (checked / "asked.json").unlink()
-    for run in variants(checked, 3):
-        check(checked, run, "--confidence", "50")
-    last = check(checked, A, "--confidence", "50")
-    assert (last.status, only(last)["level"]) == (0, level_of(4, 0.5))
-    assert "check 4 at level" in only(last)["message"]
-
-
-def test_levels_that_no_p_can_reach_are_said(checked: Path) -> None:
-    asked = [
-        {"number": at, "run": f"r{at}", "baseline": "b", "measure": "F1", "level": 0.01, "p": 1.0, "significant": False}
-        for at in range(1, 300)
-    ]
-    only(check(checked, A))
-    (checked / "asked.json").write_text(json.dumps({**stored(checked), "asked": asked}), "utf-8")
-    notes = json.loads(check(checked, A).stdout)["notes"]
-    assert any(note["code"] == "LEVEL_USED_UP" and "check 300 against this test set" in note["text"] for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [
-        ('{"kind": "check"}', "asked.json: kind: is no checks that cs-score wrote"),
-        ('{"task": "claims"}', "the earlier checks are of another test set (claims, gold:"),
-        ('{"gold": "x"}', "the earlier checks are of another test set (scifact, gold:x; now scifact, gold:"),
-        ('{"alpha": 0.1}', "the earlier checks share a level of 0.1, not 0.05; give their --confidence, or name "),
-    ],
-)
-def test_a_file_that_does_not_go_with_the_check_stays_as_it_is(checked: Path, content: str, line: str) -> None:
-    only(check(checked, A))
-    changed = json.dumps({**stored(checked), **json.loads(content)})
-    (checked / "asked.json").write_text(changed, "utf-8")
-    outcome = check(checked, A)
-    assert outcome.status == 1
-    (said,) = outcome.stderr.decode().splitlines()
-    assert line in said
-    assert (checked / "asked.json").read_text("utf-8") == changed
-
-
-def test_what_is_no_check_among_many(checked: Path) -> None:
-    words = ["check", "scifact", *GOLD, A, "--baseline", "base.json", "--sequential", "asked.json"]
-    outcome = score_in(checked, words)
-    assert (outcome.status, b"--sequential is about the test: give --significant, too" in outcome.stderr) == (2, True)
-    assert (check(checked, "none.jsonl").status, (checked / "asked.json").exists()) == (1, False)
-    only(check(checked, A, sequential=("--sequential",)))
-    assert [each["measure"] for each in stored(checked, "base.json.checks.json")["asked"]] == [MEASURE]
-    nowhere = check(checked, A, sequential=("--sequential", "none/asked.json"))
-    assert (nowhere.status, b"none/asked.json" in nowhere.stderr) == (1, True)

@@ -103,27 +103,27 @@ def comparison(score: Interval, difference: Interval, names: tuple[str, str], **
     limits = [{key: value for key, value in asdict(each).items() if key != "point"} for each in (score, difference)]
     pair = PairedSystems(
         a=names[0], b=names[1], difference=difference.point, **limits[1], p=0.00005, p_adjusted=0.0001,
-        p_bootstrap=0.0123, wins=5, ties=2, losses=1,
+        wins=5, ties=2, losses=1,
     )  # fmt: skip
     ranked = tuple(
         RankedSystem(name=name, score=score.point, **limits[0], rank=rank, rank_low=1, rank_high=2, tier=rank)
         for rank, name in enumerate(names, 1)
     )
     family = Family("holm", 1, 999, None, 2, "randomisation", False, names[0])
-    measures = tuple(MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), governed(names)) for n in (1, 2))
+    measures = tuple(MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=governed(names)) for n in (1, 2))
     settings = {"units": 8, "resampling": SETTINGS, "notes": (), **given}
     return Comparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
 
 
 def small(first: str) -> Comparison:
     """A comparison written by hand, so that every printed number can be told from every other."""
-    score = Interval(0.25, 0.0, 0.375, 0.0625, note="a note", notes=(Note("A_NOTE", "a note"),))
-    return comparison(score, Interval(-0.00001, -0.5, 0.25, 0.2), (first, "run_2"))
+    score = Interval(0.25, 0.0, 0.375, note="a note", notes=(Note("A_NOTE", "a note"),))
+    return comparison(score, Interval(-0.00001, -0.5, 0.25), (first, "run_2"))
 
 
 def noted(name: str) -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
-    undefined = Interval(0.0, None, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
+    undefined = Interval(0.0, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     dropped = {name: ("u1", "u2"), "B": ()}
     notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
     return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})

@@ -20,6 +20,8 @@ from cs_score.base.signature import GOLD, RUN, Origin
 from cs_score.base.sources import InputDigest
 from cs_score.evidence import hotpotqa
 from cs_score.statistics.options import Resampling
+from cs_score.statistics.planning import Aim, SignDesign
+from cs_score.statistics.sign_test import Shares
 from cs_score.verification.checking import WRITERS, Checked, Gate, Limit, Measured, of_result, read_limit
 from tests.coldstart.command import Outcome, score_in
 from tests.evidence.test_command import files as evidence_files
@@ -125,8 +127,48 @@ def test_a_drop_counts_only_if_it_is_significant(lost: range, gained: range, exp
 def test_too_few_units_are_told() -> None:
     judgement = Gate(significance=Resampling()).judge(answered("run", [], units=3), answered("b", range(3), units=3))
     assert judgement.passed
-    assert {note.code for note in judgement.notes} == {"NEVER_SIGNIFICANT", "FEW_UNITS"}
+    assert {note.code for note in judgement.notes} == {"NEVER_SIGNIFICANT", "FEW_UNITS", "SEVERAL_TESTS"}
     assert "no difference could have been significant here" in WRITERS["text"](judgement)
+
+
+def test_a_drop_that_is_not_significant_is_undecided() -> None:
+    """20 of 40 questions before, 17 now: three are lost, none is won. Forty questions with 3 that differ show a drop of
+    about a fifth: all of some 8 units have to be lost.
+    """
+    drops = (read_limit("--max-drop", "em=0"),)
+    judgement = Gate(drops=drops, significance=Resampling()).judge(
+        answered("run", range(3, 20)), answered("b.json", range(20))
+    )
+    (check,) = judgement.checks
+    assert (check.passed, check.undecided, check.tests) == (True, True, 1)
+    design = SignDesign(3 / 40, Shares(0.0, 3 / 40).deviation)
+    assert check.detectable == design.detectable(40, Aim())
+    text = " ".join(WRITERS["text"](judgement).split())
+    assert text.startswith("ok? em is 0.4250, 0.0750 below the baseline's 0.5000 (p = 0.25")
+    assert f"not significant; 40 questions show a drop of {check.detectable:.4f} with probability 0.8)" in text
+    assert "1 of 1 limit kept, 1 undecided: the drop is beyond the limit, and not significant." in text
+    suite = ElementTree.fromstring(WRITERS["junit"](judgement))
+    assert [element.text for element in suite.iter("system-out")] == [check.message]
+    assert WRITERS["github"](judgement).startswith("::warning title=")
+    assert "\ttrue\ttrue\n" in WRITERS["tsv"](judgement)
+
+
+def test_several_tests_say_how_many_they_are() -> None:
+    drops = (read_limit("--max-drop", "em=0"), read_limit("--max-drop", "f1=0"))
+    judgement = Gate(drops=drops, significance=Resampling()).judge(
+        answered("run", range(3, 20)), answered("b.json", range(20))
+    )
+    assert [check.tests for check in judgement.checks] == [2, 2]
+    assert all("one of 2 uncorrected tests" in check.message for check in judgement.checks)
+    assert "2 drops are tested, each by itself at the level of 0.05" in " ".join(WRITERS["text"](judgement).split())
+
+
+def test_a_test_without_any_difference_says_so() -> None:
+    drops = (read_limit("--max-drop", "em=0"),)
+    both = [answered(name, range(20)) for name in ("run", "b.json")]
+    (check,) = Gate(drops=drops, significance=Resampling()).judge(*both).checks
+    assert (check.passed, check.undecided, check.detectable) == (True, False, None)
+    assert "the scores do not differ from unit to unit on 40 questions" in check.message
 
 
 def test_a_baseline_without_units_cannot_be_tested() -> None:
@@ -242,7 +284,8 @@ def test_several_runs_are_refused(folder: Path) -> None:
         (["--significant"], "--significant is about a baseline: give --baseline FILE, too"),
         (["--min=SF-AP=0", "--seed=1"], "--seed is about the test: give --significant, too"),
         *(([f"--min={text}"], f"--min takes MEASURE=NUMBER, such as --min SF-AP=0.4, not {text}")
-          for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1e9", "F1=1 ")),
+          for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1_0", "F1=1 ")),
+        (["--min=F1=1e9"], "--min F1=1e9: scores lie between 0 and 1"),
         (["--min=LDC-MEAN-AP=70"], "--min LDC-MEAN-AP=70: scores lie between 0 and 1: did you mean 0.70?"),
         (["--min=SF-AP=700"], "--min SF-AP=700: scores lie between 0 and 1"),
         (["--baseline=b.json", "--max-drop=SF-AP=2"], "--max-drop SF-AP=2: scores lie between 0 and 1: did you"),
@@ -255,6 +298,11 @@ def test_wrong_usage_is_one_line(words: list[str], complaint: str, folder: Path)
     outcome = check(folder, *words, *FILES)
     assert (outcome.status, outcome.stdout) == (2, b"")
     assert outcome.stderr.decode().splitlines()[-1].startswith(f"cs-score: {complaint}")
+
+
+def test_limits_have_any_number_of_decimals(folder: Path) -> None:
+    for text in ("0.53851648071345040000000000001", "5e-1", ".5", "1.", "0"):
+        assert check(folder, f"--min={F1}={text}", *FILES).status in (0, 3)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:40])

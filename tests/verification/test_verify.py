@@ -214,9 +214,9 @@ def test_a_folder_without_batch_is_refused(folder: Path) -> None:
 
 
 def test_another_schema_is_refused(folder: Path) -> None:
-    changed("plain.json", lambda value: value.update(schema_version=5))
+    changed("plain.json", lambda value: value.update(schema_version=6))
     outcome = score_in(folder, ["verify", "plain.json"])
-    said = "is 5, where this version of cs-score reads 4; make it anew with this version"
+    said = "is 6, where this version of cs-score reads 5; make it anew with this version"
     assert (outcome.status, outcome.stderr.decode()) == (1, f"cs-score: plain.json: schema_version: {said}\n")
 
 
@@ -267,14 +267,14 @@ HOSTILE: Final = (
     "", "{", "[]", "1", "null", "{}", '{"runs": 1}', '{"signature": []}', '{"sorted_by": "x"}', '{"digest": 1}',
     "[" * 100_000, '{"a":' * 50_000, '{"runs":' + "[" * 500 + "]" * 500 + "}", "1" * 5000,
     '{"schema_version": NaN}', "\ufeff{}",
-    '{"schema_version": 3, "schema_version": 4, "runs": []}', '{"kind": "score", "schema_version": true}',
-    '{"kind": "score", "schema_version": 4}', '{"kind": "score", "schema_version": 4, "task": "fever", "origin": {}}',
-    '{"kind": "score", "schema_version": 4, "task": "coldstart", "runs": [], "origin": {"options": {}}}',
-    '{"signature": {"kind": "score", "schema_version": 4, "task": "claims", "origin": []}}',
-    '{"kind": "leaderboard", "schema_version": 2, "rows": [{"run": "a", "policy": "", "state": "ok", "origin": {}}]}',
-    '{"kind": "leaderboard", "schema_version": 2, "measure": 1, "rows": {}}',
-    '{"kind": "batch", "schema_version": 1}', '{"schema_version": 1, "systems": [], "measures": []}',
-    '{"agreement": 1}', '{"kind": "batch-run", "schema_version": 4, "runs": []}',
+    '{"schema_version": 4, "schema_version": 5, "runs": []}', '{"kind": "score", "schema_version": true}',
+    '{"kind": "score", "schema_version": 5}', '{"kind": "score", "schema_version": 5, "task": "fever", "origin": {}}',
+    '{"kind": "score", "schema_version": 5, "task": "coldstart", "runs": [], "origin": {"options": {}}}',
+    '{"signature": {"kind": "score", "schema_version": 5, "task": "claims", "origin": []}}',
+    '{"kind": "leaderboard", "schema_version": 4, "rows": [{"run": "a", "policy": "", "state": "ok", "origin": {}}]}',
+    '{"kind": "leaderboard", "schema_version": 4, "measure": 1, "rows": {}}',
+    '{"kind": "batch", "schema_version": 4}', '{"schema_version": 1, "systems": [], "measures": []}',
+    '{"agreement": 1}', '{"kind": "batch-run", "schema_version": 5, "runs": []}',
 )  # fmt: skip
 
 

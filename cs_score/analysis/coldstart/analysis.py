@@ -21,7 +21,6 @@ from cs_score.base.documents import Document
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.coldstart.options import NamedPolicy
-from cs_score.coldstart.reference_range import Range, reference_range
 from cs_score.coldstart.unit_statistics import drawn_units, intervals_of_run, resampled_unit
 from cs_score.measures.registry import COLD_START_MODE, MEASURES
 from cs_score.statistics.options import Resampling
@@ -44,12 +43,11 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     them where only so many (`top`) were asked for; `added_to` is the file that lines which find classes are appended
     to. `groups` by dimension and `confusions` are those of `table`, the one whose
     lines the measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where
-    resamples were asked for, `reference_range` has the measures that the reference could also have printed otherwise
-    (None: too many outcomes). `explanations` say how lines, queries and missed classes of the mistakes listed were
+    resamples were asked for. `explanations` say how lines, queries and missed classes of the mistakes listed were
     scored.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run: str
     score: float
     scores: Mapping[str, float]
@@ -69,7 +67,6 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     sweep: Sequence[SweepRow]
     best: Best | None
     intervals: ScoreIntervals | UnsetType = UNSET
-    reference_range: Mapping[str, Range] | UnsetType | None = UNSET
     problems: Sequence[ProblemRow]
     explanations: Explanations | UnsetType = UNSET
 
@@ -107,7 +104,6 @@ def analyze(
         # Effects are on the measure that is asked about, and on all over all hops.
         known = [each for each in MEASURES[COLD_START_MODE] if each in scored.result.measures]
         effects = Effects(scored, list(dict.fromkeys((chosen, *known))))
-        ranges = reference_range(scored.result, scored.run.gold.table.edition)
         swept = sweep(scored, effects, chosen, progress)
         mistakes = list(mistakes_of(scored, effects.editor))
         faults = list(chain.from_iterable(mistakes))
@@ -132,13 +128,12 @@ def analyze(
             table=table.name,
             groups=grouping.groups_of(table, crossings, units, resampling),
             confusions=grouping.confusions_of(scored, table),
-            reliability=reliability_of(scored, table),
+            reliability=reliability_of(scored),
             scenarios=unassessed,
             policies=under,
             sweep=swept,
             best=best_of(swept),
             intervals=UNSET if intervals is None else intervals,
-            reference_range=UNSET if ranges == {} else ranges,
             problems=problems_of(scored),
             explanations=explain_everything(case, listed, with_others=is_whole) if with_explanations else UNSET,
         )

@@ -270,7 +270,7 @@ class Editor:
         assert follow_on is not None
         return Response(
             at, at, "\t".join(columns), answer.query, self._run_id, self._confidence.value, None, follow_on,
-            self.file.name, answer.docid, answer.answer,
+            self.file.name, answer.answer,
         )  # fmt: skip
 
     def refusal(self, change: Change) -> str | None:

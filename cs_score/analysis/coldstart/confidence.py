@@ -1,8 +1,8 @@
 """What a run would score without the lines that it is least sure of, and how far its confidences can be relied on.
 
-Reliability asks two questions: over judgments, every assessed line of the run once, right (y = 1) if its assessment is
-correct, whatever deduplication, limits and parents make of it; and over the labels of the policy, the assessed lines of
-a table that count as right or as wrong (y = 0). With the confidence c of a line, as the scorer reads it (0 to 1):
+Reliability counts every assessed line of the run once. A line is right (y = 1) if its assessment is correct, whatever
+deduplication, limits and parents make of it, otherwise wrong (y = 0). With the confidence c of a line, as the scorer
+reads it (0 to 1):
 
 * Brier score: the mean of (c - y)^2 (Brier 1950).
 * Expected calibration error: the mean over the bins of |mean y - mean c|, weighted by their lines (Naeini et al. 2015);
@@ -22,11 +22,9 @@ from typing import Final, TypeAlias
 
 from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effects
-from cs_score.analysis.coldstart.groups import CountedTable, lines_of
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.lines import CORRECT
-from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.tab_files import FileKind, read_confidence, split_columns
 from cs_score.measures.registry import MACRO, Measure
 
@@ -133,12 +131,11 @@ class Bin(Record):
     right: float
 
 
-class Reliability(Record, omit_defaults=True):
+class Reliability(Record):
     """Bins from the least confidence to the greatest, and three numbers of all `lines`, 0..1.
 
     Brier score and calibration error are 0 at best; the one is None without any line, the other below 100 lines. The
-    area is 1 at best and None where all lines are right or all are wrong. `labels` is the same over the labels of the
-    policy.
+    area is 1 at best and None where all lines are right or all are wrong.
     """
 
     lines: int
@@ -146,12 +143,6 @@ class Reliability(Record, omit_defaults=True):
     brier: float | None
     ece: float | None
     auc: float | None
-    labels: Reliability | None = None
-
-    @property
-    def over(self) -> dict[str, Reliability]:
-        """What was asked, and the reliability over that."""
-        return {"judgments": self} | ({} if self.labels is None else {"labels of the policy": self.labels})
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -161,27 +152,15 @@ class Reliability(Record, omit_defaults=True):
         return {name: number for name, number in named.items() if number is not None}
 
 
-def reliability_of(scored: Scored, table: CountedTable) -> Reliability:
-    """Reliability of the confidences of a run's assessed lines, which are right where they were judged correct.
-
-    Over the labels of a table's lines one that counts as right and as wrong is right.
-    """
+def reliability_of(scored: Scored) -> Reliability:
+    """Return the reliability of the confidences of a run's assessed lines, which are right where judged correct."""
     judged = [
         (line.confidence, line.index, assessment.judgment == CORRECT)
         for _, line, assessment in scored.lines()
         if assessment is not None
     ]
-    labelled = [
-        (line.confidence, line.index, RIGHT in labels)
-        for row in table.rows
-        for line, labels, assessment in lines_of(row)
-        if assessment is not None and (RIGHT in labels or WRONG in labels)
-    ]
-    over_labels, over_judgments = (
-        reliability([(confidence, is_right) for confidence, _, is_right in sorted(lines)])
-        for lines in (labelled, judged)
-    )
-    return replace(over_judgments, labels=over_labels)
+    judged.sort()
+    return reliability([(confidence, is_right) for confidence, _, is_right in judged])
 
 
 def reliability(judged: Sequence[Judged]) -> Reliability:

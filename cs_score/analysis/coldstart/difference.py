@@ -130,7 +130,7 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     B are one run under two editions. `undefined` has by side the measures that have no value there, with the reasons.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     undefined: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
     unit: str
     units: Sequence[UnitShare]

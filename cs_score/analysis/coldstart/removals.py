@@ -12,13 +12,14 @@ import operator
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.changes import Change, Editor, ReadLine
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.records import astuple, replace
 from cs_score.coldstart.judging import Counts, Tally, category_in, counts_of
-from cs_score.coldstart.lines import Response, node_confidence
+from cs_score.coldstart.lines import Response, load_order, node_confidence
 from cs_score.coldstart.ranking import RankedNode, Ranking
 from cs_score.coldstart.result import QueryResult, UnitResult
 from cs_score.measures.registry import RANKED
@@ -112,6 +113,18 @@ class QueryLines:
                     if node.level:
                         self._children_by_parent[node.name.rpartition(":")[0]].append(node.name)
 
+    @cached_property
+    def _has_plain_nodes(self) -> bool:
+        """Return whether nodes have one or two components, and the names that their lines give them."""
+        if any(node.level > _DEEPEST_HOP for node in self._node_by_name.values()):
+            return False
+        prefix = f"{self._result.query.full_id}:"
+        for tally in self._result.tallies:
+            for line in tally.responses:
+                if line.node is not None and line.node.startswith(prefix) and line.node not in self._node_by_name:
+                    return False
+        return True
+
     def without(self, lines: Sequence[Response], indexes: Collection[int], *, is_ranked: bool) -> QueryResult | None:
         """Return the result without lines, which have these indexes; None where the query has to be scored again."""
         orphans = self._orphans(lines, indexes)
@@ -186,7 +199,7 @@ class QueryLines:
     def _rankings_without(self, lines: Sequence[Response]) -> list[Ranking] | None:
         """Return the rankings without lines; None where that takes more than nodes without a class that go or move."""
         indexes = {line.index for line in lines}
-        if self._ranks_all_levels:
+        if self._ranks_all_levels or not self._has_plain_nodes:
             return None
         moves: list[Move] = []
         names = dict.fromkeys(line.node for line in lines if line.node is not None)
@@ -232,7 +245,7 @@ class QueryLines:
         if node.level:
             confidence *= self._confidence(self._links.nodes[parent])
         first = min(left, key=lambda line: line.number)
-        moved = replace(node, confidence=confidence, first=first)
+        moved = replace(node, confidence=confidence, first_line=first)
         return Move(node, moved, _rank_key(moved))
 
     def _confidence(self, lines: Iterable[Response]) -> float:
@@ -253,7 +266,7 @@ class Move(NamedTuple):
 
 
 def _rank_key(node: RankedNode) -> RankKey:
-    return -node.confidence, node.first.number, node.first.index
+    return -node.confidence, *load_order(node.first_line)
 
 
 class LevelRanking:
@@ -283,8 +296,9 @@ class LevelRanking:
                 keys.insert(place, move.key)
                 values.insert(place, move.moved.value)
                 nodes.insert(place, move.moved)
-        scores = tuple([of_ranking(values, self.ranking.ground_truth) for of_ranking in RANKED.values()])
-        # A level without nodes may have no row any more, and an average precision above 1 is refused with its reasons.
-        if not nodes or scores[0] > 1.0:
+        if not nodes:  # the level may have no row any more
             return None
-        return replace(self.ranking, scores=scores, nodes=tuple(nodes))
+        scores = tuple([score_ranking(values, self.ranking.ground_truth) for score_ranking in RANKED.values()])
+        ranking = replace(self.ranking, scores=scores, nodes=tuple(nodes))
+        # Scoring says why such an average precision is refused.
+        return None if ranking.exceeds_ground_truth else ranking

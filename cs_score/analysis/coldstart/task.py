@@ -53,9 +53,8 @@ def _mistakes(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
 
 
 def _reliability(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
-    found = analysis.reliability
-    for over, bins in (("judgments", found.bins), ("labels", found.labels.bins if found.labels else ())):
-        yield from ({"over": over, **to_builtins(each)} for each in bins)
+    for row in analysis.reliability.bins:
+        yield to_builtins(row)
 
 
 def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
@@ -109,7 +108,7 @@ COSTLIEST: Final = replace(
 LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "intervals", "Every score with its bootstrap interval:",
-        columns("measure", "score", "low", "high", "standard_error", "note"), _intervals, for_people=False,
+        columns("measure", "score", "low", "high", "note"), _intervals, for_people=False,
     ),
     BUDGET,
     _MISTAKES,
@@ -135,8 +134,8 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     ),
     Layout(
         "reliability",
-        "Reliability over %: assessed lines in ten bins of equal size by confidence, and the share that is right:",
-        columns("over", "lines", "low", "high", "confidence", "right"), _reliability, by="over", most="whole",
+        "Reliability: assessed lines in ten bins of equal size by confidence, and the share that was judged correct:",
+        columns("lines", "low", "high", "confidence", "right"), _reliability, most="whole",
     ),
     Layout(  # for people they stand beside the score
         "scenarios",
@@ -318,13 +317,10 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
         f"{structure.merged_nodes} nodes merge several classes, {structure.split_classes} classes are split over "
         f"several nodes, {structure.discarded_lines} lines are beyond a limit on justifications."
     )
-    reliability = []
-    for over, each in analysis.reliability.over.items():
-        numbers = ", ".join(f"{what} {value:.4f}" for what, value in each.numbers.items())
-        if numbers:
-            reliability.append(f"Confidences of {each.lines} assessed lines over {over}: {numbers}.")
-    if reliability:
-        yield " ".join(reliability)
+    reliability = analysis.reliability
+    if reliability.numbers:
+        numbers = ", ".join(f"{name} {value:.4f}" for name, value in reliability.numbers.items())
+        yield f"Confidences of {reliability.lines} assessed lines: {numbers}."
     if analysis.intervals:
         settings = analysis.intervals.resampling
         several = sum(bool(row.intervals) for rows in analysis.groups.values() for row in rows)

@@ -105,7 +105,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     has a row for each kind of mistakes, `groups` are by dimension; `units` counts those that were scored.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     score: float
     scores: dict[str, float]
     units: int
@@ -173,7 +173,7 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     predictions that were judged differently.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     units: tuple[UnitDifference, ...]
     answers: tuple[Answer, ...]
     outcomes: tuple[OutcomeCount, ...]
@@ -202,7 +202,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     `scores` and `statistics` are those of the run.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     units: tuple[ExplainedUnit, ...]
     mistakes: tuple[Mistake, ...]
     score: float

@@ -10,12 +10,13 @@ stratum that it fits. Both, and assessors: docs/statistics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.mistakes import counted_lines
-from cs_score.analysis.coldstart.scenarios import Scenario, scenarios
+from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
@@ -33,15 +34,16 @@ from cs_score.statistics.assessments import (
     Estimate,
     Estimated,
     Items,
-    alpha,
+    Judgments,
     assessor_intervals,
     estimated,
     interval_of,
     kappa,
+    kappa_limits,
 )
-from cs_score.statistics.options import Resampling
-from cs_score.statistics.resampling import bootstrap_intervals
-from cs_score.statistics.units import aligned
+from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.resampling import Systems
+from cs_score.statistics.units import aligned, counted
 from cs_score.tables.layout import Column, Layout, Row, headed
 from cs_score.tables.statistics import Printout
 from cs_score.tasks.task import Task
@@ -52,6 +54,9 @@ else:
     np = Late("numpy")
 
 # ---- Pool bias
+
+FEW_RUNS: Final = 6
+"""Runs below which even a perfect rank correlation can be chance: of five runs one order in 120 agrees."""
 
 Given: TypeAlias = tuple[str, Answer]
 """A line as the pool knows it: its query, by full id, and its answer."""
@@ -93,7 +98,7 @@ class PooledRun(Record):
 class PoolBias(Document, frozen=True, kw_only=True, tag="pool-bias"):
     """All runs in the order given, and tau-b between their scores and their left-out scores (None: all are tied)."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     measure: str
     runs: tuple[PooledRun, ...]
     tau_b: float | None
@@ -162,22 +167,10 @@ def pool_bias(
     ranks, ranks_after = (dict(zip(names, ranks_of(list(scores.values())))) for scores in (before, after))
     rows = []
     for name, each in scored.items():
-        whole, of_team = scenarios(each, about), own[team_of[name]]
-        rows.append(
-            PooledRun(
-                run=name,
-                team=team_of[name],
-                score=before[name],
-                rank=ranks[name],
-                left_out=LeftOut(after[name], ranks_after[name]),
-                unique=of_team.unique,
-                unique_classes=len(of_team.classes),
-                pessimistic=whole.pessimistic,
-                optimistic=whole.optimistic,
-                scenarios=whole.scores,
-                removed=of_team.removed,
-            )
-        )
+        team = team_of[name]
+        left_out = LeftOut(after[name], ranks_after[name])
+        head = _PooledHead(run=name, team=team, score=before[name], rank=ranks[name])
+        rows.append(_pooled_run(head, left_out, own[team], scenarios(each, about)))
     return PoolBias(
         task=COLD_START_MODE,
         measure=str(about),
@@ -208,6 +201,32 @@ class _Own(Record):
         return cls(unique, classes, tuple(PoolLine(each.file, each.number) for each in assessments if each in gone))
 
 
+class _PooledHead(NamedTuple):
+    """A run with its team, its score against the whole pool, and its rank."""
+
+    run: str
+    team: str
+    score: float
+    rank: int
+
+
+def _pooled_run(head: _PooledHead, left_out: LeftOut, own: _Own, scenarios_of_run: Scenarios) -> PooledRun:
+    """Return what is said of a run: `own` is what only its team brought into the pool."""
+    return PooledRun(
+        run=head.run,
+        team=head.team,
+        score=head.score,
+        rank=head.rank,
+        left_out=left_out,
+        unique=own.unique,
+        unique_classes=len(own.classes),
+        pessimistic=scenarios_of_run.pessimistic,
+        optimistic=scenarios_of_run.optimistic,
+        scenarios=scenarios_of_run.scores,
+        removed=own.removed,
+    )
+
+
 def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InMemory]:
     """The files of the pool without some of their lines; a file of which no line is left is none of them."""
     gone = {(each.file, each.line) for each in removed}
@@ -220,8 +239,16 @@ def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InM
             yield InMemory(plain_name(name), b"\n".join(kept))
 
 
-def _tau_in_words(tau_b: float | None) -> str:
-    return f"tau-b of the two rankings: {'undefined, since all runs are tied' if tau_b is None else f'{tau_b:.4f}'}."
+def _tau_in_words(tau_b: float | None, runs: int) -> str:
+    """Return the agreement of two rankings in words, with how little it can say where there are few runs."""
+    if tau_b is None:
+        return "tau-b of the two rankings: undefined, since all runs are tied."
+    text = f"tau-b of the two rankings: {tau_b:.4f}"
+    if runs == 2:
+        return f"{text}; of two runs it says only whether they change places."
+    pairs = math.comb(runs, 2)
+    few = "; so few say little" if runs < FEW_RUNS else ""
+    return f"{text}, from {runs} runs, {pairs} pairs{few}."
 
 
 _SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
@@ -260,7 +287,7 @@ BIAS: Final = Printout(
         most="whole",
     ),
     lambda bias: (
-        _tau_in_words(bias.tau_b),
+        _tau_in_words(bias.tau_b, len(bias.runs)),
         "Left out: score against the pool without what only the team's runs have.",
         f"F1: {_SCENARIO_MEASURE}, and what it would be in two scenarios: every unassessed answer wrong, or right.",
     ),
@@ -336,16 +363,33 @@ def read_inclusion(given: Input) -> Inclusion:
     return Inclusion(table.file, tuple(strata))
 
 
+class SampledStratum(Record):
+    """The answers of a run that a stratum has, and how many of them were assessed.
+
+    `line` is that of the stratum in the table, `probability` the one with which its answers were assessed.
+    """
+
+    line: int
+    probability: float
+    answers: int
+    assessed: int
+
+
 class SampledRun(Record):
-    """A run: its answers and how many of them were assessed, the share of right ones among those that count, and the
-    number of right ones, which recall divides.
+    """A run: its answers and how many of them were assessed, in all and by stratum, with the estimates.
+
+    `precision` estimates the share of right answers among those that count, `right` the number of right ones, which
+    recall divides. `score` and `score_right` are the same as the scorer has them, from what was assessed alone.
     """
 
     run: str
     answers: int
     assessed: int
+    score: float
+    score_right: int
     precision: Estimate
     right: Estimate
+    strata: tuple[SampledStratum, ...]
 
 
 class SampledDifference(Record):
@@ -363,7 +407,7 @@ class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
     hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     confidence: float
     runs: tuple[SampledRun, ...]
     differences: tuple[SampledDifference, ...]
@@ -383,13 +427,22 @@ def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: f
     numbers: dict[object, int] = {}
     found, parts = list[SampledRun](), dict[str, tuple[Estimated, Estimated]]()
     for name, scored in runs.items():
-        items = _items(scored, inclusion, numbers)
-        share, total = parts[name] = estimated(items), estimated(items, is_total=True)
-        limits = (
-            interval_of([(1.0, share)], confidence, 1.0),
-            interval_of([(1.0, total)], confidence, len(items.answer)),
+        items, strata = _items(scored, inclusion, numbers)
+        share = estimated(items)
+        total = estimated(items, is_total=True)
+        parts[name] = share, total
+        found.append(
+            SampledRun(
+                run=name,
+                answers=len(items.answer),
+                assessed=int(np.count_nonzero(items.assessed)),
+                score=scored.result.scores[MEASURE],
+                score_right=int(items.right.sum()),
+                precision=interval_of([(1.0, share)], confidence, 1.0),
+                right=interval_of([(1.0, total)], confidence, len(items.answer)),
+                strata=strata,
+            )
         )
-        found.append(SampledRun(name, len(items.answer), int(np.count_nonzero(items.assessed)), *limits))
     return SampledPool(
         task=COLD_START_MODE,
         measure=MEASURE,
@@ -405,8 +458,10 @@ def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: f
     )
 
 
-def _items(scored: Scored, inclusion: Inclusion, numbers: dict[object, int]) -> Items:
-    """The answers of a run; `numbers` numbers what they say, alike for all runs."""
+def _items(
+    scored: Scored, inclusion: Inclusion, numbers: dict[object, int]
+) -> tuple[Items, tuple[SampledStratum, ...]]:
+    """Return the answers of a run, and how many each stratum has; `numbers` numbers what they say, for all runs."""
     links = scored.run.links
     units = [(unit, [*counted_lines(unit)]) for unit in scored.result.units]
     parents = {line.target: line for _, lines in units for line in lines}
@@ -434,23 +489,74 @@ def _items(scored: Scored, inclusion: Inclusion, numbers: dict[object, int]) -> 
     if not rows:
         raise InputError(f"run {scored.run_id} has no answer that counts: there is nothing to estimate")
     right, counted, known, chance, answer, above, chance_above, of_stratum, predicted = np.array(rows, np.float64).T
-    for place in set(of_stratum.tolist()) - set(of_stratum[known == 1].tolist()):
-        at = f"line {inclusion.strata[int(place)].number}"
-        problem = f"none of the {np.count_nonzero(of_stratum == place)} answers of run {scored.run_id} was assessed"
-        raise InputError(problem, file=inclusion.file, place=at, remedy="put it together with another stratum")
-    strata = np.unique(of_stratum, return_inverse=True)[1]
-    numbered = answer.astype(np.intp), above.astype(np.intp)
-    return Items(right, counted, known == 1, chance, *numbered, chance_above, strata, predicted)
+    counts = []
+    for place in np.unique(of_stratum).tolist():
+        own = inclusion.strata[int(place)]
+        is_own = of_stratum == place
+        answers = int(np.count_nonzero(is_own))
+        assessed = int(np.count_nonzero(known[is_own]))
+        if not assessed:
+            problem = f"none of the {answers} answers of run {scored.run_id} was assessed"
+            remedy = "put it together with another stratum"
+            raise InputError(problem, file=inclusion.file, place=f"line {own.number}", remedy=remedy)
+        counts.append(SampledStratum(own.number, own.probability, answers, assessed))
+    items = Items(
+        right=right,
+        counted=counted,
+        assessed=known == 1,
+        chance=chance,
+        answer=answer.astype(np.intp),
+        above=above.astype(np.intp),
+        chance_above=chance_above,
+        stratum=np.unique(of_stratum, return_inverse=True)[1],
+        predicted=predicted,
+    )
+    return items, tuple(counts)
 
 
 def _estimates(pool: SampledPool) -> Iterator[Row]:
     """A row for each run and for each difference, of either estimate."""
     for part, name in (("precision", pool.measure), ("right", RIGHT_ANSWERS)):
         for run in pool.runs:
-            yield {**asdict(run), **asdict(getattr(run, part)), "measure": name}
+            score = run.score if part == "precision" else run.score_right
+            yield {**asdict(run), **asdict(getattr(run, part)), "measure": name, "score": score}
         for pair in pool.differences:
             yield {"run": f"{pair.b} - {pair.a}", **asdict(getattr(pair, part)), "measure": name}
 
+
+def _strata(pool: SampledPool) -> Iterator[Row]:
+    """Return a row for each stratum of each run."""
+    for run in pool.runs:
+        for stratum in run.strata:
+            yield {"run": run.run, **asdict(stratum)}
+
+
+def _sample_notes(pool: SampledPool) -> Iterator[str]:
+    yield (
+        f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
+        "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."
+    )
+    few = sorted({stratum.line for run in pool.runs for stratum in run.strata if stratum.assessed < FEW})
+    if few:
+        lines = ", ".join(map(str, few))
+        yield (
+            f"Note: fewer than {FEW} answers of a run were assessed in strata of the table (line {lines}): the limits "
+            "are too narrow there."
+        )
+
+
+_STRATA: Final = Layout(
+    "strata",
+    "Answers by stratum of the table",
+    (
+        Column("run", "Run"),
+        Column("line", "Line", meaning="line of the stratum in the table"),
+        Column("probability", "Probability", meaning="with which its answers were assessed"),
+        *headed(answers="Answers", assessed="Known"),
+    ),
+    _strata,
+    most="whole",
+)
 
 _LIMITS: Final = {
     "low": ("Low", "for this pool, were all of it assessed"),
@@ -465,18 +571,17 @@ SAMPLED: Final = Printout(
         "%, estimated from a sample of the pool",
         (
             Column("measure"),
-            *headed(run="Run", answers="Answers", assessed="Known", estimate="Estimate", standard_error="Std. error"),
+            *headed(run="Run", answers="Answers", assessed="Known", score="Score", estimate="Estimate"),
+            Column("standard_error", "Std. error"),
             *(Column(key, heading, meaning=meaning) for key, (heading, meaning) in _LIMITS.items()),
         ),
         _estimates,
-        shown=("run", "answers", "assessed", "estimate", *_LIMITS),
+        shown=("run", "answers", "assessed", "score", "estimate", *_LIMITS),
         by="measure",
         most="whole",
     ),
-    lambda pool: (
-        f"Low, High: {pool.confidence:g} % limits for this pool were all of it assessed; *: for answers",
-        "like these. Known: answers that were assessed.",
-    ),
+    _sample_notes,
+    (_STRATA,),
 )
 
 # ---- Two assessors
@@ -487,16 +592,19 @@ _SIDES: Final = ("first", "second")
 
 
 class Agreement(Record):
-    """How far the assessors agree about the answers of a slot that both have judged; `all` for all slots.
+    """How far the assessors agree about the `both` answers of a slot that both have judged; `all` for all slots.
 
-    Cohen's kappa and Krippendorff's alpha are None where all judgments are the same.
+    `kappa` is Cohen's, None where all judgments are the same. `kappa_low` and `kappa_high` are its limits, from
+    resamples of the `units` that the answers belong to: None for a single unit, and where kappa is undefined too often.
     """
 
     slot: str
     both: int
     agreed: int
     kappa: float | None
-    alpha: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    units: int
 
 
 class UnderAssessor(Record):
@@ -509,24 +617,27 @@ class UnderAssessor(Record):
 
 
 class AssessedRun(Record):
-    """A run under either assessor; `low` to `high` is the interval that draws units and, for each, the assessor."""
+    """A run under either assessor; `low` to `high` is the interval that draws units and an assessor for all of them."""
 
     run: str
     first: UnderAssessor
     second: UnderAssessor
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     """Two assessors: their agreement, what only one of them has judged, and runs under either.
 
-    `tau_b` is that of the two rankings, None where all runs are tied under one of them.
+    `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
+    all runs are tied under one of them.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     measure: str
     resampling: Resampling
+    units: int
+    notes: tuple[Note, ...]
     agreement: tuple[Agreement, ...]
     only_first: int
     only_second: int
@@ -535,8 +646,16 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     signatures: Mapping[str, str]
 
 
-_Judged: TypeAlias = Mapping[tuple[str, Answer], tuple[str, str]]
-"""The slot of an answer and how it was judged, by what it says; the last judgment of several of the same line."""
+class JudgedAnswer(NamedTuple):
+    """How an answer was judged, with its slot and the unit that it is drawn with."""
+
+    slot: str
+    unit: str
+    judgment: str
+
+
+_Judged: TypeAlias = Mapping[tuple[str, Answer], JudgedAnswer]
+"""The judged answers by the full id of their query and what they say; of several lines that say the same the last."""
 
 
 def assessors(
@@ -544,12 +663,13 @@ def assessors(
     first: Mapping[str, Any],
     second: Mapping[str, Any],
     measure: str | None = None,
-    assessments: Sequence[Sequence[Assessment]] = ((), ()),
+    golds: Sequence[Gold] = (),
     resampling: Resampling | None = None,
 ) -> Assessors:
-    """Results of the same runs, by name, under either assessor, compared by one measure, the headline one unless given;
-    in Cold Start with the `assessments` of either. Raises UsageError for a measure that the task lacks, InputError
-    where the units differ.
+    """Compare results of the same runs, by name, under either assessor by one measure, the headline one unless given.
+
+    In Cold Start `golds` has the queries and the pool of either assessor, for their agreement. Raises UsageError for a
+    measure that the task lacks, InputError where the units differ.
     """
     known = task.measures(first.values())
     measure = task.measure_of(measure) or next(each for each in headline(task.name) if each in known)
@@ -560,39 +680,77 @@ def assessors(
         for name, result in side.items()
     }
     settings = replace(resampling or Resampling(), unit=next(iter(found.values())).unit)
-    rows = [*aligned({name: each.table for name, each in found.items()}).rows.values()]
-    sides, under = (rows[: len(first)], rows[len(first) :]), []
-    for side in sides:
-        scores = [bootstrap_intervals(each, formula, settings)[0] for each in side]
-        ranks = ranks_of([each.point for each in scores])
-        under.append([UnderAssessor(each.point, rank, each.low, each.high) for each, rank in zip(scores, ranks)])
-    limits = assessor_intervals(*sides, formula, settings)
-    one, other = (
-        {(each.query.full_id, each.answer): (each.query.slots[0], each.judgment) for each in pool}
-        for pool in assessments
+    matched = aligned({name: each.table for name, each in found.items()})
+    rows = list(matched.rows.values())
+    first_systems, second_systems = (
+        Systems(side, formula, settings, matched.ids) for side in (rows[: len(first)], rows[len(first) :])
     )
+    settings = first_systems.settings
+    under_first, under_second = _under_assessor(first_systems), _under_assessor(second_systems)
+    limits = assessor_intervals(first_systems.rows, second_systems.rows, formula, settings)
+    runs = [
+        AssessedRun(run=name, first=one, second=other, low=reach.low, high=reach.high)
+        for name, one, other, reach in zip(first, under_first, under_second, limits)
+    ]
+    judged_first: _Judged = {}
+    judged_second: _Judged = {}
+    if golds:
+        judged_first, judged_second = (_judged_answers(gold) for gold in golds)
     return Assessors(
         task=task.name,
         measure=measure,
         resampling=settings,
-        agreement=tuple(_agreement(one, other)),
-        only_first=len(one.keys() - other.keys()),
-        only_second=len(other.keys() - one.keys()),
-        runs=tuple(AssessedRun(name, *both, *reach) for name, *both, reach in zip(first, *under, limits)),
-        tau_b=tau_b(*([each.score for each in side] for side in under)),
+        units=len(matched.ids),
+        notes=first_systems.notes,
+        agreement=tuple(_agreement(judged_first, judged_second, settings)),
+        only_first=len(judged_first.keys() - judged_second.keys()),
+        only_second=len(judged_second.keys() - judged_first.keys()),
+        runs=tuple(runs),
+        tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
         signatures={name: str(each.origin.signature.of(measure)) for name, each in found.items()},
     )
 
 
-def _agreement(first: _Judged, second: _Judged) -> Iterator[Agreement]:
-    """All slots together, then each by itself in the order of the alphabet."""
-    pairs: dict[str, list[tuple[str, str]]] = {}
-    for answer in first.keys() & second.keys():
-        slot, judgment = first[answer]
-        for name in (EVERYTHING, slot):
-            pairs.setdefault(name, []).append((judgment, second[answer][1]))
-    for name, each in sorted(pairs.items(), key=lambda pair: (pair[0] != EVERYTHING, pair[0])):
-        yield Agreement(name, len(each), sum(one == other for one, other in each), kappa(each), alpha(each))
+def _under_assessor(systems: Systems) -> list[UnderAssessor]:
+    """Return the score, rank and interval of each run under one assessor."""
+    scores = [systems.score(place, 0) for place in range(len(systems.points))]
+    ranks = ranks_of([score.point for score in scores])
+    return [UnderAssessor(score.point, rank, score.low, score.high) for score, rank in zip(scores, ranks)]
+
+
+def _judged_answers(gold: Gold) -> _Judged:
+    """Return how the answers of a pool were judged."""
+    judged = {}
+    for assessment in gold.links.assessments:
+        query = assessment.query
+        entry_query = gold.table.by_id.get(query.base_id)
+        unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
+        judged[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
+    return judged
+
+
+def _agreement(first: _Judged, second: _Judged, settings: Resampling) -> Iterator[Agreement]:
+    """Return the agreement over all slots, then over each by itself in the order of the alphabet."""
+    pairs: dict[str, dict[str, list[Judgments]]] = {}
+    for key, answer in first.items():
+        if key not in second:
+            continue
+        cluster = settings.clusters.clusters.get(answer.unit, answer.unit) if settings.clusters else answer.unit
+        for slot in (EVERYTHING, answer.slot):
+            pairs.setdefault(slot, {}).setdefault(cluster, []).append((answer.judgment, second[key].judgment))
+    for slot in sorted(pairs, key=lambda name: (name != EVERYTHING, name)):
+        by_unit = dict(sorted(pairs[slot].items()))  # in an order that does not depend on who is called the first
+        judged = list(chain.from_iterable(by_unit.values()))
+        low, high = kappa_limits(by_unit, settings)
+        yield Agreement(
+            slot=slot,
+            both=len(judged),
+            agreed=sum(one == other for one, other in judged),
+            kappa=kappa(judged),
+            kappa_low=low,
+            kappa_high=high,
+            units=len(by_unit),
+        )
 
 
 def _assessed(found: Assessors) -> Iterable[Row]:
@@ -602,11 +760,26 @@ def _assessed(found: Assessors) -> Iterable[Row]:
 
 
 def _notes(found: Assessors) -> Iterator[str]:
-    yield _tau_in_words(found.tau_b)
+    yield _tau_in_words(found.tau_b, len(found.runs))
     if found.only_first or found.only_second:
         yield f"Judged by one alone: {found.only_first} by the first, {found.only_second} by the second."
-    yield f"Low, High: {found.resampling.confidence:g} % bootstrap interval over units ({found.resampling.unit}),"
-    yield "and over assessors: each unit is drawn with the judgments of one of them."
+    settings = found.resampling
+    how = f"{settings.resamples:,} resamples, seed {settings.seed}"
+    if found.agreement:
+        yield (
+            f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
+            f"limits over the units ({settings.unit}) that these belong to, {how}."
+        )
+        if found.agreement[0].units < FEW:
+            yield (
+                f"Note: {counted(found.agreement[0].units)} with answers that both have judged: below {FEW} the limits "
+                "of kappa are too narrow."
+            )
+    yield (
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {counted(found.units)} "
+        f"({settings.unit}) and over assessors, {how}: a resample draws units, and one assessor for all of them."
+    )
+    yield from sentences(found.notes)
 
 
 AGREEMENT: Final = Layout(
@@ -617,7 +790,9 @@ AGREEMENT: Final = Layout(
         Column("both", "Both", meaning="answers that both have judged"),
         Column("agreed", "Agreed", meaning="answers that both have judged alike"),
         Column("kappa", "Kappa", meaning="Cohen's kappa"),
-        Column("alpha", "Alpha", meaning="Krippendorff's alpha, nominal"),
+        Column("kappa_low", "Low", meaning="of the interval of kappa over resampled units"),
+        Column("kappa_high", "High", meaning="of the interval of kappa over resampled units"),
+        Column("units", "Units", meaning="units that these answers belong to"),
     ),
     lambda found: found.agreement,
     most="whole",

@@ -13,16 +13,18 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cs_score.base.records import Record
 from cs_score.base.runtime import Late
-from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse, ratios, sums_of
+from cs_score.measures.registry import COLD_START_MODE, Ratio, SumsFormula, formula_of, parse, ratios, sums_of
 from cs_score.statistics.arithmetic import TIE_TOLERANCE, Floats, noise
-from cs_score.statistics.comparison import family_pairs, family_tests, tiers
-from cs_score.statistics.options import Family, Note, Resampling, never_significant
+from cs_score.statistics.comparison import effect_of, tiers
+from cs_score.statistics.families import MOST_SYSTEMS, family_pairs, family_tests, groups_of_copies, units_with_content
+from cs_score.statistics.options import Family, Note, Resampling, copies, never_significant
 from cs_score.statistics.resampling import Systems, defined
 from cs_score.statistics.units import Unit, UnitTable, units_of
+from cs_score.statistics.verdicts import verdict_of
 from cs_score.tasks import mode_named
 
 if TYPE_CHECKING:
@@ -93,37 +95,99 @@ def united_units(of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
 class TestedRow(Record):
     """The tier of a row, from 1, and the corrected p-value of its difference from the row above, None for the first;
     where the pairs with a baseline alone are tested, that from the baseline, and no tiers.
+
+    `effect_size` is the standardised difference from the row above or the baseline; `wins` are the units that speak for
+    this row, `losses` those against it.
     """
 
     tier: int | None = None
     p_above: float | None = None
     p_baseline: float | None = None
+    effect_size: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
 
 
-def row_tests(
-    names: Sequence[str], tables: Sequence[UnitTable], measure: Measured, resampling: Resampling
-) -> tuple[list[TestedRow], Family | None, tuple[Note, ...]]:
-    """The tests of a comparison for rows from best to worst under one measure, their family, and a note where no
-    difference could have been significant. A unit that a run was not scored on is nothing in it; without units nothing
-    differs.
+class RowTests(Record):
+    """The tests of the rows of a ranking: their family, a verdict in words, and what a reader must know.
+
+    Without a family nothing was tested; `verdict` is empty then.
+    """
+
+    rows: Sequence[TestedRow]
+    family: Family | None = None
+    verdict: str = ""
+    notes: tuple[Note, ...] = ()
+
+
+class _RowPair(Record):
+    """Two rows of a ranking: their names, the score of `b` minus that of `a`, the corrected p-value."""
+
+    a: str
+    b: str
+    difference: float
+    p_adjusted: float
+
+
+def row_tests(names: Sequence[str], tables: Sequence[UnitTable], measure: Measured, resampling: Resampling) -> RowTests:
+    """Test rows from best to worst under one measure, as a comparison of these runs does.
+
+    A unit that a run was not scored on is nothing in it; without units nothing differs. Of too many rows nothing is
+    tested, unless there is a baseline.
     """
     units = united_units(table.ids for table in tables)
     if not units or len(tables) < 2:
-        return [TestedRow(1, 1.0 if row else None) for row in range(len(tables))], None, ()
-    systems, pairs, level = (
-        measure.systems(tables, units, resampling),
-        family_pairs(names, resampling),
-        resampling.level,
-    )
+        return RowTests([TestedRow(1, 1.0 if row else None) for row in range(len(tables))])
+    if len(tables) > MOST_SYSTEMS and not resampling.baseline:
+        text = (
+            f"no tests of pairs: all pairs are tested of at most {MOST_SYSTEMS} runs, and there are {len(tables):,}; "
+            "--baseline RUN tests each run against one of them"
+        )
+        return RowTests([TestedRow() for _ in tables], notes=(Note("TOO_MANY_PAIRS", text),))
+    pairs = family_pairs(names, resampling)
+    systems = measure.systems(tables, units, resampling)
     tested = family_tests(systems, pairs)
-    adjusted, places = tested.adjusted(), range(len(tables))
+    level = systems.settings.level
+    adjusted = tested.adjusted()
     if resampling.baseline:
-        rows = [TestedRow(p_baseline=adjusted.get(frozenset((pairs[0][0], row)))) for row in places]
+        baseline = pairs[0][0]
+        rows = [TestedRow()] * len(tables)
+        for _, row in pairs:
+            p = adjusted[frozenset((baseline, row))]
+            rows[row] = TestedRow(p_baseline=p, **_effect(systems, baseline, row))
     else:
-        of_row = tiers(places, lambda best, row: adjusted[frozenset((best, row))] <= level)
-        rows = [TestedRow(of_row[row], adjusted[frozenset((row - 1, row))] if row else None) for row in places]
-    return rows, tested.family, never_significant(tested.family, systems.units, level)
+        tier = tiers(range(len(tables)), lambda best, row: adjusted[frozenset((best, row))] <= level)
+        rows = [TestedRow(tier[0])]
+        for row in range(1, len(tables)):
+            p = adjusted[frozenset((row - 1, row))]
+            rows.append(TestedRow(tier[row], p, **_effect(systems, row - 1, row)))
+    row_pairs = []
+    for (first, second), p in zip(pairs, tested.p_adjusted[0]):
+        difference = float(systems.points[second, 0] - systems.points[first, 0])
+        row_pairs.append(_RowPair(names[first], names[second], difference, p))
+    (units_with_something,) = units_with_content(systems)
+    return RowTests(
+        rows=rows,
+        family=tested.family,
+        verdict=verdict_of(row_pairs, tested.family, measure.names[0], level),
+        notes=(
+            *never_significant(tested.family, units_with_something, level),
+            *copies(groups_of_copies(systems, names, pairs)),
+        ),
+    )
 
+
+def _effect(systems: Systems, other: int, row: int) -> dict[str, Any]:
+    """Return the size of the difference of a row from another one in fields of `TestedRow`."""
+    numerator, denominator = systems.ratios.numerator[..., 0], systems.ratios.denominator[..., 0]
+    sides = [Ratio(numerator[:, place], denominator[:, place]) for place in (other, row)]
+    effect = effect_of(*sides)
+    return {name: effect.get(name) for name in EFFECT}
+
+
+EFFECT: Final = ("effect_size", "wins", "ties", "losses")
+"""The fields of a row that say how large its difference from another one is."""
 
 # ---- tau-b
 
@@ -176,10 +240,14 @@ class RankingPair(Record):
 
 
 class FirstPlace(Ranking):
-    """Who comes first in a ranking, and in what share of resamples another run does."""
+    """The runs in first place of a ranking, by position, and how firm that is.
+
+    `shares` has for each run of the batch the share of resamples in which it is first, ties split evenly: None for a
+    run without a score, and for all where nothing was resampled or too many resamples have no score.
+    """
 
     runs: tuple[int, ...]
-    changes: float | None
+    shares: tuple[float | None, ...]
 
 
 class Stability(Record):
@@ -197,7 +265,7 @@ def stability(scores: Scores, resampled: Mapping[Ranking, Floats] | None = None,
     """Compare all rankings, over the runs that both of a pair have.
 
     `resampled` has the scores (runs, N) of each ranking in the same resamples, which give intervals of tau-b, without
-    the share `level` of the resamples and over the runs that all rankings have, and how often another run is first.
+    the share `level` of the resamples and over the runs that all rankings have, and how often each run is first.
     """
     everywhere = [place for place, of_run in enumerate(zip(*scores.values())) if None not in of_run]
     taus = _taus(np.stack([resampled[by][everywhere] for by in scores])) if resampled else None
@@ -215,8 +283,11 @@ def stability(scores: Scores, resampled: Mapping[Ranking, Floats] | None = None,
         best = max(there.values(), default=0.0)
         least = best - TIE_TOLERANCE * abs(best)  # scores that are equal but for rounding are equal
         places = tuple(place for place, score in there.items() if score >= least)
-        changes = _changes([place in places for place in there], resampled[by][[*there]]) if resampled else None
-        first.append(FirstPlace(by.measure, by.policy, places, changes))
+        shares: list[float | None] = [None] * len(of_runs)
+        if resampled and there:
+            for place, share in zip(there, first_shares(resampled[by][[*there]])):
+                shares[place] = share
+        first.append(FirstPlace(by.measure, by.policy, places, tuple(shares)))
     return Stability(tuple(pairs), tuple(first))
 
 
@@ -233,14 +304,18 @@ def resampled_scores(
     return list(found)
 
 
-def _changes(is_first: Sequence[bool], resampled: Floats) -> float | None:
-    """The share of resamples in which none of the runs in first place is first; None where too many have no score."""
-    found = defined(resampled)
-    if found is None or not is_first:
-        return None
-    best = found.max(axis=0)
-    stays = (found[np.array(is_first)] >= best - noise(best)).any(axis=0)
-    return int(np.count_nonzero(~stays)) / len(stays)
+def first_shares(resampled: Floats) -> list[float | None]:
+    """Return for each run the share of resamples (runs, N) in which it is first; runs that tie for it share it evenly.
+
+    None where too many resamples have no score.
+    """
+    drawn = defined(resampled)
+    if drawn is None:
+        return [None] * len(resampled)
+    best = drawn.max(axis=0)
+    is_first = drawn >= best - noise(best)
+    shares = (is_first / is_first.sum(axis=0)).mean(axis=1)
+    return [float(share) for share in shares]
 
 
 _CELLS: Final = 1 << 17

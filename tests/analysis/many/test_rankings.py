@@ -51,29 +51,37 @@ class TestStability:
 
     SCORES: ClassVar[dict[Ranking, list[float | None]]] = {F1: [0.9, 0.5, 0.1], AP: [0.5, 0.9, 0.1]}
 
-    def test_without_resamples_there_are_neither_intervals_nor_changes(self) -> None:
+    def test_without_resamples_there_are_neither_intervals_nor_shares(self) -> None:
         found = stability(self.SCORES)
-        assert found.first == (FirstPlace("F1", "", (0,), None), FirstPlace("AP", "", (1,), None))
+        nobody = (None, None, None)
+        assert found.first == (FirstPlace("F1", "", (0,), nobody), FirstPlace("AP", "", (1,), nobody))
         (pair,) = found.pairs
         assert pair.tau == pytest.approx(1 / 3)
         assert pair == RankingPair(F1, AP, pair.tau, None)
 
-    def test_changes_are_counted_and_taus_taken_in_each_resample(self) -> None:
+    def test_first_places_are_counted_and_taus_taken_in_each_resample(self) -> None:
         # In the last of four resamples the second run is first by F1, so that both rankings are the same there.
         drawn = {
             F1: np.array([[0.9, 0.9, 0.9, 0.4], [0.5, 0.5, 0.5, 0.5], [0.1] * 4]),
             AP: np.array([[0.5] * 4, [0.9] * 4, [0.1] * 4]),
         }
         found = stability(self.SCORES, drawn, 0.5)
-        assert [each.changes for each in found.first] == [0.25, 0.0]
+        assert [each.shares for each in found.first] == [(0.75, 0.25, 0.0), (0.0, 1.0, 0.0)]
         # The taus are 1/3, 1/3, 1/3 and 1; the upper quartile lies a quarter of the way to the last.
         limits = found.pairs[0].interval
         assert limits is not None
         assert (limits.low, limits.high) == pytest.approx((1 / 3, 1 / 3 + 0.25 * 2 / 3))
 
-    def test_who_shares_the_first_place_keeps_it_while_one_of_them_does(self) -> None:
-        found = stability({F1: [0.5, 0.5]}, {F1: np.array([[0.4, 0.6], [0.6, 0.4]])}, 0.05)
-        assert found.first == (FirstPlace("F1", "", (0, 1), 0.0),)
+    def test_runs_that_tie_for_the_first_place_share_the_resample(self) -> None:
+        """Two tied runs are first in half of the resamples each, whether the resamples are tied or not."""
+        apart = np.array([[0.4, 0.6], [0.6, 0.4]])
+        found = stability({F1: [0.5, 0.5]}, {F1: apart}, 0.05)
+        assert found.first == (FirstPlace("F1", "", (0, 1), (0.5, 0.5)),)
+        tied = np.array([[0.5, 0.5, 0.9], [0.5, 0.5, 0.5], [0.1, 0.5, 0.9]])
+        found = stability({F1: [0.5, 0.5, None, 0.4]}, {F1: tied[[0, 1, 0, 2]]}, 0.05)
+        assert found.first[0].shares == pytest.approx(
+            ((1 / 2 + 1 / 3 + 1 / 2) / 3, (1 / 2 + 1 / 3) / 3, None, (1 / 3 + 1 / 2) / 3)
+        )
 
     def test_runs_that_one_ranking_lacks_are_left_out_of_its_pairs(self) -> None:
         (pair,) = stability({Ranking("F1", "a"): [0.9, 0.5, 0.1], Ranking("F1", "b"): [0.1, None, 0.9]}).pairs
@@ -82,7 +90,7 @@ class TestStability:
     def test_too_many_resamples_without_a_score_leave_no_interval(self) -> None:
         lacking = np.array([[0.9, np.nan, np.nan, 0.9], [0.5] * 4, [0.1] * 4])
         found = stability(self.SCORES, dict.fromkeys(self.SCORES, lacking), 0.05)
-        assert [each.changes for each in found.first] == [None, None]
+        assert [each.shares for each in found.first] == [(None, None, None)] * 2
         assert found.pairs[0].interval is None
 
 
@@ -100,25 +108,48 @@ class TestRowTests:
         four, one of which is a copy, there are six pairs and nothing does.
         """
         runs = [[1] * 10, [1] * 7 + [0] * 3, [1] * 4 + [0] * 6, [1] * 4 + [0] * 6]
-        found, _, _ = row_tests(
-            [str(right) for right in runs], [_table(right) for right in runs], self.MEASURE, Resampling(2000)
-        )
-        assert [each.tier for each in found] == [1, 1, 1, 1]  # 2 / 2 ** 6, times 6 pairs
-        assert [each.p_above for each in found] == [None, 1.0, 1.0, 1.0]
+        settings = Resampling(2000, correction="holm")
+        found = row_tests([str(right) for right in runs], [_table(right) for right in runs], self.MEASURE, settings)
+        assert [each.tier for each in found.rows] == [1, 1, 1, 1]  # 2 / 2 ** 6, times 6 pairs
+        assert [each.p_above for each in found.rows] == [None, 1.0, 1.0, 1.0]
         two = [_table([1] * 10), _table([1] * 4 + [0] * 6)]
-        found, _, notes = row_tests("AB", two, self.MEASURE, Resampling(2000))
-        assert [(each.tier, each.p_above) for each in found] == [(1, None), (2, 2 / 64)]
-        assert not notes
+        found = row_tests("AB", two, self.MEASURE, Resampling(2000))
+        assert [(each.tier, each.p_above) for each in found.rows] == [(1, None), (2, 2 / 64)]
+        # Six units are lost by one, four are ties: the mean is -.6, the standard deviation the root of 2.4 / 9.
+        assert (found.rows[1].wins, found.rows[1].ties, found.rows[1].losses) == (0, 4, 6)
+        assert found.rows[1].effect_size == pytest.approx(-0.6 / (2.4 / 9) ** 0.5)
+        against = row_tests("AB", two, self.MEASURE, Resampling(2000, baseline="B")).rows
+        assert [(each.wins, each.ties, each.losses) for each in against] == [(6, 4, 0), (None, None, None)]
+        assert found.verdict.startswith("A is significantly better than B in SF-ALL-Micro-P: p 0.0312 by the random")
+        assert not found.notes
 
     def test_a_unit_that_a_run_lacks_is_nothing_in_it(self) -> None:
         whole, part = _table([1, 1, 1]), _table([1, 1])
-        found, _, _ = row_tests("AB", [whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
-        assert [each.p_above for each in found] == [None, 1.0]  # 3/3 and 2/2
+        found = row_tests("AB", [whole, part], measured("coldstart", ["SF-ALL-Micro-R"]), Resampling(100))
+        assert [each.p_above for each in found.rows] == [None, 1.0]  # 3/3 and 2/2
 
     @pytest.mark.parametrize("tables", [[], [_table([1])], [_table([]), _table([])]])
     def test_few_rows_and_no_units(self, tables: list[UnitTable]) -> None:
-        found, _, _ = row_tests("AB"[: len(tables)], tables, self.MEASURE, Resampling(10))
-        assert [each.tier for each in found] == [1] * len(tables)
+        found = row_tests("AB"[: len(tables)], tables, self.MEASURE, Resampling(10))
+        assert [each.tier for each in found.rows] == [1] * len(tables)
+
+    def test_near_copies_and_units_without_content_are_noted(self) -> None:
+        runs = [[1] * 7 + [0], [1] * 6 + [0, 0], [0] * 8]
+        found = row_tests("ABC", [_table(right) for right in runs], self.MEASURE, Resampling(100))
+        assert [note.text for note in found.notes] == ["near-copies: A, B"]
+        found = row_tests("ABC", [_table(right[:4]) for right in runs], self.MEASURE, Resampling(100))
+        assert [note.code for note in found.notes] == ["NEVER_SIGNIFICANT", "NEAR_COPIES"]
+
+    def test_of_too_many_rows_no_pair_is_tested_but_those_with_a_baseline(self) -> None:
+        names = [f"r{number}" for number in range(101)]
+        tables = [_table([1] * 20)] * 101
+        found = row_tests(names, tables, self.MEASURE, Resampling(50))
+        assert ({(each.tier, each.p_above) for each in found.rows}, found.family) == ({(None, None)}, None)
+        assert [note.code for note in found.notes] == ["TOO_MANY_PAIRS"]
+        with_baseline = row_tests(names, tables, self.MEASURE, Resampling(50, baseline="r3"))
+        assert with_baseline.family is not None
+        assert with_baseline.family.pairs == 100
+        assert [each.p_baseline for each in with_baseline.rows] == [None if at == 3 else 1.0 for at in range(101)]
 
 
 ids = st.integers(0, 30).map(lambda number: f"{number:012x}")

@@ -52,6 +52,19 @@ def test_estimates_of_a_run(inputs: Inputs) -> None:
     assert 0 <= run["precision"]["low"] < run["precision"]["estimate"] < run["precision"]["high"] <= 1
 
 
+def test_the_ordinary_score_and_the_strata_stand_beside_the_estimate(inputs: Inputs) -> None:
+    (run,) = json_in(inputs.folder, *CALL)["runs"]
+    ordinary = json_in(inputs.folder, "score", *CALL[1:4], "--measure", "SF-ALL-Micro-P")["runs"][0]["scores"]
+    assert (run["score"], run["score_right"]) == (ordinary["SF-ALL-Micro-P"], 2)
+    assert run["strata"] == [
+        {"line": 2, "probability": 0.6, "answers": 3, "assessed": 2},
+        {"line": 3, "probability": 1.0, "answers": 1, "assessed": 1},
+    ]
+    text = " ".join(inputs.call(*CALL).stdout.decode().split())
+    assert "r1 2 0.6000 3 2 r1 3 1.0000 1 1" in text
+    assert "fewer than 20 answers of a run were assessed in strata of the table (line 2, 3)" in text
+
+
 def test_the_signature_says_whether_the_run_was_validated(tmp_path: Path) -> None:
     words = ("score", *SAMPLES, TIDE, "--inclusion", "assessments/inclusion-2016.tsv")
     folder = copy_samples(tmp_path)
@@ -172,11 +185,31 @@ def test_agreement_by_slot(tmp_path: Path) -> None:
     everything, *slots = found["agreement"]
     assert everything["slot"] == "all"
     assert sum(each["both"] for each in slots) == everything["both"] == 28
+    assert (everything["units"], everything["kappa_low"] <= everything["kappa"] <= everything["kappa_high"]) == (
+        3,
+        True,
+    )
+    assert {each["kappa_low"] for each in slots if each["units"] == 1} == {None}
     assert (found["only_first"], found["only_second"]) == (0, 0)
     partly = (folder / SECOND).read_text("utf-8").splitlines(keepends=True)
     (folder / "partly.tab").write_text("".join(partly[:13]), "utf-8")
     part = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", "partly.tab")
     assert (part["agreement"][0]["both"], part["only_first"], part["only_second"]) == (13, 15, 0)
+
+
+def test_a_reader_sees_how_little_few_answers_and_runs_say(tmp_path: Path) -> None:
+    folder = copy_samples(tmp_path)
+    text = score_in(folder, ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND]).stdout.decode()
+    for said in (
+        "tau-b of the two rankings: 1.0000; of two runs it says only whether they change places.",
+        "Kappa: of the answers that both have judged; Low, High: 95 % percentile bootstrap limits over the units (LDC "
+        "query) that these belong to, 10,000 resamples, seed 0.",
+        "Note: 3 units with answers that both have judged: below 20 the limits of kappa are too narrow.",
+        "Low, High of a run: 95 % percentile bootstrap limits over 4 units (LDC query) and over assessors, 10,000 "
+        "resamples, seed 0: a resample draws units, and one assessor for all of them.",
+        "Note: 4 units only: below 20",
+    ):
+        assert said in " ".join(text.split())
 
 
 def test_annotators_of_r4c_as_assessors(tmp_path: Path) -> None:

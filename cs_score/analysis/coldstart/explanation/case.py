@@ -211,11 +211,11 @@ class QueryCase:
                 ranks[node.name].append(Rank(ranking.level, rank, of, total / rank, text, ranking.score))
                 found[node.name] = node
         takers = {node.mapped_class: node.name for node in found.values()}
-        nodes, most = self.case.nodes.of_query(self.query.full_id), self.case.run.limits.most
+        nodes, most = self.case.nodes.nodes_of_query(self.query.full_id), self.case.run.limits.most
         ranker = Ranker(self.gold.classes, self.matched, self.labels, most)
         ranked = {}
         for name, node in found.items():
-            useful = ranker.useful(nodes[name].lines)
+            useful = ranker.useful_lines(nodes[name].lines)
             taken = {each: takers[each] for each in useful if each != node.mapped_class and each in takers}
             confidence, value = _confidence(nodes[name], nodes, most), self._value(nodes[name], node, useful, ranker)
             ranked[name] = Ranked(
@@ -230,8 +230,8 @@ class QueryCase:
             return f"V = 0: {'none of its lines is correct' if self.case.edition.ranks_correct_lines else why}"
         if ranked.mapped_class is None:
             return "V = 0: every class of its useful lines is taken by a node before it"
-        documents, most = self.gold.classes.documents(ranked.mapped_class), self.case.run.limits.most
-        number, denominator = ranker.share(useful[ranked.mapped_class], documents)
+        documents, most = self.gold.classes.document_count(ranked.mapped_class), self.case.run.limits.most
+        number, denominator = ranker.class_share(useful[ranked.mapped_class], documents)
         shown = "1 document" if documents == 1 else f"{documents} documents of its class"
         if most is not None and denominator < documents:
             asked = denominator // most

@@ -16,7 +16,6 @@ from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import SCREEN, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
-from cs_score.coldstart.reference_range import Range
 from cs_score.measures.registry import undefined_sentences
 from cs_score.tables.layout import Layout, columns
 
@@ -559,20 +558,18 @@ class Overview(Record):
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
-    `overview` is the run as a whole, where nothing else was asked for; `reference_range` is then what the reference
-    could print of the measure, where the order of its hash tables decides. `undefined` has the measures that have no
-    value for the run, with the reasons. `fatal` is why the run could not be
+    `overview` is the run as a whole, where nothing else was asked for. `undefined` has the measures that have no value
+    for the run, with the reasons. `fatal` is why the run could not be
     scored, None where it could; `score` is None then.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run: str
     score: float | None
     scores: Mapping[str, float]
     undefined: Mapping[str, str] | UnsetType = UNSET
     fatal: str | None
     overview: Overview | None
-    reference_range: Range | UnsetType = UNSET
     lines: tuple[LineExplanation, ...]
     queries: tuple[QueryExplanation, ...]
     classes: tuple[ClassExplanation, ...]
@@ -591,8 +588,6 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
             for sentence in undefined_sentences(self.undefined or {}):
                 yield f"Undefined for this run: {sentence}"
-        if self.reference_range and self.reference_range.is_seen:
-            yield f"The reference scorer may print {self.reference_range} for {self.measure}, by hash order"
         for of_kind in (self.lines, self.queries, self.classes, self.nodes):
             yield from of_kind
 

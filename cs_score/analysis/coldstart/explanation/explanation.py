@@ -33,7 +33,6 @@ from cs_score.coldstart.lines import (
 )
 from cs_score.coldstart.linking import Loading
 from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
-from cs_score.coldstart.reference_range import reference_range
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
@@ -253,7 +252,11 @@ def _category(line: Response, query: QueryCase) -> document.Category | None:
         return None
     assessment, stands_in = query.matched.get(line.index), placement.class_of[line.index]
     name = judging.INCORRECT_PARENT if judging.INCORRECT_PARENT in labels else judging.pre_policy_category(assessment)
-    rule, kept, looked_at = "policies", placement.kept_for.get(line.index), placement.not_named.get(line.index)
+    rule, kept, looked_at = (
+        "policies",
+        placement.kept_by_duplicate.get(line.index),
+        placement.nominal_lines.get(line.index),
+    )
     rests_on: tuple[At, ...] = ()
     if name == judging.INCORRECT_PARENT:
         rule, (reason, rests_on) = "paths", _incorrect_parent(line, query, placement)
@@ -292,7 +295,7 @@ def _incorrect_parent(line: Response, query: QueryCase, placement: Placement) ->
 
 def _not_named(line: Response, lines: Sequence[Response], placement: Placement, case: Case) -> Reason:
     """Why a line or its node is not named: the lines that were looked at, and those that they outrank."""
-    matched, most = placement.matched, case.run.limits.most
+    matched, most = placement.assessment_by_index, case.run.limits.most
 
     def mention(line: Response) -> str:
         met = matched[line.index]
@@ -306,7 +309,7 @@ def _not_named(line: Response, lines: Sequence[Response], placement: Placement, 
         return f"right, but ignored: {mention(line)}; {case.edition.name} looks at each line by itself", ()
     assessed = best_first(each for each in lines if each.index in matched)
     looked_at, others = (assessed, []) if most is None else (assessed[:most], assessed[most:])
-    would = [each for each in others if placement.names(each)][:1]
+    would = [each for each in others if placement.is_naming(each)][:1]
     node = f"node {line.node}" if line.node is not None else "the lines without node, which count as one node,"
     kinds = ", ".join(dict.fromkeys(map(mention, looked_at)))
     reason = f"right, but ignored: {node} is never named by the lines that are looked at ({kinds})"
@@ -509,7 +512,6 @@ def explain(
         nodes = tuple(explain_node(found, case) for found in _each(node, case.nodes_of))
         is_whole, chosen = not any((lines, queries, classes, nodes)), case.measure
         name = str(chosen or measure or usual(with_ldc=bool(scored.run.gold.table.ldc_of)))
-        ranges = reference_range(scored.result, case.edition) if is_whole else None
         return document.Explanation(
             task="coldstart",
             measure=name,
@@ -521,7 +523,6 @@ def explain(
             undefined=scored.result.undefined or UNSET,
             fatal=None if case.fatal is None else str(case.fatal),
             overview=explain_run(case) if is_whole else None,
-            reference_range=(ranges or {}).get(name, UNSET),
             lines=tuple(lines),
             queries=queries,
             classes=classes,
