@@ -21,6 +21,7 @@ from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
 from cs_score.tasks import mode_named, task_named
+from cs_score.tasks.scoring import score_predictions
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
@@ -155,7 +156,7 @@ def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
 
 def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     given = _given(gold, "gold"), _given(predictions, "predictions")
-    result = mode_named(name).score(*given, **options)
+    result = score_predictions(mode_named(name), *given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 

@@ -87,8 +87,14 @@ class Claims(AbstractsMode):
         """By id; predictions for other claims are ignored."""
         pairs = ((claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items())
         unpredicted = sum(key not in predictions.content for key in gold.content)
-        notice = f"{predictions.name}: no prediction for {unpredicted} of {counted(len(gold.content), 'claim')}"
-        return pairs, (notice,) if unpredicted else ()
+        notices = []
+        if unpredicted:
+            of_all = f"{unpredicted} of {counted(len(gold.content), 'claim')}"
+            notices.append(f"{predictions.name}: no prediction for {of_all}")
+        listed = sum(claim.evidence == [] for claim in predictions.content.values())
+        if listed:
+            notices.append(f"{predictions.name}: {counted(listed, 'claim')} with evidence [], read as {{}}")
+        return pairs, notices
 
     def row(self, unit: Unit) -> Row:
         gold, predicted = unit.gold, unit.prediction
@@ -306,8 +312,12 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
-    """Predicted evidence by document id as text; null is as good as absent unless a document of gold has sets."""
-    if predicted.evidence is UNSET or (predicted.evidence is None and not any(gold.values())):
+    """Return predicted evidence by document id as text.
+
+    Null and an empty list are as good as absent unless a document of gold has sets.
+    """
+    evidence = predicted.evidence
+    if evidence is UNSET or ((evidence is None or evidence == []) and not any(gold.values())):
         return {}
     return reading.as_object(predicted.evidence, "'evidence'")
 

@@ -10,9 +10,10 @@ import re
 import string
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
@@ -21,6 +22,11 @@ from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
+
+if TYPE_CHECKING:
+    from cs_score.evidence.forms import hotpotqa as forms
+else:
+    forms = Late("cs_score.evidence.forms.hotpotqa")  # only files of other forms need it
 
 WRONG_ANSWER: Final = "wrong_answer"
 EXTRA_FACT: Final = "extra_fact"
@@ -38,7 +44,9 @@ YES_OR_NO: Final = ("yes", "no")
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
 
-_GOLD_KEYS: Final = frozenset({"_id", "answer", "supporting_facts", "type", "level"})
+_GOLD_KEYS: Final = frozenset(
+    {"_id", "answer", "supporting_facts", "type", "level", "id", "title", "sent_id"}  # the last three: the data set
+)
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
@@ -78,22 +86,30 @@ class HotpotQA(Mode):
         'under the keys "answer" and "sp".'
     )
 
-    def gold(self, source: Source) -> list[Any]:
+    def gold(self, source: Source) -> list[Any] | reading.Converted:
         # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
         decoder = json.JSONDecoder(
             object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS}
         )
-        questions = reading.as_list(reading.json_document(source, decoder), "the file")
-        for number, value in enumerate(questions, start=1):
-            with reading.located(place={"question number": number}):
-                reading.identifier(reading.as_object(value, "the question"), "_id")
-        if not questions:
-            raise InputError("no questions, so there is nothing to score")
-        return questions
+        text = reading.document_text(source)
+        try:
+            value = reading.document_in(text, source.name, decoder)
+        except InputError:
+            questions = reading.lines_in(text, decoder)
+            if questions is None or forms.questions_of_data_set(questions) is None:
+                raise
+            return _checked_questions(questions, is_of_lines=True)
+        return _checked_questions(reading.as_list(value, "the file"))
 
-    def predictions(self, source: Source) -> dict[str, reading.Object]:
-        fields = reading.as_object(reading.json_document(source), "the file")
-        return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
+    def predictions(self, source: Source) -> dict[str, Any] | reading.Converted:
+        text = reading.document_text(source)
+        try:
+            return _answers_and_facts(reading.document_in(text, source.name))
+        except InputError:
+            converted = _predictions_of_other_form(text)
+            if converted is None:
+                raise
+            return converted
 
     def is_gold(self, first: object) -> bool:
         return isinstance(first, list)
@@ -199,6 +215,47 @@ class HotpotQA(Mode):
         gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
         yield "answer", NONE if gold is None else _kind(gold), shown
+
+
+def _answers_and_facts(value: object) -> dict[str, Any]:
+    """Return the answers and the facts of predictions of the official form. Raises InputError for anything else."""
+    fields = reading.as_object(value, "the file")
+    return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
+
+
+def _predictions_of_other_form(text: str) -> reading.Converted | None:
+    """Return predictions that have an object for each question; None for a form that is not known for certain."""
+    values = reading.lines_in(text)
+    if values is None:
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    elif len(values) == 1:
+        values = values[0]
+    converted = forms.predictions_by_question(values)
+    if converted is None:
+        return None
+    shape, content = converted
+    return reading.Converted(content, f"read as {shape}")
+
+
+def _checked_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
+    """Return the questions of gold, with a notice where the file has another form. Raises InputError."""
+    has_ids = all(isinstance(each, dict) and "_id" in each for each in questions)
+    facts = questions[0].get("supporting_facts") if has_ids and questions else None
+    shapes = ["one question a line"] if is_of_lines else []
+    if not has_ids or isinstance(facts, dict):
+        converted = forms.questions_of_data_set(questions)
+        if converted is not None:
+            questions = converted
+            shapes.append("rows of the Hugging Face data set")
+    for number, value in enumerate(questions, start=1):
+        with reading.located(place={"question number": number}):
+            reading.identifier(reading.as_object(value, "the question"), "_id")
+    if not questions:
+        raise InputError("no questions, so there is nothing to score")
+    return reading.Converted(questions, f"read as {', '.join(shapes)}") if shapes else questions
 
 
 def answer_text(answer: object) -> str:

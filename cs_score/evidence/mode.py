@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -12,7 +11,7 @@ from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Origin
-from cs_score.base.sources import Input, InputDigest, Source, open_source
+from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import Gold, located, read, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
@@ -190,7 +189,7 @@ class Mode(ABC):
             scores=self.scores(table.sums()),
             origin=self.origin(asdict(chosen), known.digest, given.digest),
             read=self.contents(known.content, given.content, table),
-            notices=tuple(notices),
+            notices=(*known.notices, *given.notices, *notices),
         )
 
     @abstractmethod
@@ -312,37 +311,3 @@ def intervals(result: Result, resampling: Resampling | None = None) -> ScoreInte
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)
     return score_intervals(result.table, mode.measures, mode.formula, settings)
-
-
-def advice(mode: Mode, gold: str, predictions: str) -> str | None:
-    """What is wrong with files that cannot be scored as a whole: they are swapped, or of another form of JSON."""
-    if "-" in (gold, predictions):
-        return None
-    looks = [_look(mode, file) for file in (gold, predictions)]
-    if looks == [False, True]:
-        return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
-    for file, look in zip((gold, predictions), looks):
-        if look == "list":
-            return (
-                f"{file} is a JSON list, where one object a line is expected; convert it: jq -c '.[]' {file} > {file}l"
-            )
-        if look == "lines":
-            return f"{file} has one JSON object a line, where a single value is expected; convert it: jq -s . {file}"
-    return None
-
-
-def _look(mode: Mode, file: str) -> bool | str | None:
-    """What a file seems to be, by its beginning: another form of JSON, or whether it is gold; None if uncertain."""
-    try:
-        with open_source(file) as source:
-            text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
-        if mode.has_lines and text.startswith("["):  # a line of another file may begin so, too
-            json.loads(text)
-            return "list"
-        return mode.is_gold(json.loads(text.partition("\n")[0] if mode.has_lines else text))
-    except InputError:
-        return None
-    except (ValueError, RecursionError):
-        lines = text.splitlines()
-        is_of_lines = len(lines) > 1 and all(line[:1] == "{" and line[-1:] == "}" for line in lines[:2])
-        return "lines" if is_of_lines and not mode.has_lines else None

@@ -108,10 +108,10 @@ class SciFact(AbstractsMode):
             *precision_recall_f1(label, found_sentences, sentences, divide),
         )
 
-    def gold(self, source: Source) -> list[Claim]:
+    def gold(self, source: Source) -> list[Claim] | reading.Converted:
         return _claims(source, _gold_sets)
 
-    def predictions(self, source: Source) -> list[Claim]:
+    def predictions(self, source: Source) -> list[Claim] | reading.Converted:
         return _claims(source, _predicted_entry)
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
@@ -236,7 +236,8 @@ def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Cla
     """A line of either file, with what `entries_of` makes of the evidence for each abstract. Raises InputError."""
     evidence = {}
     claim = reading.identifier(fields, "id")
-    given = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
+    value = reading.member(fields, "evidence")
+    given = reading.as_object({} if is_none(value) else value, "'evidence'")
     with reading.located() as at:
         for abstract, entries in given.items():
             at.place["abstract"] = abstract
@@ -244,13 +245,22 @@ def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Cla
     return Claim(claim, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
 
 
-def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim]:
-    claims = []
+def is_none(evidence: object) -> bool:
+    """Return whether evidence is null or an empty list, which people write for no evidence."""
+    return evidence is None or evidence == []
+
+
+def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim] | reading.Converted:
+    """Return the claims of a file, with a notice where their evidence is null or an empty list."""
+    claims, nulls = [], 0
     with reading.located() as at:
         for value in reading.json_lines(source, at):
             fields = reading.as_object(value, "the line")
             at.place["claim"] = fields.get("id", [])
             claims.append(claim_of(fields, entries_of))
+            nulls += is_none(fields.get("evidence", {}))
+    if nulls:
+        return reading.Converted(claims, f"{counted(nulls, 'claim')} with evidence null or [], read as {{}}")
     return claims
 
 
@@ -268,10 +278,7 @@ def _gold_sets(value: object) -> tuple[Labelled, ...]:
 
 def _predicted_entry(value: object) -> Labelled:
     if isinstance(value, list):
-        raise InputError(
-            "a list of entries where one object with label and sentences is expected",
-            remedy="files in this shape are scored with cs-score claims",
-        )
+        raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
     label = reading.member(fields, "label")
     if not isinstance(label, str) or label not in LABELS:

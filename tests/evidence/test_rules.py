@@ -60,7 +60,7 @@ def test_sentences_are_sets_of_values(gold: list[object], predicted: list[object
     [
         ({"evidence": {}}, ": the key 'id' is missing"),
         ({"id": [6], "evidence": {}}, ": 'id' is a list where a number or text is expected"),
-        ({"id": 6, "evidence": None}, ", claim 6: 'evidence' is null where an object is expected"),
+        ({"id": 6, "evidence": 1}, ", claim 6: 'evidence' is a number where an object is expected"),
         ([6], ": the line is a list where an object is expected"),
         ({"11": {}}, ", claim 6, abstract 11: the gold evidence is an object where a list is expected"),
         ({"11": [3]}, ", claim 6, abstract 11: an evidence set is a number where an object is expected"),
