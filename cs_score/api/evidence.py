@@ -20,7 +20,7 @@ from cs_score.evidence.report import Scores, document_of, score_lines, scores_ta
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
-from cs_score.tasks import mode_named, task_named
+from cs_score.tasks import mode_named, stage_named, task_named
 from cs_score.tasks.scoring import score_predictions
 
 if TYPE_CHECKING:
@@ -121,13 +121,15 @@ class EvidenceResult(AnyResult["Result"]):
 
 
 @checked
-def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
+def scifact(gold: Lines, predictions: Lines, stage: str | None = None, *, any_order: bool = False) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
     Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
-    Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
+    `stage` is `retrieval`, `rationale` or `label`, whose measures are then scored. Raises InputError for what cannot be
+    scored, UsageError for impossible arguments. Contract: SciFact.
     """
-    return _score("scifact", gold, predictions, {"any_order": any_order})
+    task = "scifact" if stage is None else stage_named("scifact", stage)
+    return _score(task, gold, predictions, {"any_order": any_order})
 
 
 def claims(gold: Lines, predictions: Lines) -> EvidenceResult:

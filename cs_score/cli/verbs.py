@@ -17,7 +17,7 @@ from cs_score.base.records import replace
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
-from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
+from cs_score.cli.options import FILES, INTERVALS, SCORING, own_options, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
@@ -262,11 +262,12 @@ def report(name: str, line: Line) -> int:
             page = page_of(document)
         STDOUT.write(encoded([page]))
         return Status.DONE
+    own = " ".join(["--stage", *(option.long for option in own_options(name))]) if is_evidence else ""
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} {own}", "is not for --compare")
         found, most = _difference(task, line), top_of(line)
     else:
-        _refuse_others(line, _OF_ANALYSES[is_evidence], "is for --compare")
+        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} {own}", "is for --compare")
         most = None if is_evidence else MOST_ROWS
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:

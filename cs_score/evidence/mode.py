@@ -105,7 +105,9 @@ class Mode(ABC):
     description and what holds where nothing else is asked for, `fixed` is what nobody chooses, but numbers depend on.
     `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
-    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is.
+    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. `stages` are parts of the task
+    that are scored by themselves, with what they predict; `headlines` are the measures that people are shown first, the
+    first of which ranks, where the table of measures does not say so.
     """
 
     name: ClassVar[str]
@@ -118,12 +120,14 @@ class Mode(ABC):
     files: ClassVar[str]
     options: ClassVar[type[Record]] = Record
     fixed: ClassVar[Mapping[str, object]] = {}
+    stages: ClassVar[Mapping[str, str]] = {}
+    headlines: ClassVar[tuple[str, ...]] = ()
     has_lines: ClassVar[bool] = False
     shares_predictions: ClassVar[bool] = False
     takes_long: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        enter(self.name, self.measures)
+        enter(self.name, self.measures, self.headlines)
 
     # ---- Its numbers
 
@@ -191,6 +195,10 @@ class Mode(ABC):
             read=self.contents(known.content, given.content, table),
             notices=(*known.notices, *given.notices, *notices),
         )
+
+    def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
+        """Return a further table for the readable report, the first row of which is a heading; none as a rule."""
+        return []
 
     @abstractmethod
     def gold(self, source: Source) -> Any:

@@ -84,6 +84,9 @@ def table_text(result: Result) -> str:
     lines = [f"{mode.name}: {counted(len(result.table.ids), mode.unit)}", *aligned(read)]
     if max(map(len, lines)) > SCREEN:
         lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
+    further = mode.below(result.table.sums())
+    if further:
+        scores += ["", *aligned(further)]
     return "\n".join((*lines, "", *scores, "", f"signature  {result.origin.signature}"))
 
 

@@ -29,6 +29,16 @@ SENTENCE_CAP: Final = 3
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
+NOT_ENOUGH_INFO: Final = "NOT_ENOUGH_INFO"
+"""The third label, which the leaderboard does not take and the stage of labels does."""
+
+STAGES: Final = {
+    "retrieval": "documents retrieved",
+    "rationale": "sentences selected",
+    "label": "a label for each document",
+}
+"""The stages of the pipeline, each a mode of its own that is called scifact-STAGE, with what they predict."""
+
 _LEAVE_OUT: Final = "leave out abstracts without a verdict"
 # What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
 _REMEDIES: Final = {
@@ -92,6 +102,7 @@ class SciFact(AbstractsMode):
         ],
     )
     options = Options
+    stages = STAGES
     summary = "Score SciFact predictions with the measures of the public leaderboard"
     files = (
         "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the "
@@ -264,16 +275,21 @@ def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim] 
     return claims
 
 
-def _gold_sets(value: object) -> tuple[Labelled, ...]:
+def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
+    """Return the evidence sets of an abstract of gold. Raises InputError, with `one_label` also for several labels."""
     sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
     if not sets:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
     label = reading.member(sets[0], "label")
     for each in sets[1:]:
         other = reading.member(each, "label")
-        if other != label:
+        if one_label and other != label:
             raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return tuple(Labelled(label, tuple(reading.sentences_of(each))) for each in sets)
+    return tuple(Labelled(each["label"], tuple(reading.sentences_of(each))) for each in sets)
+
+
+def _gold_sets(value: object) -> tuple[Labelled, ...]:
+    return labelled_sets(value, one_label=True)
 
 
 def _predicted_entry(value: object) -> Labelled:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import name_of
-from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact
+from cs_score.evidence.forms import claims, hotpotqa, r4c, scifact, stages
 from cs_score.evidence.forms.files import Advice, Values, conversion, text_of_file, values_of
 from cs_score.evidence.forms.form import AS_IT_IS, Answer, Files, Scores
 from cs_score.evidence.mode import Mode
@@ -19,6 +20,7 @@ _FORMS: Final[Mapping[str, Callable[[Any, Files], Answer]]] = {
     "claims": claims.form_of,
     "hotpotqa": hotpotqa.form_of,
     "r4c": r4c.form_of,
+    **{f"scifact-{stage}": partial(stages.form_of, stage) for stage in stages.WANTED},
 }
 """What recognises the form of a file, by task."""
 
