@@ -407,6 +407,8 @@ class _PreparedEvidence(Prepared):
                 yield page_name(0, 1), encoded([plan.page(task_named(plan.task).analyze(result))])
 
         origin = self.origin(run, result.origin.inputs[-1], "")
-        scores = RunScores(run.name, dict(result.scores), limits or UNSET, findings(result.table))
+        answered = result.origin.answered or UNSET
+        found = findings(result.table)
+        scores = RunScores(run.name, dict(result.scores), limits or UNSET, found, answered=answered)
         scored = {"signature": str(origin.signature), "origin": origin, "runs": (scores,)}
         yield Scored(outcome_of(plan.task, run, "", OK, **scored, remarks=tuple(result.notices)), files())

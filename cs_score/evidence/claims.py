@@ -17,7 +17,19 @@ from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry
-from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
+from cs_score.evidence.mode import (
+    NONE,
+    AnsweredOptions,
+    Confusion,
+    Fault,
+    Pair,
+    Part,
+    ReportRow,
+    Row,
+    Unit,
+    left_out,
+    report_rows,
+)
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 
@@ -62,6 +74,7 @@ class Claims(AbstractsMode):
         ReportRow("label_accuracy", names("claims")[6:]),
     )
     kinds = (*KINDS, WRONG_VERDICT)
+    options = AnsweredOptions
     summary = "Score claim verification: documents, evidence with its label, verdict"
     files = (
         "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document, "
@@ -85,10 +98,13 @@ class Claims(AbstractsMode):
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """By id; predictions for other claims are ignored."""
-        pairs = ((claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items())
+        pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         unpredicted = sum(key not in predictions.content for key in gold.content)
-        notices = []
-        if unpredicted:
+        notices: list[str] = []
+        if options.answered_only:
+            pairs = [pair for pair in pairs if pair[2] is not None]
+            notices += left_out(predictions.name, len(pairs), len(gold.content), self.unit)
+        elif unpredicted:
             of_all = f"{unpredicted} of {counted(len(gold.content), 'claim')}"
             notices.append(f"{predictions.name}: no prediction for {of_all}")
         listed = sum(claim.evidence == [] for claim in predictions.content.values())

@@ -16,7 +16,20 @@ from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
+from cs_score.evidence.mode import (
+    NONE,
+    AnsweredOptions,
+    Confusion,
+    Contents,
+    Fault,
+    Mode,
+    Pair,
+    Part,
+    Row,
+    Unit,
+    left_out,
+    report_rows,
+)
 from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
@@ -80,6 +93,7 @@ class HotpotQA(Mode):
     rows = report_rows(("answer", "sp", "joint"), columns[1:])
     kinds = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
     shares_predictions = True
+    options = AnsweredOptions
     summary = "Score HotpotQA answers, supporting facts, and both jointly"
     files = (
         "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
@@ -121,6 +135,10 @@ class HotpotQA(Mode):
             named = question["_id"]
             given = {key: values[named] for key, values in predictions.content.items() if named in values}
             pairs.append((named, question, given or None))
+        if options.answered_only:
+            answered = [pair for pair in pairs if pair[2] is not None]
+            notices += left_out(predictions.name, len(answered), len(pairs), self.unit)
+            pairs = answered
         for key, what in ((ANSWER, "answer"), (FACTS, "supporting facts")):
             if missing := [plain(named) for named, *_ in pairs if named not in predictions.content[key]]:
                 shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")

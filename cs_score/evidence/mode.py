@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias
+
+from msgspec import Meta
 
 from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import Origin
+from cs_score.base.signature import ANSWERED, Origin
 from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import Gold, located, read, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
@@ -27,6 +29,16 @@ Contents: TypeAlias = tuple[tuple[int, str], ...]
 
 Pair: TypeAlias = tuple[Any, Any, Any]
 """The id of a unit, its gold and its prediction."""
+
+
+class AnsweredOptions(Record):
+    """What can be chosen in every task whose units may lack a prediction."""
+
+    answered_only: Annotated[
+        bool,
+        Meta(description="Score the units that were predicted, and leave out the others; every head says how many"),
+    ] = False
+
 
 Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
 """Hands back the units it is given one after the other, and may show how far the work has come."""
@@ -97,6 +109,19 @@ def report_rows(
     )
 
 
+def left_out(predictions: str, answered: int, units: int, unit: str) -> list[str]:
+    """Return the notice that units without a prediction are left out; none where all have one.
+
+    Raises InputError where none has one.
+    """
+    if not answered:
+        raise InputError(f"no {unit} has a prediction, so there is nothing to score", file=predictions)
+    if answered == units:
+        return []
+    of_all = f"{units - answered:,} of {units:,} {unit}{'' if units == 1 else 's'}"
+    return [f"{predictions}: {of_all} left out, without prediction"]
+
+
 class Mode(ABC):
     """A task of evidence.
 
@@ -161,8 +186,15 @@ class Mode(ABC):
         """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        shown = (f"{name}={str(value).lower()}" for name, value in chosen.items() if usual.get(name) != value)
-        return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
+        settings = [self.name]
+        for name, value in chosen.items():
+            if usual.get(name) != value:
+                settings.append("answered-only" if name == "answered_only" else f"{name}={str(value).lower()}")
+        return Origin(self.name, chosen, (gold, run), tuple(settings), headline(self.name)[0])
+
+    def is_answered_only(self, options: Any) -> bool:
+        """Return whether options leave out the units without a prediction."""
+        return getattr(options, "answered_only", False)
 
     # ---- Scoring
 
@@ -184,6 +216,10 @@ class Mode(ABC):
         given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
         paired, notices = self.paired(known, given, chosen)
         units = [Unit(*each, files=(known.name, given.name)) for each in paired]
+        origin = self.origin(asdict(chosen), known.digest, given.digest)
+        if self.is_answered_only(chosen):
+            counts = {"scored": len(units), "of": len(known.content), "unit": self.unit}
+            origin = origin.with_option(ANSWERED, counts)
         ids = tuple(text_of(unit.id) for unit in units)
         table = UnitTable(ids, self.columns, self.rows_of(units, progress))
         return Result(
@@ -191,7 +227,7 @@ class Mode(ABC):
             units=units,
             table=table,
             scores=self.scores(table.sums()),
-            origin=self.origin(asdict(chosen), known.digest, given.digest),
+            origin=origin,
             read=self.contents(known.content, given.content, table),
             notices=(*known.notices, *given.notices, *notices),
         )

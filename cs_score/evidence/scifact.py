@@ -13,11 +13,11 @@ from typing import Annotated, Any, Final, NamedTuple
 from msgspec import UNSET, Meta
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
-from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -53,6 +53,9 @@ class Options(Record):
 
     any_order: Annotated[
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
+    ] = False
+    answered_only: Annotated[
+        bool, Meta(description="Score the claims that have a line, and leave out the others; every head says how many")
     ] = False
 
 
@@ -126,15 +129,20 @@ class SciFact(AbstractsMode):
         return _claims(source, _predicted_entry)
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Line by line, in any order the k-th line with an id and the k-th with it."""
-        _check_claims(gold, predictions, options.any_order)
+        """Pair claims line by line, in any order the k-th line with an id and the k-th with it."""
+        notices: list[str] = []
+        claims: list[Claim] = gold.content
+        if options.answered_only:
+            claims = answered_claims(claims, predictions.content)
+            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+        _check_claims(replace(gold, content=claims), predictions, options.any_order)
         given: list[Claim] = predictions.content
         if options.any_order:
             waiting: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
             for claim in given:
                 waiting[as_key(claim.id)].append(claim)
-            given = [waiting[as_key(claim.id)].popleft() for claim in gold.content]
-        return ((claim.id, claim, predicted) for claim, predicted in zip(gold.content, given)), ()
+            given = [waiting[as_key(claim.id)].popleft() for claim in claims]
+        return ((claim.id, claim, predicted) for claim, predicted in zip(claims, given)), notices
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")
@@ -301,6 +309,18 @@ def _predicted_entry(value: object) -> Labelled:
         remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
     return Labelled(sys.intern(label), tuple(reading.sentences_of(fields)))
+
+
+def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
+    """Return the claims of gold that have a prediction; of those with one id as many as are predicted."""
+    waiting = Counter(as_key(predicted.id) for predicted in predictions)
+    answered = []
+    for claim in claims:
+        key = as_key(claim.id)
+        if waiting[key]:
+            waiting[key] -= 1
+            answered.append(claim)
+    return answered
 
 
 def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:

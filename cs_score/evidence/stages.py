@@ -11,11 +11,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit
+from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out
 from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
-from cs_score.evidence.scifact import NOT_ENOUGH_INFO, Labelled, Options, is_none, labelled_sets
+from cs_score.evidence.scifact import NOT_ENOUGH_INFO, Labelled, Options, answered_claims, is_none, labelled_sets
 from cs_score.measures.registry import Divide, Ratio, precision_recall_f1
 
 LABELS: Final = ("CONTRADICT", "NOT_ENOUGH_INFO", "SUPPORT")
@@ -103,11 +104,17 @@ class Stage(Mode):
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
         """Pair claims by position, or by id."""
+        notices: list[str] = []
+        claims = gold.content
+        if options.answered_only:
+            claims = answered_claims(claims, predictions.content)
+            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+        scored = replace(gold, content=claims)
         if self.matches_by_id or options.any_order:
-            given = _by_id(gold, predictions)
+            given = _by_id(scored, predictions)
         else:
-            given = _by_position(gold, predictions)
-        return [(claim.id, claim, predicted) for claim, predicted in zip(gold.content, given)], ()
+            given = _by_position(scored, predictions)
+        return [(claim.id, claim, predicted) for claim, predicted in zip(claims, given)], notices
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
         labels = {text_of(each.label) for sets in unit.gold.evidence.values() for each in sets}
