@@ -9,13 +9,13 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
-from cs_score.evidence import reading
+from cs_score.evidence import mismatches, reading
 from cs_score.evidence.mode import (
     NONE,
     AnsweredOptions,
@@ -56,6 +56,11 @@ YES_OR_NO: Final = ("yes", "no")
 
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
+
+TYPES_OF_2WIKI: Final = frozenset({"compositional", "inference", "bridge_comparison"})
+"""Types of questions that 2WikiMultihopQA has and HotpotQA has not."""
+
+TYPES_LOOKED_AT: Final = 100
 
 _GOLD_KEYS: Final = frozenset(
     {"_id", "answer", "supporting_facts", "type", "level", "id", "title", "sent_id"}  # the last three: the data set
@@ -145,6 +150,25 @@ class HotpotQA(Mode):
                 number = f"{len(missing)} of {counted(len(pairs), 'question')}"
                 notices.append(f"{predictions.name}: no {what} for {number}: {shown}")
         return pairs, notices
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+        files = gold.name, predictions.name
+        if any(str(unit.gold.get("type")) in TYPES_OF_2WIKI for unit in units[:TYPES_LOOKED_AT]):
+            yield (
+                f"{gold.name} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
+                "answers and compares titles without letter case; here both count as they are written"
+            )
+        unmatched = [unit.id for unit in units if unit.prediction is None]
+        if unmatched:
+            known = (named for key in (ANSWER, FACTS) for named in predictions.content[key])
+            yield from mismatches.of_ids(unmatched, known, files, "question")
+        place = table.columns.index("sp_em")
+        facts = (
+            (unit.id, facts_of(unit.gold["supporting_facts"]).values(), facts_of(unit.prediction[FACTS]).values())
+            for unit, row in zip(units, table.rows)
+            if not row[place] and unit.prediction and FACTS in unit.prediction
+        )
+        yield from mismatches.of_facts(facts, files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         of_predictions = (len(predictions[ANSWER]), "answer"), (len(predictions[FACTS]), "fact list")

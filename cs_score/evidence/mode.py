@@ -222,6 +222,7 @@ class Mode(ABC):
             origin = origin.with_option(ANSWERED, counts)
         ids = tuple(text_of(unit.id) for unit in units)
         table = UnitTable(ids, self.columns, self.rows_of(units, progress))
+        notices = [*notices, *self.mismatches(known, given, units, table)]
         return Result(
             mode=self,
             units=units,
@@ -251,6 +252,10 @@ class Mode(ABC):
     @abstractmethod
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what of the files can only lower the score, such as ids that are written otherwise in gold."""
+        return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """How much of what gold and predictions hold."""

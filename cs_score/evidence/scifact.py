@@ -5,6 +5,7 @@ The numbers are those of the public leaderboard evaluator; section numbers refer
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from msgspec import UNSET, Meta
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
-from cs_score.evidence import reading
+from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
@@ -144,6 +145,19 @@ class SciFact(AbstractsMode):
             given = [waiting[as_key(claim.id)].popleft() for claim in claims]
         return ((claim.id, claim, predicted) for claim, predicted in zip(claims, given)), notices
 
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+        files = gold.name, predictions.name
+        if units and not any(unit.gold.evidence for unit in units):
+            yield f"{gold.name}: no claim has evidence, so that every measure is 0"
+            return
+        labels = {sets[0].label for unit in units for sets in unit.gold.evidence.values() if is_plain(sets[0].label)}
+        unknown = sorted(map(quoted, labels.difference(LABELS)))
+        if unknown:
+            known = " and ".join(LABELS)
+            yield f"{gold.name}: labels {', '.join(unknown)}, which no prediction can have: these have {known}"
+        claims = ((unit.id, _gold_sentences(unit), _predicted_sentences(unit)) for unit in units)
+        yield from mismatches.of_documents(claims, files, "abstract")
+
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")
         abstracts, found_abstracts, sentences, found_sentences, *_ = map(int, table.sums())
@@ -251,6 +265,19 @@ class SciFact(AbstractsMode):
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
 
 
+def is_plain(label: object) -> bool:
+    """Return whether a label can be an element of a set."""
+    return not isinstance(label, (list, dict))
+
+
+def _gold_sentences(unit: Unit) -> dict[str, tuple[object, ...]]:
+    return {abstract: sets[0].sentences for abstract, sets in unit.gold.evidence.items()}
+
+
+def _predicted_sentences(unit: Unit) -> dict[str, tuple[object, ...]]:
+    return {abstract: entry.sentences for abstract, entry in unit.prediction.evidence.items()}
+
+
 def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Claim:
     """A line of either file, with what `entries_of` makes of the evidence for each abstract. Raises InputError."""
     evidence = {}
@@ -333,10 +360,15 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
     if any_order and not missing and not unknown:
         return
     remedy = None
+    lacking = f"{missing.total()} of {counted(len(wanted_ids), 'claim')} have none"
     if not missing and not unknown:
         remedy = "the claims are those of gold in another order: --any-order matches them by id"
     elif Counter(map(str, wanted_ids)) == Counter(map(str, ids)):
         remedy = "ids are text in one file and numbers in the other"
+    elif missing:
+        first = next(claim for claim in wanted_ids if as_key(claim) in missing)
+        empty = json.dumps({"id": first, "evidence": {}}, ensure_ascii=False)
+        remedy = f"write {empty} for a claim without evidence, or score the others with --answered-only"
     if any_order:
         line = next((line for line, claim in enumerate(ids) if as_key(claim) in unknown), len(ids))
     else:
@@ -344,7 +376,7 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         line = next((line for line, (one, other) in pairs if one != other), min(len(wanted_ids), len(ids)))
     if line == len(ids):
         claim = next(claim for claim in wanted_ids if as_key(claim) in missing)
-        problem = f"no prediction for claim {quoted(claim)} of {gold.name}"
+        problem = f"no prediction for claim {quoted(claim)} of {gold.name} ({lacking})"
         raise InputError(problem, file=predicted.name, remedy=remedy)
     if any_order:
         problem = f"{gold.name} has no such claim (or fewer of them)"
@@ -352,6 +384,8 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         problem = f"{gold.name} ends before this line"
     else:
         problem = f"id {quoted(ids[line])} where {gold.name} has {quoted(wanted_ids[line])}"
+        if missing:
+            problem += f" ({lacking})"
     place = f"line {line + 1}, claim {plain(ids[line])}"
     raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
 
