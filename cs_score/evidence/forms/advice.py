@@ -35,9 +35,11 @@ def advised(mode: Mode, error: InputError, gold: object, predictions: object | N
     if error.file is None or error.file not in names or not os.path.isfile(error.file):
         return error
     gold_name, predictions_name = names
-    remedy = _swapped(mode, gold_name, predictions_name) or _remedy(
-        mode, error.file, gold_name, predictions_name, scores
-    )
+    remedy = None
+    if not isinstance(gold, Gold):  # what has been read as gold is gold
+        remedy = _swapped(mode, gold_name, predictions_name)
+    if remedy is None:
+        remedy = _remedy(mode, error.file, gold_name, predictions_name, scores)
     if remedy is None:
         return error
     return InputError(error.problem, file=error.file, place=error.place, remedy=remedy, code=error.code)
@@ -56,8 +58,7 @@ def _remedy(mode: Mode, file: str, gold: str | None, predictions: str | None, sc
     if values is None or isinstance(values, Advice):
         return None if values is None else str(values)
     is_gold = file == gold
-    has_number_ids = is_gold or _has_number_ids(gold)
-    files = Files(gold or "", predictions, is_gold, has_number_ids, scores)
+    files = Files(gold or "", predictions, is_gold, partial(_has_number_ids, gold), scores)
     recognise = _FORMS.get(mode.name)
     answer = AS_IT_IS if recognise is None else recognise(values.value, files)
     if isinstance(answer, Advice):

@@ -108,7 +108,7 @@ def by_id(lines: Sequence[dict[str, Any]], files: Files) -> Change | None:
     claims = lines[0]
     if not all(isinstance(claim, dict) for claim in claims.values()):
         return None
-    key = "int(i)" if files.has_number_ids and all(map(str.isdecimal, claims)) else "i"
+    key = "int(i)" if all(map(str.isdecimal, claims)) and files.has_number_ids() else "i"
     what = "the file is an object with claims by their id"
     if all("evidence" in claim for claim in claims.values()):
         return Change(f'[{{**c, "id": {key}}} for i, c in R[0].items()]', what)

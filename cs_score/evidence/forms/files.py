@@ -32,6 +32,9 @@ _ENDINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 _ZIP: Final = b"PK\x03\x04"
 _MARKS: Final = (("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"), ("utf-8-sig", b"\xef\xbb\xbf"))
+MOST_BYTES: Final = 1 << 30
+"""The largest file in an archive that is looked at."""
+
 _WEB_PAGES: Final = ("<!doctype html", "<html")
 
 
@@ -123,6 +126,8 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
             unpack = shlex.join(["python3", "-m", "zipfile", "-e", file, folder])
             shown = ", ".join(os.path.join(folder, member) for member in members[:5])
             return Advice(f"the file is a zip archive of {len(members)} files", f"{unpack} unpacks {shown}: name one")
+        if archive.getinfo(members[0]).file_size > MOST_BYTES:
+            return None
         content = archive.read(members[0])
         text = content.decode(_encoding_of(content))
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):

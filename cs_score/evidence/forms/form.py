@@ -16,14 +16,14 @@ Scores: TypeAlias = Callable[..., bool]
 class Files(Record):
     """The files of a call, by the names that messages call them; `predictions` is None where gold alone is read.
 
-    `is_gold`: the file that cannot be read is gold. `has_number_ids`: the ids of gold are numbers, as far as is known.
-    `scores` tries the two files as another task.
+    `is_gold`: the file that cannot be read is gold. `has_number_ids` says whether the ids of gold are numbers, `scores`
+    tries the two files as another task; both are asked only where an answer depends on it.
     """
 
     gold: str
     predictions: str | None
     is_gold: bool
-    has_number_ids: bool
+    has_number_ids: Callable[[], bool]
     scores: Scores
 
     @property
