@@ -22,7 +22,8 @@ Object: TypeAlias = dict[str, object]
 """A JSON object."""
 
 BYTE_ORDER_MARK: Final = "\ufeff"
-_MARKED: Final = "a byte order mark, where UTF-8 without one is expected"
+_MARKED: Final = "a byte order mark"
+_WITHOUT_MARK: Final = "save the file as UTF-8 without it"
 
 _DECODER: Final = json.JSONDecoder()
 
@@ -114,12 +115,10 @@ def json_lines(source: Source, at: located, *, skipped_marks: str = "") -> Itera
             value = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:
             if not line.strip():
-                problem = "a blank line"
-            elif line.startswith(BYTE_ORDER_MARK.encode()):
-                problem = _MARKED
-            else:
-                problem = _decoding_problem(error)
-            raise InputError(problem) from None
+                raise InputError("a blank line") from None
+            if line.startswith(BYTE_ORDER_MARK.encode()):
+                raise InputError(_MARKED, remedy=_WITHOUT_MARK) from None
+            raise InputError(_decoding_problem(error)) from None
         yield value
 
 
@@ -151,7 +150,7 @@ def document_in(text: str, file: str, decoder: json.JSONDecoder = _DECODER) -> o
         return decoder.decode(text)
     except (ValueError, RecursionError) as error:
         if text.startswith(BYTE_ORDER_MARK):
-            raise InputError(_MARKED, file=file) from None
+            raise InputError(_MARKED, file=file, remedy=_WITHOUT_MARK) from None
         at = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else None
         raise InputError(_decoding_problem(error), file=file, place=at) from None
 

@@ -365,7 +365,7 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         remedy = "the claims are those of gold in another order: --any-order matches them by id"
     elif Counter(map(str, wanted_ids)) == Counter(map(str, ids)):
         remedy = "ids are text in one file and numbers in the other"
-    elif missing:
+    elif missing and not unknown:
         first = next(claim for claim in wanted_ids if as_key(claim) in missing)
         empty = json.dumps({"id": first, "evidence": {}}, ensure_ascii=False)
         remedy = f"write {empty} for a claim without evidence, or score the others with --answered-only"
@@ -384,7 +384,7 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         problem = f"{gold.name} ends before this line"
     else:
         problem = f"id {quoted(ids[line])} where {gold.name} has {quoted(wanted_ids[line])}"
-        if missing:
+        if missing and not unknown:
             problem += f" ({lacking})"
     place = f"line {line + 1}, claim {plain(ids[line])}"
     raise InputError(problem, file=predicted.name, place=place, remedy=remedy)

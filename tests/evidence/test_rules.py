@@ -91,7 +91,12 @@ def test_bad_prediction_of_an_abstract_outside_gold(given: object, expected: str
 @pytest.mark.parametrize(
     ("ids", "any_order", "expected"),
     [
-        ([7, 8], True, "no prediction for claim 9 of <gold>"),
+        (
+            [7, 8],
+            True,
+            "no prediction for claim 9 of <gold> (1 of 3 claims have none); write "
+            '{"id": 9, "evidence": {}} for a claim without evidence, or score the others with --answered-only',
+        ),
         ([3, 7, 8, 9], True, "line 1, claim 3: <gold> has no such claim (or fewer of them)"),
         ([7, 7, 8, 9], True, "line 1, claim 7: <gold> has no such claim (or fewer of them)"),
         ([7, 8, 3], False, "line 3, claim 3: id 3 where <gold> has 9"),
