@@ -102,7 +102,7 @@ def test_what_is_refused_says_what_to_type(case: str, folder: Path) -> None:
         ("scifact --json gold.jsonl pred.jsonl", "{\n"),
         (f"score --json {COLD}", '{\n "kind": "score"'),
         (f"analyze {COLD} --json", '{\n"kind": "analysis"'),
-        ("scifact gold.jsonl pred.jsonl --format tsv --bootstrap 9", "measure\tscore\tlow\thigh\nabs"),
+        ("scifact gold.jsonl pred.jsonl --format tsv --bootstrap 9", "measure\tscore\tlow\thigh\tconfidence\t"),
         ("analyze scifact gold.jsonl pred.jsonl", "scifact"),
         ("diff scifact --bootstrap 9 gold.jsonl pred.jsonl windows.jsonl", "scifact: "),
         ("scifact gold.jsonl windows.jsonl", "scifact: "),
