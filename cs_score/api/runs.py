@@ -124,6 +124,16 @@ class RunResult(AnyResult[Lines]):
         """
         return self._the_run[1]
 
+    @property
+    def undefined(self) -> Mapping[str, str]:
+        """The measures that have no value for this run, with the reasons; `scores` lacks them.
+
+        A run whose lines have no node ids has no average precision. Raises UsageError where the files held none or
+        several runs.
+        """
+        _ = self.run_id
+        return self._document.runs[0].undefined or {}
+
     @cached_property
     def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
         """The scores of each run, by its id."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -40,13 +41,39 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     return (_UNSAFE_BUT_TAB if keep_tabs else _UNSAFE).sub(_escaped, text)
 
 
+class JsonText(str):
+    """Text that is JSON: its backslashes are those of JSON, which no table doubles."""
+
+    __slots__ = ()
+
+
+def json_value(value: object) -> JsonText:
+    """Return a value as JSON on one line, non-ASCII characters as they are.
+
+    Characters that are not seen or could break a line are escaped as JSON does it, so that the text can be read back.
+    """
+    return JsonText(_UNSAFE.sub(_escaped_in_json, json.dumps(value, ensure_ascii=False)))
+
+
+def _escaped_in_json(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
+
+
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike."""
+    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike; JSON as it
+    stands, in which no two values do.
+    """
+    if isinstance(text, JsonText):
+        return one_line(text, limit)
     return one_line(text.replace("\\", "\\\\"), limit)
 
 
 def spreadsheet_cell(text: str) -> str:
-    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers."""
+    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers, nor
+    for JSON, which is no formula and would be none any more.
+    """
+    if isinstance(text, JsonText):
+        return cell(text, sys.maxsize)
     return ("'" if _FORMULA.match(text) else "") + cell(text, sys.maxsize)
 
 

@@ -250,7 +250,16 @@ class _Attempt(Record):
             # Statistics of all measures are needed for resampling only.
             measures = list(summary_scores(each)) if of_run else [unit_measure(prepared.gold)]
             found = run_findings(each, prepared.sought, measures)
-            runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
+            runs.append(
+                RunScores(
+                    run_id=each.run_id,
+                    scores=dict(each.scores),
+                    intervals=of_run,
+                    findings=found,
+                    duplicates=each.duplicates,
+                    undefined=each.undefined or UNSET,
+                )
+            )
         origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
         outcome = self._outcome(
             result.problems,

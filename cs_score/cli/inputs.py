@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.base.display import one_line
-from cs_score.base.errors import InputError, UsageError
+from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from cs_score.evidence.mode import Mode
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.preparation.runs import PreparedRun
+    from cs_score.tasks import scoring
 else:
+    scoring = Late("cs_score.tasks.scoring")
     comparison = Late("cs_score.analysis.comparison")
     groups, scored = Late("cs_score.analysis.coldstart.groups"), Late("cs_score.analysis.coldstart.scored")
 
@@ -322,6 +324,7 @@ class Predictions:
         self.gold, self.files = gold_if_any(self.mode, line, is_one=most == 1)
         self._most = most
         self._fewest = fewest
+        self._said: set[str] = set()  # notices about gold, which every system would repeat
         if most == 1:
             self._name_one(task)
         else:
@@ -372,17 +375,12 @@ class Predictions:
     def each(self, file: str) -> dict[str, EvidenceResult]:
         """Score each system of a file by itself, and say what its predictions lack."""
         progress = {"progress": with_bar} if self.mode.takes_long else {}
-        try:
-            results = self.mode.score_each(self.gold, file, **self._own, **progress)
-        except InputError as error:
-            from cs_score.evidence.mode import advice
-
-            if self.gold is not None and (text := advice(self.mode, self.gold, file)) is not None:
-                raise UsageError(text) from None
-            raise error
-        notices = [notice for result in results.values() for notice in result.notices]
-        for notice in dict.fromkeys(notices):
-            remark(notice)
+        results = scoring.score_systems(self.mode, self.gold, file, **self._own, **progress)
+        for result in results.values():
+            for notice in result.notices:
+                if notice not in self._said:
+                    self._said.add(notice)
+                    remark(notice)
         return results
 
     def one(self) -> Any:

@@ -38,7 +38,7 @@ from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, TASKS, mode_named
+from cs_score.tasks import COLD_START, TASKS, mode_named, stage_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
@@ -388,6 +388,9 @@ def own_options(task: str) -> list[Option]:
         value = _VALUES.get(own.kind)
         spelt = own.name if value is None else f"{own.name} {value}"
         options.append(Option(spelt, own.meaning, own.usual, own.choices))
+    stages = mode_named(task).stages
+    if stages:
+        options.append(_stage_option(stages))
     return options
 
 
@@ -530,6 +533,18 @@ def _example(task: str, words: str) -> str:
     return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
 
 
+def _stage_option(stages: Mapping[str, str]) -> Option:
+    """Return the option that chooses a stage of a task."""
+    meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
+    return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])
+
+
+def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
+    """Do the work of a verb for a task, or for the stage of it that the line names."""
+    stage = line.get("--stage")
+    return body(task if stage is None else stage_named(task, stage), line)
+
+
 OF_POLICIES: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
 """The options of verbs that tasks of evidence have only where answers are judged under a policy."""
 
@@ -568,7 +583,7 @@ def verb(
                     found += taken(OF_POLICIES.get(body.__name__, ""), own)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(body, task), sections=below, summary=said, example=sample,
+                name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,
                 formats=known.split(), folder=place, **more,
             )  # fmt: skip
 

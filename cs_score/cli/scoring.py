@@ -148,6 +148,8 @@ class RunsScored(Record):
             score, *remarks = documents.single_score(chosen, chosen.measure)
             warn(*remarks)
             return score
+        if line.format == "tsv":  # the other formats have a place for it
+            warn(*(f"undefined: {text}" for text in documents.undefined_remarks(chosen)))
         return documents.WRITERS[line.format](chosen)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
 from cs_score.report import page as pages
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
 from cs_score.report.page import Block, Code, Facts, PageMaker, Section, table_of, tables
@@ -60,6 +60,9 @@ class AnalysisPage(PageMaker):
         sections += [self.confidence(), *mistakes, *self.of_cold_start()] if of_runs else mistakes
         title = self.document.run if of_runs else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
+        answered = self.document.origin.answered if self.document.origin else None
+        if answered is not None:
+            subtitle = f"{subtitle} over {answered}"
         return pages.Page(title, subtitle, [*sections, pages.analysis_origin(self.document)], self.openings)
 
     def scores(self) -> Section:
@@ -83,6 +86,7 @@ class AnalysisPage(PageMaker):
                 if name in self.layouts:
                     blocks += tables(self.layouts[name], document, is_small=True)
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
+        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(self._undefined())]
         hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
         headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}
         rows: dict[str, dict[str, Any]] = {}
@@ -93,14 +97,23 @@ class AnalysisPage(PageMaker):
         blocks += table_of("measures", "Every score", rows.values(), None, "measure", **headings)
         return Section("scores", "Scores", blocks)
 
+    def _undefined(self) -> Mapping[str, str]:
+        """Return why measures have no value for the run; an evidence task has a value of every measure."""
+        return getattr(self.document, "undefined", None) or {}
+
     def scenario_facts(self) -> Facts:
-        """Both scenarios beside the score, and the number of unassessed lines."""
+        """Return both scenarios of the SF table beside its scores, and the number of answers that nobody assessed."""
         scenarios = self.document.scenarios
-        named = {"pessimistic": "every unassessed answer wrong", "optimistic": "every unassessed answer right"}
-        facts = [
-            (f"{name} scenario", _shown(getattr(scenarios, name), ".4f", "none"), text) for name, text in named.items()
-        ]
-        return Facts([*facts, ("unassessed lines", str(scenarios.unassessed), scenarios.reason or "")])
+        facts = []
+        for measure, scenario in scenarios.shown.items():
+            wrong = _shown(scenario.pessimistic, ".4f", "none")
+            right = _shown(scenario.optimistic, ".4f", "none")
+            text = (
+                "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
+            )
+            facts.append((f"{measure} {scenario.score:.4f}", f"{wrong}, {right}", text))
+        facts.append(("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+        return Facts(facts)
 
     # ---- Error budget
 

@@ -109,6 +109,13 @@ OWN_TASKS: Final[dict[str, str]] = {
 TASKS: Final = _Tasks(OWN_TASKS)
 """All tasks by name, those of other packages among them; of a task of evidence the value is the mode."""
 
+STAGES: Final[dict[str, str]] = {
+    "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
+    "scifact-rationale": "cs_score.evidence.stages:RATIONALE",
+    "scifact-label": "cs_score.evidence.stages:LABEL",
+}
+"""Stages of tasks by what documents call them; a command line names the task and `--stage`."""
+
 OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
 """What makes a task of a mode."""
 
@@ -126,9 +133,33 @@ def task_named(name: str) -> Task:
     return task
 
 
+def is_task(name: object) -> bool:
+    """Return whether documents can be of a task of this name, or of a stage."""
+    return isinstance(name, str) and (name in STAGES or name in TASKS)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a command line that name a task or a stage."""
+    if name not in STAGES:
+        return [name]
+    task, _, stage = name.partition("-")
+    return [task, "--stage", stage]
+
+
+def stage_named(task: str, stage: str) -> str:
+    """Return the name of a stage of a task. Raises UsageError where there is none."""
+    name = f"{task}-{stage}"
+    if name not in STAGES:
+        stages = mode_named(task).stages
+        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{nearest(stage, stages)}")
+    return name
+
+
 def _value_of(name: str) -> Any:
-    if name not in TASKS:
+    if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
+    if name in STAGES:
+        return _imported(STAGES[name])
     if name in TASKS.offers:
         return outside.loaded(TASKS.offers[name])
     return _imported(TASKS[name])

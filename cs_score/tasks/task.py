@@ -40,6 +40,9 @@ class Comparable(Protocol):
     def headline_of(self, results: Iterable[Any]) -> str | None:
         """The measure that people are shown first of these results; None where the registry says it."""
 
+    def undefined(self, result: Any) -> Mapping[str, str]:
+        """The measures that have no value for a result, with the reasons; `measures` lacks them."""
+
     def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
         """What these measures of a result are made of."""
 

@@ -51,13 +51,15 @@ def read_limit(option: str, text: str) -> Limit:
 
 class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
-    `name` is what messages call it: a run id, or the file of a baseline.
+    `name` is what messages call it: a run id, or the file of a baseline. `undefined` has the measures that have no
+    value for the run, with the reasons.
     """
 
     name: str
     origin: Origin
     scores: Mapping[str, float]
     units: Units | None
+    undefined: Mapping[str, str] = {}
 
 
 def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
@@ -70,7 +72,7 @@ def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
         (run,) = result.runs
         table = unit_table(run, run.measures)
         units = Units(table.ids, table.columns, table.rows, unit_name(result))
-        return Measured(run.run_id, result.origin, run.scores, units)
+        return Measured(run.run_id, result.origin, run.scores, units, run.undefined)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return Measured(result.origin.task, result.origin, result.scores, units)
@@ -84,24 +86,26 @@ def of_record(path: str, run_id: str) -> Measured:
     found = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
     if len(found) != 1:
         raise InputError(f"has {len(found)} runs {run_id} among {len(scores.runs)}", file=path, place="runs")
-    return Measured(path, scores.origin, found[0].scores, found[0].units or None)
+    run = found[0]
+    return Measured(path, scores.origin, run.scores, run.units or None, run.undefined or {})
 
 
 class Check(Record):
     """One limit and what became of it.
 
-    `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test
-    `tests` is how many were made together, each uncorrected, and `detectable` the smallest drop that so many units
-    show with a probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is
-    kept only because the test does not call the drop significant.
+    `name` is what is asked, `message` what was found. `score` is None where the measure has no value for the run, which
+    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None where nothing
+    is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test `tests` is how
+    many were made together, each uncorrected, and `detectable` the smallest drop that so many units show with a
+    probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is kept only
+    because the test does not call the drop significant.
     """
 
     name: str
     kind: Literal["min", "max-drop"]
     measure: str
     limit: float
-    score: float
+    score: float | None
     baseline: float | None
     difference: float | None
     drop: float | None
@@ -111,6 +115,7 @@ class Check(Record):
     tests: int | None = None
     detectable: float | None = None
     undecided: bool = False
+    undefined: str | None = None
 
 
 class Baseline(Record):
@@ -151,28 +156,29 @@ class Gate(Record):
         """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
         InputError for a baseline that cannot be compared.
         """
-        known = list(run.scores)
+        known = [*run.scores, *run.undefined]
         minima, drops = (
             {measure: limit.value for limit in limits for measure in chosen(known, [limit.measure])}
             for limits in (self.minima, self.drops)
         )
         notes: tuple[Note, ...] = ()
-        checks = [_minimum(measure, run.scores[measure], minima[measure]) for measure in known if measure in minima]
+        checks = [_minimum(measure, run, minima[measure]) for measure in known if measure in minima]
         if baseline is not None:
             if not self.any_baseline:
                 _check_comparable(run, baseline)
             order: Sequence[str] = known
             if not drops and not minima:
-                order, drops = headline(run.origin.task), dict.fromkeys(known, Decimal(0))
+                order = headline(run.origin.task)
+                # From a baseline that has no value itself nothing can have dropped.
+                drops = {name: Decimal(0) for name in known if name not in baseline.undefined}
             drops = {measure: drops[measure] for measure in order if measure in drops}
             for measure in drops:
-                if measure not in baseline.scores:
-                    raise InputError(f"it has no {measure}", file=baseline.name)
-            tests, notes = self._tested(list(drops), run, baseline)
-            checks += [
-                _drop(measure, run.scores[measure], baseline.scores[measure], limit, tests.get(measure))
-                for measure, limit in drops.items()
-            ]
+                if measure in baseline.scores or measure in run.undefined:
+                    continue
+                reason = baseline.undefined.get(measure)
+                raise InputError(f"it has no {measure}{f': {reason}' if reason else ''}", file=baseline.name)
+            tests, notes = self._tested([measure for measure in drops if measure in run.scores], run, baseline)
+            checks += [_drop(measure, run, baseline, limit, tests.get(measure)) for measure, limit in drops.items()]
         names = {check.measure for check in checks}
         measure = names.pop() if len(names) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)
@@ -288,15 +294,52 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
     raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
 
 
-def _minimum(measure: str, score: float, limit: Decimal) -> Check:
+def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
+    """Return the check of a limit that cannot be kept: its measure has no value for the run."""
+    name = _name_of_minimum(measure, limit) if kind == "min" else _name_of_drop(measure, limit)
+    asked = f"at least {limit} is asked" if kind == "min" else f"at most {limit} below the baseline is allowed"
+    return Check(
+        name=name,
+        kind=kind,
+        measure=measure,
+        limit=float(limit),
+        score=None,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=False,
+        message=f"{measure} has no value ({reason}); {asked}",
+        undefined=reason,
+    )
+
+
+def _name_of_minimum(measure: str, limit: Decimal) -> str:
+    return f"{measure} at least {limit}"
+
+
+def _name_of_drop(measure: str, limit: Decimal) -> str:
+    return f"{measure} at most {limit} below the baseline"
+
+
+def _minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+    """Return the check of a least score."""
+    if measure in run.undefined:
+        return _without_value("min", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
     passed = _exact(score) >= limit - ROUNDING
     message = f"{measure} is {_shown(score, limit)}; at least {limit} is asked"
-    name = f"{measure} at least {limit}"
-    return Check(name, "min", measure, float(limit), score, None, None, None, None, passed, message)
+    return Check(
+        _name_of_minimum(measure, limit), "min", measure, float(limit), score, None, None, None, None, passed, message
+    )
 
 
-def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, test: _Test | None) -> Check:
+def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
     """Return the check of a drop below the baseline; one that the test does not call significant is kept."""
+    if measure in run.undefined:
+        return _without_value("max-drop", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
+    baseline_score = baseline.scores[measure]
     drop = _exact(baseline_score) - _exact(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
@@ -309,7 +352,7 @@ def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, tes
         verdict = ", not significant" if is_excused else ""
         message += f" (p = {test.p:.4f}{among}{verdict}; {test.reach})"
     return Check(
-        name=f"{measure} at most {limit} below the baseline",
+        name=_name_of_drop(measure, limit),
         kind="max-drop",
         measure=measure,
         limit=float(limit),
@@ -375,6 +418,8 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    if checked.origin.answered is not None:
+        lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
@@ -384,6 +429,8 @@ def checked_text(checked: Checked) -> str:
 def checked_junit(checked: Checked) -> str:
     """JUnit XML: a suite with a test case for each limit."""
     properties = {"signature": checked.signature}
+    if checked.origin.answered is not None:
+        properties["answered"] = checked.origin.answered
     if checked.baseline is not None:
         properties["baseline"] = checked.baseline.signature
     body = [" <properties>"]
