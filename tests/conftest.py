@@ -4,10 +4,7 @@ import os
 import signal
 import time
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
-
-from cs_score.tasks import outside
 
 # The machines that run the suite are shared: how long one example takes says nothing of the code. `make test` draws few
 # examples of each law, the same ones each time, so that a change and not chance makes it fail; `make test-slow` draws
@@ -39,6 +36,3 @@ time.tzset()
 # Started in the background by a script, the suite ignores signals, and so would the commands that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-# Helps and messages list the same tasks, whatever packages are installed, also while tests are collected.
-pytest.MonkeyPatch().setattr(outside, "offers", lambda: iter(()))

@@ -140,8 +140,8 @@ def man(line: Line) -> str:
         commands = [
             (f"{verb} [TASK]" if each.by_task else verb, each.summary) for verb, each in COMMANDS.items() if verb
         ]
-        tasks = [(task, f"Short for score {task}") for task in TASKS if task != COLD_START]
-        about_tasks = f"One of {', '.join(TASKS)}; the first one may be left out."
+        tasks = [(task, f"Short for score {task}") for task in OWN_TASKS if task != COLD_START]
+        about_tasks = f"One of {', '.join(OWN_TASKS)}; the first one may be left out."
         sections = [("Commands", commands + tasks), ("Tasks", about_tasks), *sections]
         sections += [("Exit status", EXIT_STATUSES), ("See also", _SEE_ALSO)]
     lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME", rf"{_safe(name)} \- {_safe(does)}"]
