@@ -57,9 +57,7 @@ _OF_COMPARISONS: Final = (
 )
 
 
-_COLUMNS: Final = Option(
-    "--columns LIST", "What the files call their columns, such as unit=doc_id,system=model,score=acc"
-)
+_COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
 # ---- Comparisons
