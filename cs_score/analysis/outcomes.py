@@ -15,7 +15,7 @@ from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
-from cs_score.base.signature import Origin
+from cs_score.base.signature import Origin, answered_lines
 from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
@@ -195,7 +195,8 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
     names = [cell(difference.names[side], 40) for side in "ab"]
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
-    lines = [title, *aligned(rows, (False, True, False))]
+    sides = {side.upper(): difference.origins[side] for side in "ab"}
+    lines = [title, *aligned(rows, (False, True, False)), *answered_lines(sides)]
     for sentence in comparison_sentences(difference):
         lines += wrap(one_line(sentence), width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]

@@ -68,6 +68,7 @@ class RunScores(Record):
     findings: Findings | UnsetType = UNSET
     duplicates: int | UnsetType = UNSET
     undefined: dict[str, str] | UnsetType = UNSET
+    answered: str | UnsetType = UNSET
 
 
 class Outcome(Document, kw_only=True, tag="batch-run"):
@@ -111,6 +112,7 @@ class Row(Record, kw_only=True):
     run: str
     run_id: str = ""
     edition: str | UnsetType = UNSET
+    answered: str | UnsetType = UNSET
     tier: int | UnsetType | None = UNSET
     p_above: float | UnsetType | None = UNSET
     p_baseline: float | UnsetType | None = UNSET

@@ -104,6 +104,7 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunSco
         shared = {name: getattr(outcome, name) for name in _SHARED}
         own: dict[str, Any] = {"run_id": run.run_id, "scores": run.scores, "intervals": run.intervals}
         own["undefined"] = run.undefined
+        own["answered"] = run.answered
         rank = None if score is None else scores.index(score) + 1
         rows.append((Row(**shared, **own, rank=rank, signature=signature), run))
     return rows
@@ -129,6 +130,7 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
     """The table of a leaderboard: people are shown the score that ranks with its limits, and the headline measures."""
     before = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
     before += [Column("edition", "Edition")] if any(row.edition for row in board.rows) else []
+    before += [Column("answered", "Answered")] if any(row.answered for row in board.rows) else []
     is_resampled = any(row.intervals for row in board.rows)
     sides = (("", ""), (":low", "Low"), (":high", "High")) if is_resampled else (("", ""),)
     scores = [Column(measure + side, heading or measure) for measure in board.measures for side, heading in sides]

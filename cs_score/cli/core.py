@@ -178,6 +178,7 @@ class Line:
         return name in self.switches
 
     def give(self, option: Option, value: str | None) -> None:
+        """Keep an option with its value; of several values of an option the last one counts."""
         self.switches[option.long] = value
         self._values.setdefault(option.long, []).extend(() if value is None else (value,))
 
@@ -341,7 +342,7 @@ class Command(click.Command):
             name, equals, value = word.partition("=")
             option = self.spellings.get(name)
             if option is None or (equals and self.options_first and not option.is_addition):
-                raise self._unknown(word, name)
+                raise self._unknown(word, name, typed)
             if option.page is not None:
                 line.page = option.page(self, typed)
                 return line
@@ -361,6 +362,8 @@ class Command(click.Command):
                 f"{lacking.long} needs a value: {lacking.value}",
                 f"ERROR: Not enough arguments; {missing} must be provided",
             )
+        if not self.options_first:
+            self._refuse_repetitions(line)
         line.words = tuple(words)
         line.switches = {each.long: line.switches[each.long] for each in self.options if each.long in line.switches}
         self._check_words(line)
@@ -376,6 +379,32 @@ class Command(click.Command):
                 "(perhaps compressed)"
             )
         return "-"
+
+    def _refuse_repetitions(self, line: Line) -> None:
+        """Raise UsageError where an option that takes one value has several."""
+        for option in self.options:
+            values = line.texts(option.long)
+            if len(values) < 2 or option.multiple:
+                continue
+            problem = f"{option.long} is given {len(values)} times ({', '.join(values)}) and takes one value"
+            raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
+
+    def _remedy_for_repetition(self, option: Option, line: Line) -> str:
+        """Return what to write instead of an option with several values."""
+        task = self.place[1]
+        if option.long == "--predictions":
+            files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
+            return (
+                f"several systems are compared by cs-score compare {task} {files} and listed by cs-score batch {task}"
+            )
+        if option.long == "--gold":
+            return (
+                f"there is one gold file a call; several systems are compared by cs-score compare {task} --gold GOLD "
+                f"A B and listed by cs-score batch {task}"
+            )
+        if option.long == "--policy" and "--also-policy" in self.spellings:
+            return "--also-policy adds another policy"
+        return "give it once"
 
     def _check_words(self, line: Line) -> None:
         """Raises UsageError where an option or a word is missing, or there is one too many."""
@@ -401,13 +430,13 @@ class Command(click.Command):
         )
         return UsageError(advice) if count <= self._most_words() else Misuse(advice, "ERROR: Too many arguments")
 
-    def _unknown(self, word: str, name: str) -> UsageError:
+    def _unknown(self, word: str, name: str, typed: Sequence[str]) -> UsageError:
         printed = f"ERROR: Unknown switch: {word}"
         for option in self.options:
             if _plain(option.long) == _plain(name):  # the reference knows no other spelling
                 value = word.partition("=")[2] or option.value or ""
                 return Misuse(f"unknown switch {word}; write {f'{option.long} {value}'.rstrip()}", printed)
-        elsewhere = "" if self.options_first else _option_elsewhere(self, name)
+        elsewhere = "" if self.options_first else _option_elsewhere(self, name, typed)
         return Misuse(elsewhere or f"unknown switch {name}{nearest(name, self.spellings)}", printed)
 
     # ---- Where the result goes
@@ -525,11 +554,20 @@ def _followed(command: Command, typed: Sequence[str]) -> str:
 
 
 OTHER_NAMES: Final = {
-    **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--corpus"), "--gold"),
+    **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--labels_file", "--corpus"), "--gold"),
     **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
-    **dict.fromkeys(("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file"), "--predictions"),
+    **dict.fromkeys(
+        ("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file", "--preds_file"),
+        "--predictions",
+    ),
+    "--metrics_output_file": "--output",
+    "-nbref": "--references",
+    "-ig": "--ignore-missing",
 }
 """What official evaluators and others call options, and what these are called here."""
+
+WITHOUT_NEED: Final = ("--verbose", "-v")
+"""Options of official evaluators that ask for all measures, which are always shown here."""
 
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
 """Options by which files are named elsewhere; here they are words."""
@@ -538,12 +576,29 @@ VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "
 """What is a verb, where somebody writes an option."""
 
 
-def _option_elsewhere(command: Command, name: str) -> str:
+def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
+    """Return a command line with the options of official evaluators replaced by ours."""
+    words = [command.called]
+    for word in typed:
+        name, equals, value = word.partition("=")
+        if name in WITHOUT_NEED:
+            continue
+        words.append(f"{OTHER_NAMES.get(name, name)}{equals}{value}")
+    if "--output" in words and "--format" not in words and "--json" not in words:
+        words += ["--format", "json"]
+    return " ".join(words)
+
+
+def _option_elsewhere(command: Command, name: str, typed: Sequence[str]) -> str:
     """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
     own = {option.long for option in command.options}
-    if (meant := OTHER_NAMES.get(name)) in own:
-        line = f": {command.called} --gold GOLD --predictions PREDICTIONS" if meant != "--measure" else ""
-        return f"{name} is called {meant} here{line}"
+    meant = OTHER_NAMES.get(name)
+    if meant == "--measure" and meant in own:
+        return f"{name} is called {meant} here"
+    if meant in own and "--gold" in own:
+        return f"{name} is called {meant} here; write {_line_in_our_words(command, typed)}"
+    if name in WITHOUT_NEED and "--gold" in own:
+        return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
     verb, task = command.place
     if verb and COMMANDS[verb].by_task:
         if name in FILE_OPTIONS and task == COLD_START:

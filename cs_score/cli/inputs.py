@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import InputError, UsageError
+from cs_score.base.errors import UsageError
 from cs_score.base.outputs import ending_of
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late, paused_collector
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from cs_score.coldstart.options import Options
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.preparation.runs import PreparedRun
+    from cs_score.tasks import scoring
 else:
+    scoring = Late("cs_score.tasks.scoring")
     comparison = Late("cs_score.analysis.comparison")
     groups, scored = Late("cs_score.analysis.coldstart.groups"), Late("cs_score.analysis.coldstart.scored")
 
@@ -304,6 +306,7 @@ class Predictions:
     def __init__(self, task: str, line: Line, fewest: int = 1, most: int | None = 1) -> None:
         self.mode, self._line = mode_named(task), line
         self._own = own_arguments(task, line)
+        self._said: set[str] = set()  # notices about gold, which every system would repeat
         self.gold, self.files = gold_and_words(line)
         gold, words = self.gold, self.files
         if most == 1:
@@ -329,16 +332,11 @@ class Predictions:
     def _scored(self, file: str) -> EvidenceResult:
         """Score predictions, and say what they lack."""
         progress = {"progress": with_bar} if self.mode.takes_long else {}
-        try:
-            result = self.mode.score(self.gold, file, **self._own, **progress)
-        except InputError as error:
-            from cs_score.evidence.mode import advice
-
-            if (text := advice(self.mode, self.gold, file)) is not None:
-                raise UsageError(text) from None
-            raise error
+        result = scoring.score_predictions(self.mode, self.gold, file, **self._own, **progress)
         for notice in result.notices:
-            remark(notice)
+            if notice not in self._said:
+                self._said.add(notice)
+                remark(notice)
         return result
 
     def one(self) -> Any:

@@ -38,7 +38,7 @@ from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, TASKS, mode_named
+from cs_score.tasks import COLD_START, TASKS, mode_named, stage_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
@@ -356,10 +356,14 @@ class Scoring:
 
 
 def own_options(task: str) -> list[Option]:
-    """The options that a task of evidence has alone: the fields of its record."""
-    return [
+    """Return the options that a task of evidence has alone: the fields of its record, and the choice of a stage."""
+    found = [
         Option(name if usual is None else f"{name} N", help_text, usual) for name, help_text, usual, _ in _own(task)
     ]
+    stages = mode_named(task).stages
+    if stages:
+        found.append(_stage_option(stages))
+    return found
 
 
 def own_arguments(task: str, line: Line) -> dict[str, Any]:
@@ -464,6 +468,18 @@ def _example(task: str, words: str) -> str:
     return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
 
 
+def _stage_option(stages: Mapping[str, str]) -> Option:
+    """Return the option that chooses a stage of a task."""
+    meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
+    return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])
+
+
+def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
+    """Do the work of a verb for a task, or for the stage of it that the line names."""
+    stage = line.get("--stage")
+    return body(task if stage is None else stage_named(task, stage), line)
+
+
 Pair: TypeAlias = str | tuple[str, str]
 """A text for every task, or one for Cold Start and one for tasks of evidence."""
 
@@ -497,7 +513,7 @@ def verb(
                 found += own_options(task)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(body, task), sections=below, summary=said, example=sample,
+                name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,
                 formats=known.split(), folder=place, **more,
             )  # fmt: skip
 

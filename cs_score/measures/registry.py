@@ -212,10 +212,11 @@ _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for me
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
-def enter(mode: str, names: Sequence[str]) -> None:
-    """Enter the measures of a task that the table does not have, the first of which ranks its leaderboards."""
+def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
+    """Enter the measures of a task that the table does not have; the first headline measure ranks its leaderboards."""
     if mode not in MEASURES:
-        MEASURES[mode], _HEADLINES[mode] = tuple(map(Measure, names)), (names[0],)
+        MEASURES[mode] = tuple(map(Measure, names))
+        _HEADLINES[mode] = tuple(headlines) or (names[0],)
         _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
 
 

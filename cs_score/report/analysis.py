@@ -60,6 +60,9 @@ class AnalysisPage(PageMaker):
         sections += [self.confidence(), *mistakes, *self.of_cold_start()] if of_runs else mistakes
         title = self.document.run if of_runs else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
+        answered = self.document.origin.answered if self.document.origin else None
+        if answered is not None:
+            subtitle = f"{subtitle} over {answered}"
         return pages.Page(title, subtitle, [*sections, pages.analysis_origin(self.document)], self.openings)
 
     def scores(self) -> Section:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import in_short
 from cs_score.analysis.outcomes import comparison_sentences
+from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
 from cs_score.report.page import (
@@ -73,6 +74,7 @@ class DifferencePage(PageMaker):
         blocks: list[Block] = [
             Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
             Facts(facts),
+            *answered_lines({side.upper(): document.origins[side] for side in "ab"}),
             *comparison_sentences(document),
             *sentences(document.notes),
             Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),

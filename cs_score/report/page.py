@@ -26,7 +26,7 @@ from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Drawing, Target, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
-from cs_score.tasks import mode_named
+from cs_score.tasks import mode_named, words_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -437,7 +437,12 @@ def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     names = mode_named(origin.task).options.__struct_fields__
     given = {name: origin.options.get(name) or None for name in names}
     options = [word for name, value in given.items() for word in _switch(f"--{name.replace('_', '-')}", value)]
-    return [origin.task, *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)), *options, *runs]
+    return [
+        *words_of(origin.task),
+        *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)),
+        *options,
+        *runs,
+    ]
 
 
 def _switch(name: str, value: Any) -> list[str]:

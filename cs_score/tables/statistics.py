@@ -9,7 +9,7 @@ from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_lin
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signature import Signature
+from cs_score.base.signature import Signature, answered_lines
 from cs_score.statistics.options import difference_limits_in_words, limits_in_words, sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
@@ -237,7 +237,7 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
         "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
         "B, for neither, for A.",
     ]
-    return (*sentences_of_tables, *_of_equivalence(comparison))
+    return (*sentences_of_tables, *_of_equivalence(comparison), *answered_lines(comparison.origins))
 
 
 def _of_limits(comparison: Comparison) -> list[str]:
@@ -313,6 +313,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     about_all = [" ".join([first, *_of_limits(comparison)])]
     if not comparison.resampling.baseline:
         about_all.append(_of_tiers(comparison))
+    about_all += answered_lines(comparison.origins)
     about_all += sentences(comparison.notes)
     about_all.append(
         "--all shows every measure, system and pair with how each number was found; --format json has all of it."

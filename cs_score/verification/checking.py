@@ -418,6 +418,8 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    if checked.origin.answered is not None:
+        lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
@@ -427,6 +429,8 @@ def checked_text(checked: Checked) -> str:
 def checked_junit(checked: Checked) -> str:
     """JUnit XML: a suite with a test case for each limit."""
     properties = {"signature": checked.signature}
+    if checked.origin.answered is not None:
+        properties["answered"] = checked.origin.answered
     if checked.baseline is not None:
         properties["baseline"] = checked.baseline.signature
     body = [" <properties>"]

@@ -27,7 +27,7 @@ from cs_score.coldstart.options import Options, Policy
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import MANY_RESAMPLES, Resampling
-from cs_score.tasks import TASKS, mode_named
+from cs_score.tasks import TASKS, is_task, mode_named
 
 MOST_MENTIONS: Final = 20
 """Times that a record may name one input: each time it is scored anew, and nobody names a file more often."""
@@ -104,7 +104,7 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
     def refused(problem: str, member: str) -> InputError:
         return InputError(problem, file=file, place=member_place(place, member))
 
-    if document.get("kind") != "score" or document.get("task") not in (*TASKS,):
+    if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     scores = record_in(document, _kind_of_scores(document), file, place)
     if isinstance(scores, ColdStartScores) and (
@@ -132,7 +132,7 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
 
 def check_task(task: str, file: str, place: str) -> None:
     """Raises InputError for what is no task."""
-    if task not in TASKS:
+    if not is_task(task):
         raise InputError(f"is none of {', '.join(TASKS)}", file=file, place=place)
 
 

@@ -47,9 +47,9 @@ REFUSED: Final = """
 2 | analyze scifat gold.jsonl pred.jsonl | no task `scifat`, and no such file; did you mean scifact?
 2 | analyze --gold gold.jsonl | --gold is an option of evidence tasks: cs-score analyze scifact --gold ...
 1 | score q.xml pool.tab run.tab.txt | of an LDC query: score with -expand ISLE26
-2 | scifact gold.jsonl list.json | list.json is a JSON list, where one object a line is expected; convert it: jq
-2 | hotpotqa gold.jsonl pred.jsonl | one JSON object a line, where a single value is expected; convert it: jq
-2 | hotpotqa answers.json hotpot.json | the files are swapped: hotpot.json is gold
+1 | scifact gold.jsonl list.json | a JSON list, where an object a line is expected; convert it to list-converted.jsonl:
+1 | hotpotqa gold.jsonl pred.jsonl | gold is to be a list like [{
+1 | hotpotqa answers.json hotpot.json | the files are swapped: hotpot.json is gold
 2 | score --measure f1 $COLD | no measure called f1; did you mean SF-ALL-Micro-F1,
 2 | scifact --labels gold.jsonl pred.jsonl | --labels is called --gold here
 2 | scifact gold.jsonl | --predictions FILE must be given

@@ -17,6 +17,7 @@ from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import counted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+from cs_score.tasks import words_of
 
 
 class Mistake(Record):
@@ -419,21 +420,34 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
             yield from ("", *wrap(f"--all shows every {rest}; --format json has all of it.", width))
 
     score = f"{document.task}: {document.measure}"
+    answered = _answered(document)
     if isinstance(document, Difference):
         lines = [*heading(document, "predictions", width, score), *tables(document)]
         if not document.units:
             lines += ["", f"No {mode.unit} counts differently."]
     elif isinstance(document, Analysis):
-        lines = [f"{score} = {document.score:.4f} over {counted(document.units, mode.unit)}", *tables(document)]
+        units = answered or counted(document.units, mode.unit)
+        lines = [f"{score} = {document.score:.4f} over {units}", *tables(document)]
         if not document.mistakes:
             lines += ["", "There are no mistakes."]
     elif document.units:
         lines = [line for unit in document.units for line in (*_unit(mode, unit, width), *tables(unit), "")][:-1]
+        if answered:
+            lines = [f"{score} = {document.score:.4f} over {answered}", "", *lines]
     else:
-        hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {mode.name} all mistakes"
-        lines = [f"{score} = {document.score:.4f}", "", *score_lines(mode, document.scores, document.statistics)]
+        task = " ".join(words_of(mode.name))
+        hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes"
+        over = f" over {answered}" if answered else ""
+        scores = score_lines(mode, document.scores, document.statistics)
+        lines = [f"{score} = {document.score:.4f}{over}", "", *scores]
         lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
+
+
+def _answered(document: Any) -> str:
+    """Return on how many units a document's score is where only those answered count; empty where all do."""
+    origin = getattr(document, "origin", None)
+    return origin.answered or "" if origin else ""
 
 
 def _unit(mode: Mode, unit: ExplainedUnit, width: int) -> Iterator[str]:

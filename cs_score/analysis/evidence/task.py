@@ -43,7 +43,7 @@ from cs_score.evidence.mode import Fault, Mode, Part, Progress, Result, Row, Row
 from cs_score.evidence.reading import as_key
 from cs_score.measures.registry import Ratio, SumsFormula, divide, find, usual
 from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import TOP, Layout, Table
+from cs_score.tables.layout import TOP, Column, Layout, Table
 from cs_score.tasks.task import Statistics
 
 Key: TypeAlias = tuple[Hashable, int]
@@ -378,6 +378,24 @@ def _answers(
     return differing, tuple(OutcomeCount(what, each, often[what, each]) for what in whats for each in Outcome)
 
 
+def answered_in(document: Any) -> str:
+    """Return on how many units a document's scores are where only those answered count; empty where all do."""
+    if isinstance(document, Difference):
+        sides = [document.origins[side].answered for side in "ab"]
+        return "; ".join(f"{name}: {answered}" for name, answered in zip("AB", sides) if answered is not None)
+    return document.origin.answered or "" if document.origin else ""
+
+
+def with_answered(table: Table, answered: str) -> Table:
+    """Return a table with a last column that says on how many units its scores are; people read that above it."""
+    layout = table.layout
+    if not layout.is_file:
+        return table
+    shown = layout.shown or layout.keys
+    layout = replace(layout, columns=(*layout.columns, Column("answered")), shown=shown)
+    return replace(table, layout=layout, rows=[(*row, answered) for row in table.rows])
+
+
 # ---- The task
 
 
@@ -500,7 +518,9 @@ class EvidenceTask(Record):
         return layouts_of(self.mode)[type(document)]
 
     def tables(self, document: Any) -> list[Table]:
-        return [layout.table(document) for layout in self.layouts(document)]
+        tables = [layout.table(document) for layout in self.layouts(document)]
+        answered = answered_in(document)
+        return [with_answered(table, answered) for table in tables] if answered else tables
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         return text_of_document(self.mode, document, width, top)
