@@ -317,9 +317,10 @@ def validate_runs(
 ) -> Preparation:
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
-    `alone` is the run that is validated of a file with several; `new_log` makes the log of problems of each run. A
-    folder that holds run files is one run. Raises InputError where a run cannot be validated at all; its `check`
-    refuses one with errors.
+    Each run of a file with several is validated by itself, since validation gives all lines the run id of the first;
+    `alone` names the only one of them that is validated. `new_log` makes the log of problems of each run. A folder that
+    holds several run files is one run. Raises InputError where a run cannot be validated at all; its `check` refuses
+    one with errors.
     """
     prepared = Preparation()
     for given in files:
@@ -330,17 +331,32 @@ def validate_runs(
         prepared.files += others
         if not runs:
             continue
-        problems = new_log()
-        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=alone)
         name = name_of(given)
-        text = b"".join(encoded(checked.validated().pieces))
-        lines = len(checked.loading.links.responses)
         scored_as = f"{name} (validated)"
-        prepared.files.append(InMemory(scored_as, text))
-        left_out = lines - text.count(b"\n")
-        what = f"validated; {left_out} of {lines} lines are left out"
-        prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+        run_ids = [alone] if alone is not None else _ids_of_several(runs)
+        texts: list[bytes] = []
+        for run_id in run_ids:
+            problems = new_log()
+            checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=run_id)
+            text = b"".join(encoded(checked.validated().pieces))
+            texts.append(text)
+            lines = len(checked.loading.links.responses)
+            left_out = lines - text.count(b"\n")
+            subject = "validated" if run_id is None else f"run {run_id} validated"
+            what = f"{subject}; {left_out} of {lines} lines are left out"
+            prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+        prepared.files.append(InMemory(scored_as, b"".join(texts)))
     return prepared
+
+
+def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
+    """Return the ids of the runs in a file that holds several; None alone for the one run of any other input."""
+    from cs_score.coldstart.scorer import runs_of  # programs before the scorer start without it
+
+    if len(files) > 1:
+        return [None]
+    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.is_shared]
+    return run_ids or [None]
 
 
 def load_prepared(
