@@ -135,7 +135,7 @@ class Claims(AbstractsMode):
             ids = (claim.id for key, claim in predictions.content.items() if key not in gold.content)
             yield from mismatches.of_ids(unmatched, ids, files, "claim")
         sentences = [_sentences_by_document(unit) for unit in units if unit.gold.evidence and unit.prediction]
-        yield from mismatches.of_documents(sentences, files, "document")
+        yield from mismatches.of_documents(sentences, files, "document", list, list)
         labels, predicted = _labels_of(units)
         yield from mismatches.of_labels(labels, predicted, files)
 
