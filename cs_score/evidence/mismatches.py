@@ -19,7 +19,9 @@ LABEL_FAMILIES: Final[Mapping[str, str]] = {
 """Spellings of labels, and the label that each of them stands for."""
 
 MOST_COMPARED: Final = 1000
-"""Units with something wrong whose ids and titles are compared."""
+"""Units whose ids, numbers and labels are compared: how a file is written shows in the first of them, and all of 20,000
+would take a tenth of the time of scoring.
+"""
 
 Documents: TypeAlias = Iterable[tuple[object, Mapping[str, Any], Mapping[str, Any]]]
 """A claim's id, what gold has for its documents, and what is predicted for them."""

@@ -151,7 +151,8 @@ class SciFact(AbstractsMode):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
         labels: set[str] = set()
-        for unit in units:
+        first_units = units[: mismatches.MOST_COMPARED]
+        for unit in first_units:
             for sets in unit.gold.evidence.values():
                 if isinstance(sets[0].label, str):
                     labels.add(sets[0].label)
@@ -159,7 +160,7 @@ class SciFact(AbstractsMode):
         if unknown:
             known = " and ".join(LABELS)
             yield f"{gold.name}: labels {', '.join(unknown)}, which no prediction can have: these have {known}"
-        claims = ((unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in units)
+        claims = ((unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units)
         yield from mismatches.of_documents(claims, files, "abstract", _first_sentences, _sentences_of)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
