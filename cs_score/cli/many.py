@@ -28,7 +28,7 @@ from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
-from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
+from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
@@ -56,6 +56,14 @@ _OF_COMPARISONS: Final = (
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
 )
 
+_OF_FORMATS: Final = (
+    (
+        "Formats",
+        "latex is one table for a paper: a line for each system, a column for each --measure with its interval, and a "
+        "star where the test finds a difference from the first system; with --all it is every table.",
+    ),
+)
+
 
 # ---- Comparisons
 
@@ -72,6 +80,7 @@ _OF_COMPARISONS: Final = (
         "One file for each system",
     ),
     own=_OF_COMPARISONS,
+    sections=_OF_FORMATS,
     of_runs=[POLICIES],
     needs_files=False,
     example="$TWO",
@@ -106,6 +115,7 @@ def compare(name: str, line: Line) -> int:
         "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
         "such tables, each of a system",
     ),
+    sections=_OF_FORMATS,
     formats=_COMPARED_AS.split(),
     example="assessments/table.tsv",
 )
@@ -122,14 +132,22 @@ def _choices_of(line: Line) -> dict[str, Any]:
 
 
 def _print_comparison(line: Line, found: Comparison) -> int:
-    """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
+    """Print it in the format of the line: the primary measure, all with --all or where some were chosen.
+
+    As LaTeX it is the table of a paper, with --all every table.
+    """
     if line.format == "html":
         STDOUT.write([pages.page_of(found).encode()])
         return Status.DONE
     if line.format not in ("json", "tsv") and not read_measures(line) and "--all" not in line:
         found = comparison.first_measure(found)
-    is_screen = line.format == "text" and "--all" not in line
-    text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
+    is_short = "--all" not in line
+    if is_short and line.format == "text":
+        text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS)
+    elif is_short and line.format == "latex":
+        text = paper_table(found)
+    else:
+        text = WRITERS[line.format](found)
     print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
 
