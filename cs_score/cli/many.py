@@ -295,7 +295,7 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --fo
 def _gate_of(line: Line) -> checking.Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
     if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
-        raise UsageError(f"{name} is about a baseline: give --baseline FILE, too")
+        raise UsageError(f"{name} is about a baseline: give --baseline PATH, too")
     resampling = read_resampling(line, always=True)
     if "--significant" not in line and (name := line.first(_OF_TEST)):
         raise UsageError(f"{name} is about the test: give --significant, too")
@@ -314,7 +314,7 @@ def _gate_of(line: Line) -> checking.Gate:
     ),
     "text json tsv junit github",
     own=(
-        Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
+        Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
     ),
@@ -335,7 +335,7 @@ def check(task: str, line: Line) -> int:
     path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
-    baseline = None if path is None else checking.of_record(path, run.name)
+    baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT

@@ -98,7 +98,24 @@ def _kind_of_scores(document: Mapping[str, Json]) -> type[ColdStartScores | Evid
 
 
 def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
-    """The whole result that an object is, all of it checked. Raises InputError for anything else."""
+    """Return the whole result that an object is, all of it checked. Raises InputError for anything else."""
+    scores = any_scores_in(value, file)
+    if isinstance(scores, ColdStartScores) and not _is_whole(scores):
+        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
+    return scores
+
+
+def _is_whole(scores: ColdStartScores) -> bool:
+    if scores.measures:
+        return False
+    return not any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS)
+
+
+def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
+    """Return the scores that an object is, a whole result or chosen ones, all of it checked.
+
+    Raises InputError for anything else.
+    """
     place, document = _scores_within(value)
 
     def refused(problem: str, member: str) -> InputError:
@@ -107,10 +124,6 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
     if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     scores = record_in(document, _kind_of_scores(document), file, place)
-    if isinstance(scores, ColdStartScores) and (
-        scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS)
-    ):
-        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
     if scores.origin.task != scores.task:
         raise refused(f"is {scores.origin.task}", "origin.task")
     if scores.signature != str(scores.origin.signature):

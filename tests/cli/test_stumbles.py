@@ -73,7 +73,7 @@ REFUSED: Final = """
 2 | score -expnad ISLE26 $COLD | unknown switch -expnad; did you mean -expand?
 2 | batch q.xml pool.tab run.tab.txt | -o PATH must be given, such as: cs-score batch -o scored
 2 | compare scifact gold.jsonl pred.jsonl | at least two systems: there is --gold gold.jsonl pred.jsonl
-2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE
+2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH
 2 | score --metric SF-AP $COLD | --metric is called --measure here
 2 | score -o out.csv $COLD | no format ends in .csv, but .json, .tsv, .md, .tex, .txt; for a folder write
 2 | analyze --format xml $COLD | --format takes text, json, tsv, markdown, latex, not xml
