@@ -353,6 +353,9 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
 
 
 def _call_of_score(line: Line) -> Call:
+    """Return what `score` is asked for. Raises UsageError, also for layouts of tables that it would not write."""
+    if line.folder is None and (name := line.first("-fields -tabs")):
+        raise UsageError(f"{name} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {name}")
     units = options.PER_UNIT.outputs(line.get("--per-unit"))
     if line.folder is None:
         return Call(line, [*([] if line.file is None else [line.file]), *units])

@@ -142,7 +142,7 @@ _MISTAKES: Final = (
 _ANALYSIS: Final = (
     "Result",
     "What each mistake costs, just as the scorer would score the files without it; an error budget by kind of "
-    "mistakes; scenarios for what nobody assessed; other policies.",
+    "mistakes; scenarios for what nobody assessed; other policies. cs-score report makes a page of it.",
 )
 _EXPLANATION: Final = (
     "Result",
@@ -153,7 +153,7 @@ _DIFFERENCE: Final = (
     "Result",
     "Both scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
     "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
-    "is in favour of the second.",
+    "is in favour of the second. cs-score report --compare makes a page of it.",
 )
 _PAGE: Final = (
     "Result",
