@@ -16,14 +16,14 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
+from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
 from cs_score.coldstart.options import CallArguments, Policy, path_of
 from cs_score.coldstart.queries import load_queries
-from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.validation import prepared_files
 from cs_score.preparation.documents import read_document_list
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.pooling import Depth
 from cs_score.preparation.runs import Limits as RunLimits
 from cs_score.preparation.runs import Preparation, check_run, load_prepared
@@ -76,8 +76,8 @@ class Gold(Record, eq=False):
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(noting_folders(self._prepared, files), validates=validate)
-            if validate or any(is_knowledge_base(member) for file in files for member in members(file)):
-                prepared = prepared_files(files, gold.table, limits, validate=validate)
+            if validate or _are_to_be_converted(files):
+                prepared = prepare_inputs(files, PreparationSettings(gold.table, limits, validate))
                 loaded = load_prepared(gold, Preparation([*prepared.files, *self._pool], prepared.runs), limits)
                 loaded = replace(loaded, remarks=[*(one.account for one in prepared.runs), *loaded.remarks])
             else:
@@ -88,6 +88,15 @@ class Gold(Record, eq=False):
         found = len(self._prepared.links.assessments)
         pool = f"{len(self._pool)} files of assessments, read with each run" if self._pool else f"{found} assessments"
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
+
+
+def _are_to_be_converted(files: Iterable[Input]) -> bool:
+    """Return whether any of the files, or of those in folders, becomes a run only by conversion."""
+    for given in files:
+        for file in members(given):
+            if converter_for(file) is not None:
+                return True
+    return False
 
 
 @checked

@@ -739,13 +739,19 @@ def version_text() -> str:
 
 
 def load(name: str, task: str = COLD_START) -> Command:
-    """A command; imports its module."""
+    """Return a command; imports its module. Raises UsageError where a part of the package that it needs is missing."""
     return _loaded(name, task if COMMANDS[name].by_task else "")
 
 
 @functools.cache
 def _loaded(name: str, task: str) -> Command:
-    module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    try:
+        module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    except ModuleNotFoundError as error:
+        part = error.name or ""
+        if not part.startswith("cs_score."):
+            raise
+        raise UsageError(f"{name} needs {part}, which this installation lacks; install cs-score as a whole") from None
     make = getattr(module, re.sub("[- ]", "_", name or "bare"))
     command: Command = make(task or name)
     return command

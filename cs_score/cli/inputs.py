@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +16,12 @@ from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.cli.core import Line
 from cs_score.cli.options import Scoring, own_arguments, read_resampling, report_on_stderr
 from cs_score.cli.output import remark, say, warn, with_bar
+from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
-from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.problems.log import ProblemLog, RecordingLog
 from cs_score.tasks import COLD_START, TASKS, mode_named, task_named
 
@@ -70,7 +70,7 @@ class Runs(Scoring):
     def knowledge_bases(self) -> frozenset[Input]:
         """Those that --knowledge-base names, or that are recognised by their first lines."""
         found = (member for word in self.files for member in members(word))
-        known = (member for member in found if isinstance(member, str) and is_knowledge_base(member))
+        known = (member for member in found if isinstance(member, str) and converter_for(member) is not None)
         return frozenset([*known, *self.line.texts("--knowledge-base")])
 
     def found(self) -> tuple[list[OneRun], list[Input]]:
@@ -262,26 +262,40 @@ def say_policy(given: Scoring, duplicates: int) -> None:
         remark(f"{found}; --policy {other} {instead}")
 
 
-def load_as_prepared(gold: Gold, files: Sequence[Input], knowledge_bases: Iterable[Input], problems: ProblemLog) -> Run:
-    """Load files as the scorer does, knowledge bases resolved and, where gold wants it, every run validated first.
+def load_as_prepared(
+    gold: Gold, files: Sequence[Input], knowledge_bases: Collection[Input], problems: ProblemLog
+) -> Run:
+    """Load files as the scorer does, but resolve knowledge bases and, where gold wants it, validate every run first.
 
-    What that changed is said on standard error. Raises InputError where something has errors: it would not exist.
+    Standard error says what that changed. Raises InputError where a knowledge base or a run has errors.
     """
-    from cs_score.knowledge_base.validation import prepared_files
+    from cs_score.preparation.inputs import PreparationSettings, prepare_inputs, validate_inputs
     from cs_score.preparation.runs import load_prepared
 
-    def account(run: PreparedRun) -> None:
-        say(report_on_stderr(run.problems))
-        if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
-            problems.also_report(run.problems)
-        run.check()
-        remark(run.account)
-
-    prepared = prepared_files(
-        files, gold.table, gold.options.justifications, validate=gold.validates, known=[*knowledge_bases],
-        folders_are_runs=True, alone=gold.alone, new_log=type(problems), met=account,
-    )  # fmt: skip
+    settings = PreparationSettings(
+        queries=gold.table,
+        limits=gold.options.justifications,
+        validates=gold.validates,
+        alone=gold.alone,
+        new_log=type(problems),
+        on_prepared=partial(_account_for, problems),
+    )
+    if not knowledge_bases:  # a folder is validated as one run
+        return load_prepared(gold, validate_inputs(files, settings), problems=problems)
+    prepared = prepare_inputs(files, settings, knowledge_bases)
     return load_prepared(gold, prepared, problems=problems)
+
+
+def _account_for(problems: ProblemLog, run: PreparedRun) -> None:
+    """Say on standard error what became of a run that was prepared, and add its problems to a recording log.
+
+    Raises InputError for a run with errors, which must not be scored.
+    """
+    say(report_on_stderr(run.problems))
+    if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
+        problems.also_report(run.problems)
+    run.check()
+    remark(run.account)
 
 
 # ---- Gold and predictions
