@@ -16,9 +16,10 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import Runs, named_by
+from cs_score.cli.inputs import named_by
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
+from cs_score.cli.runs import Runs
 from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -160,12 +161,13 @@ def _compare_assessors(name: str, line: Line) -> int:
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
-            opened, pool, runs = given.opened()
-            for assessed in (pool, [second]):
-                gold = with_pool(opened, assessed)
+            opened = given.open_runs()
+            names = pools.names_of(opened.runs)
+            for assessed in (opened.assessments, [second]):
+                gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
-                sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
+                sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
                 golds.append(gold)
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
@@ -281,8 +283,16 @@ def pool_bias(line: Line) -> int:
     if teams == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
-        opened, pool, runs = given.opened()
-        found = pools.pool_bias(opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar)
+        opened = given.open_runs()
+        found = pools.pool_bias(
+            opened.gold,
+            opened.assessments,
+            opened.runs,
+            teams,
+            line.get("--measure"),
+            load=given.load_with_warnings,
+            progress=with_bar,
+        )
     return print_found(line, pools.BIAS, found)
 
 
