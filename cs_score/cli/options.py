@@ -14,7 +14,6 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
-from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
@@ -203,6 +202,8 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
             )
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
+        from cs_score.base.numbers import is_decimal_number  # scoring starts without it
+
         if not is_decimal_number(confidence):
             raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
         if method is not None and method not in INTERVAL_METHODS:
@@ -252,6 +253,8 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.get(name)
     if text is None:
         return None
+    from cs_score.base.numbers import is_decimal_number  # scoring starts without it
+
     number = float(text) if is_decimal_number(text) else 0.0
     if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
