@@ -18,7 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from cs_score.analysis.evidence.documents import unit_name
-from cs_score.base.display import cell, terminal_safe
+from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
@@ -104,11 +104,19 @@ Block: TypeAlias = Table | Charts | Facts | Code | str
 
 
 class Section(Record):
-    """A part of a page: the anchor, the heading, and what stands there."""
+    """A part of a page: the anchor, the heading, and what stands there.
+
+    The menu of the page calls it by its `title`, or as `menu_text` says; by nothing where that is empty.
+    """
 
     name: str
     title: str
     blocks: Sequence[Block]
+    menu_text: str | None = None
+
+    @property
+    def menu(self) -> str:
+        return self.title if self.menu_text is None else self.menu_text
 
 
 class Page(Record):
@@ -252,7 +260,9 @@ def page_template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=shown, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"svg": lambda drawing: Markup(drawing.svg()), "markup": Markup}
+    environment.filters["svg"] = lambda drawing: Markup(drawing.svg())
+    environment.filters["markup"] = Markup
+    environment.filters["minus"] = with_minus_signs
     return environment.from_string(_resource("page.html"))
 
 
