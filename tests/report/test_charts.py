@@ -97,7 +97,8 @@ def test_points_of_reliability_have_the_number_of_their_answers(tmp_path: Path) 
 def test_markers_of_equal_scores_do_not_hide_each_other() -> None:
     row = Dots("slot", {"Precision": 0.5, "Recall": 0.5, "F1": 0.5})
     drawing = etree.fromstring(dots("name", "Title", ("score", "slot"), [row, row]).svg())
-    moved = [path.get("transform") for path in drawing.iter(f"{SVG}path") if path.get("transform")]
+    transforms = [path.get("transform") or "" for path in drawing.iter(f"{SVG}path")]
+    moved = [transform for transform in transforms if transform]
     places = [tuple(map(float, re.findall(r"-?[\d.]+", transform))) for transform in moved[3:]]  # behind the legend
     for x, y in places:
         near = [other for other in places if abs(other[0] - x) < 7 and abs(other[1] - y) < 7]
