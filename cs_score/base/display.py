@@ -91,6 +91,14 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
+_MINUS_OF_NUMBER: Final = re.compile(r"(?<![\w.])-(?=\d)| - (?=[A-Z]\b)")
+
+
+def with_minus_signs(text: str) -> str:
+    """Return a text whose numbers, and the difference `B - A`, have minus signs in the place of hyphens."""
+    return _MINUS_OF_NUMBER.sub(lambda match: match.group().replace("-", "\u2212"), text)
+
+
 def aligned(
     rows: Sequence[Sequence[str]],
     to_the_right: Sequence[bool],

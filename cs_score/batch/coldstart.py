@@ -31,8 +31,8 @@ from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.runs import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
@@ -193,8 +193,14 @@ class PreparedColdStart(Prepared):
 
         log = self.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
-            files, validate = [run.file.open()], self.plan.validates
-            prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), met=met)
+            settings = PreparationSettings(
+                queries=self.gold.table,
+                limits=limits,
+                validates=self.plan.validates,
+                new_log=type(log),
+                on_prepared=met,
+            )
+            prepared = prepare_inputs([run.file.open()], settings)
             log = self.gold.problems.branch()
             if not prepared.files:  # a folder that has been made since the runs were looked for
                 raise InputError(f"no file *{RUN_SUFFIX} in it", file=run.file.name, remedy="name the files of the run")

@@ -236,6 +236,15 @@ _FORMAT_OF: Final = {
 _MADE_OF_SVG: Final = ("pdf", "png")
 """Formats of images that other programs make of SVG."""
 
+_PAGE_OF: Final = {
+    "score": "report",
+    "analyze": "report",
+    "explain": "report",
+    "diff": "report --compare",
+    "batch": "batch --html",
+}
+"""The command that makes the page of what a verb prints; `compare` makes its own."""
+
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
     "json": rb'\{(\s*"(schema_version|kind)":|(\s*"[\w-]+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
@@ -476,6 +485,7 @@ class Command(click.Command):
         line.format = line.get("--format") or ("json" if "--json" in line else None) or of_ending or usual
         if line.format not in {*self.formats, usual}:
             self._refuse_images(line.format, path)
+            self._refuse_pages(line.format, path)
             raise UsageError(
                 f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
             )
@@ -488,6 +498,14 @@ class Command(click.Command):
             line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
         elif path is not None:
             line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+
+    def _refuse_pages(self, format_: str, path: str | None) -> None:
+        """Raise UsageError for a page of what another command makes pages of."""
+        verb, task = self.place
+        if format_ != "html" or verb not in _PAGE_OF:
+            return
+        words = " ".join(["cs-score", _PAGE_OF[verb], *([] if task == COLD_START else [task])])
+        raise UsageError(f"{verb} prints no page; {words} does: write {words} ... -o {path or 'page.html'}")
 
     def _refuse_images(self, format_: str, path: str | None) -> None:
         """Raise UsageError for a format that other programs make of the charts of this command."""
@@ -721,13 +739,19 @@ def version_text() -> str:
 
 
 def load(name: str, task: str = COLD_START) -> Command:
-    """A command; imports its module."""
+    """Return a command; imports its module. Raises UsageError where a part of the package that it needs is missing."""
     return _loaded(name, task if COMMANDS[name].by_task else "")
 
 
 @functools.cache
 def _loaded(name: str, task: str) -> Command:
-    module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    try:
+        module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    except ModuleNotFoundError as error:
+        part = error.name or ""
+        if not part.startswith("cs_score."):
+            raise
+        raise UsageError(f"{name} needs {part}, which this installation lacks; install cs-score as a whole") from None
     make = getattr(module, re.sub("[- ]", "_", name or "bare"))
     command: Command = make(task or name)
     return command

@@ -17,9 +17,10 @@ from cs_score.base.records import replace
 from cs_score.base.signature import answered_lines
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
+from cs_score.cli.inputs import Predictions, analysing, named_by
 from cs_score.cli.options import FILES, INTERVALS, SCORING, own_options, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
+from cs_score.cli.runs import Runs
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
@@ -142,7 +143,7 @@ _MISTAKES: Final = (
 _ANALYSIS: Final = (
     "Result",
     "What each mistake costs, just as the scorer would score the files without it; an error budget by kind of "
-    "mistakes; scenarios for what nobody assessed; other policies.",
+    "mistakes; scenarios for what nobody assessed; other policies. cs-score report makes a page of it.",
 )
 _EXPLANATION: Final = (
     "Result",
@@ -153,7 +154,7 @@ _DIFFERENCE: Final = (
     "Result",
     "Both scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
     "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
-    "is in favour of the second.",
+    "is in favour of the second. cs-score report --compare makes a page of it.",
 )
 _PAGE: Final = (
     "Result",

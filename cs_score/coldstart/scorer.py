@@ -7,7 +7,6 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -63,6 +62,8 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
 
 def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
     """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
+    import shlex  # short runs start without it
+
     reason = "several lines of one node come from one document"
     nodes = [node for node in ranking.nodes if node.value > 1]
     if not nodes:

@@ -134,9 +134,10 @@ class Claims(AbstractsMode):
         if unmatched:
             ids = (claim.id for key, claim in predictions.content.items() if key not in gold.content)
             yield from mismatches.of_ids(unmatched, ids, files, "claim")
-        sentences = [_sentences_by_document(unit) for unit in units if unit.gold.evidence and unit.prediction]
-        yield from mismatches.of_documents(sentences, files, "document")
-        labels, predicted = _labels_of(units)
+        first_units = units[: mismatches.MOST_COMPARED]
+        sentences = [_sentences_by_document(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
+        yield from mismatches.of_documents(sentences, files, "document", list, list)
+        labels, predicted = _labels_of(first_units)
         yield from mismatches.of_labels(labels, predicted, files)
 
     def row(self, unit: Unit) -> Row:

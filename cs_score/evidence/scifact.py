@@ -150,13 +150,18 @@ class SciFact(AbstractsMode):
         if units and not any(unit.gold.evidence for unit in units):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
-        labels = {sets[0].label for unit in units for sets in unit.gold.evidence.values() if is_plain(sets[0].label)}
+        labels: set[str] = set()
+        first_units = units[: mismatches.MOST_COMPARED]
+        for unit in first_units:
+            for sets in unit.gold.evidence.values():
+                if isinstance(sets[0].label, str):
+                    labels.add(sets[0].label)
         unknown = sorted(map(quoted, labels.difference(LABELS)))
         if unknown:
             known = " and ".join(LABELS)
             yield f"{gold.name}: labels {', '.join(unknown)}, which no prediction can have: these have {known}"
-        claims = ((unit.id, _gold_sentences(unit), _predicted_sentences(unit)) for unit in units)
-        yield from mismatches.of_documents(claims, files, "abstract")
+        claims = ((unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units)
+        yield from mismatches.of_documents(claims, files, "abstract", _first_sentences, _sentences_of)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")
@@ -273,17 +278,14 @@ class SciFact(AbstractsMode):
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
 
 
-def is_plain(label: object) -> bool:
-    """Return whether a label can be an element of a set."""
-    return not isinstance(label, (list, dict))
+def _first_sentences(sets: Sequence[Labelled]) -> tuple[object, ...]:
+    """Return the sentences of the first evidence set of an abstract."""
+    return sets[0].sentences
 
 
-def _gold_sentences(unit: Unit) -> dict[str, tuple[object, ...]]:
-    return {abstract: sets[0].sentences for abstract, sets in unit.gold.evidence.items()}
-
-
-def _predicted_sentences(unit: Unit) -> dict[str, tuple[object, ...]]:
-    return {abstract: entry.sentences for abstract, entry in unit.prediction.evidence.items()}
+def _sentences_of(entry: Labelled) -> tuple[object, ...]:
+    """Return the sentences that are predicted for an abstract."""
+    return entry.sentences
 
 
 def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Claim:
@@ -291,7 +293,7 @@ def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Cla
     evidence = {}
     claim = reading.identifier(fields, "id")
     value = reading.member(fields, "evidence")
-    given = reading.as_object({} if is_none(value) else value, "'evidence'")
+    given = {} if not value and is_none(value) else reading.as_object(value, "'evidence'")
     with reading.located() as at:
         for abstract, entries in given.items():
             at.place["abstract"] = abstract
@@ -312,7 +314,8 @@ def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim] 
             fields = reading.as_object(value, "the line")
             at.place["claim"] = fields.get("id", [])
             claims.append(claim_of(fields, entries_of))
-            nulls += is_none(fields.get("evidence", {}))
+            if not fields["evidence"]:  # an empty object, as a rule
+                nulls += is_none(fields["evidence"])
     if nulls:
         return reading.Converted(claims, f"{counted(nulls, 'claim')} with evidence null or [], read as {{}}")
     return claims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -9,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
-from cs_score.base.documents import Document, json_text, read_document
+from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
@@ -24,7 +25,7 @@ from cs_score.statistics.options import FEW, Note, Resampling, sentences
 from cs_score.statistics.planning import Aim, design_of
 from cs_score.statistics.units import Units, UnitTable, counted, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.verification.recorded import scores_in
+from cs_score.verification.recorded import any_scores_in
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -78,16 +79,41 @@ def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
     return Measured(result.origin.task, result.origin, result.scores, units)
 
 
-def of_record(path: str, run_id: str) -> Measured:
-    """What an earlier call has recorded; of several runs the one called so. Raises InputError for anything else."""
-    scores = scores_in(read_document(path, stdin_as_dash=False), path)
+def read_baseline(path: str, run_id: str) -> Measured:
+    """Return the scores that an earlier call has stored; of several runs those of the run with this id.
+
+    `path` is JSON of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything else.
+    """
+    file = os.path.join(path, _IN_FOLDER) if os.path.isdir(path) else path
+    if file != path and not os.path.exists(file):
+        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    value = read_document(file, stdin_as_dash=False)
+    kind = value.get("kind")
+    if kind == "check":
+        return _of_check(record_in(value, Checked, file), file)
+    if kind not in (None, "score"):
+        raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
+    scores = any_scores_in(value, file)
     if not isinstance(scores, ColdStartScores):
-        return Measured(path, scores.origin, scores.scores, scores.units or None)
-    found = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
-    if len(found) != 1:
-        raise InputError(f"has {len(found)} runs {run_id} among {len(scores.runs)}", file=path, place="runs")
-    run = found[0]
-    return Measured(path, scores.origin, run.scores, run.units or None, run.undefined or {})
+        return Measured(file, scores.origin, scores.scores, scores.units or None)
+    runs = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
+    if len(runs) != 1:
+        stored = ", ".join(run.run_id for run in scores.runs)
+        raise InputError(f"no run {run_id}: there are {stored}", file=file, place="runs")
+    run = runs[0]
+    return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
+
+
+def _of_check(checked: Checked, file: str) -> Measured:
+    """Return the scores that an earlier check has held against limits; it stores no statistics of units."""
+    scores = {check.measure: check.score for check in checked.checks if check.score is not None}
+    return Measured(file, checked.origin, scores, None)
+
+
+_IN_FOLDER: Final = "out.json"
+"""The result in a folder that `score -o FOLDER` makes."""
+
+_MAKE_BASELINE: Final = "make a baseline with cs-score score ... -o FOLDER, for a task of evidence with -o FILE.json"
 
 
 class Check(Record):
@@ -137,13 +163,13 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     baseline: Baseline | None = None
 
 
-NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE"
+NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH"
 
 
 class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the
+    Without any limit no headline measure may drop that both have. With `significance` a drop counts only where the
     paired test calls it significant at the level of these settings.
     """
 
@@ -168,15 +194,15 @@ class Gate(Record):
                 _check_comparable(run, baseline)
             order: Sequence[str] = known
             if not drops and not minima:
-                order = headline(run.origin.task)
                 # From a baseline that has no value itself nothing can have dropped.
-                drops = {name: Decimal(0) for name in known if name not in baseline.undefined}
+                order = _measures_of_both(run, baseline)
+                if not order:
+                    raise InputError("it has no score of a measure of the run", file=baseline.name)
+                drops = dict.fromkeys(order, Decimal(0))
             drops = {measure: drops[measure] for measure in order if measure in drops}
             for measure in drops:
-                if measure in baseline.scores or measure in run.undefined:
-                    continue
-                reason = baseline.undefined.get(measure)
-                raise InputError(f"it has no {measure}{f': {reason}' if reason else ''}", file=baseline.name)
+                if measure not in baseline.scores and measure not in run.undefined:
+                    raise _missing_in_baseline(baseline, measure)
             tests, notes = self._tested([measure for measure in drops if measure in run.scores], run, baseline)
             checks += [_drop(measure, run, baseline, limit, tests.get(measure)) for measure, limit in drops.items()]
         names = {check.measure for check in checks}
@@ -277,6 +303,31 @@ def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
         "false alarm"
     )
     return (Note("SEVERAL_TESTS", text),)
+
+
+_MOST_NAMED: Final = 5
+"""Measures of a baseline that a message names."""
+
+
+def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
+    """Return the error for a limit of a measure of which the baseline has no score."""
+    if measure in baseline.undefined:
+        return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
+    stored = ", ".join(list(baseline.scores)[:_MOST_NAMED]) or "no score"
+    remedy = f"store it with score --measure {measure}, or make the baseline with score -o FOLDER"
+    return InputError(f"it has no {measure}; it has {stored}", file=baseline.name, remedy=remedy)
+
+
+def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
+    """Return the measures that must not drop where no limit was given.
+
+    They are the headline measures that run and baseline both have, or, where the baseline has none of them, all
+    measures that both have. A measure that is undefined for the run alone is among them.
+    """
+    known = [*run.scores, *run.undefined]
+    both = [measure for measure in known if measure in baseline.scores]
+    first = [measure for measure in headline(run.origin.task) if measure in both]
+    return first or both
 
 
 def _check_comparable(run: Measured, baseline: Measured) -> None:

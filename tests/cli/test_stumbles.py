@@ -73,7 +73,12 @@ REFUSED: Final = """
 2 | score -expnad ISLE26 $COLD | unknown switch -expnad; did you mean -expand?
 2 | batch q.xml pool.tab run.tab.txt | -o PATH must be given, such as: cs-score batch -o scored
 2 | compare scifact gold.jsonl pred.jsonl | at least two systems: there is --gold gold.jsonl pred.jsonl
-2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE
+2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH
+2 | analyze -o x.html $COLD | cs-score report does: write cs-score report ... -o x.html
+2 | diff -o x.html $COLD | cs-score report --compare ... -o x.html
+2 | diff scifact gold.jsonl pred.jsonl --format html | cs-score report --compare scifact ... -o page.html
+2 | score -tabs $COLD | -tabs lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out -tabs
+2 | score -fields EC:F -o x.json $COLD | -fields lays out the tables that -o FOLDER writes
 2 | score --metric SF-AP $COLD | --metric is called --measure here
 2 | score -o out.csv $COLD | no format ends in .csv, but .json, .tsv, .md, .tex, .txt; for a folder write
 2 | analyze --format xml $COLD | --format takes text, json, tsv, markdown, latex, not xml
