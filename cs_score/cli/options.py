@@ -83,7 +83,7 @@ _HEADLINE: Final = "the headline measure"
 def _measures(task: str) -> Iterable[str]:
     """The measures of a task that can be asked about."""
     if task == COLD_START:
-        return map(str, rankable(COLD_START_MODE, True))
+        return map(str, rankable(COLD_START_MODE))
     return names(task) if task in TASKS else ()
 
 

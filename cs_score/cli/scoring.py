@@ -23,7 +23,7 @@ from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
-from cs_score.cli.output import STDERR, STDOUT, Destination, say, warn, write_text
+from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
 from cs_score.cli.runs import Runs, load_as_prepared, say_policy
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
@@ -143,6 +143,9 @@ class RunsScored(Record):
         """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
         measures = ("*",) if "--all" in line else read_measures(line)
         chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        standing_in = None if measures else documents.headline_remark(self.result)
+        if standing_in is not None:
+            remark(standing_in)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.get("--format") == "text" and is_one and chosen.measure:
             score, *remarks = documents.single_score(chosen, chosen.measure)

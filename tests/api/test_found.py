@@ -74,7 +74,7 @@ FOUND: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         ),
         f"diff {KB} {SF} --measure SF-ALL-Micro-F1 --bootstrap 9 --top 3",
     ),
-    "<LDC-MEAN-ALL-Macro-F1: policy sf - as given = ": (
+    "<LDC-MEAN-AP: policy sf - as given = ": (
         lambda: cs.diff(run := run_of(), run.rescore("sf"), names=("as given", "policy sf"), bootstrap=9),
         f"diff {KB} --policy-b sf --bootstrap 9",
     ),
