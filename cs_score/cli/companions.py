@@ -21,11 +21,11 @@ from cs_score.cli import output as terminal
 from cs_score.cli.core import Command, Finished, Line, Misuse, Option, Parameter, Reference, Status, command
 from cs_score.cli.options import report_on_stderr, taken
 from cs_score.cli.output import STDOUT, Destination, file_named, say, write_text
+from cs_score.coldstart.layouts import detect_schema
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications, is_nothing, listed
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
-from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation import queries as preparing
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
@@ -181,6 +181,7 @@ class Session:
         lines = [f"{other}\n" for other in further[:_SHOWN]]
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
+        self.remark(*error.remarks)
         text = "".join((*(() if self._is_reported else self._report()), *lines))
         said = f"{self._called}: {error}\n"
         if self._errors.stream != "stderr":

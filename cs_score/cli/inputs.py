@@ -17,7 +17,7 @@ from cs_score.cli.core import Line
 from cs_score.cli.options import Scoring, own_arguments, read_resampling, report_on_stderr
 from cs_score.cli.output import remark, say, warn, with_bar
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
@@ -84,7 +84,9 @@ class Runs(Scoring):
         for given, lacking in ((runs, "run"), (assessments, "assessments (pool)")):
             if not given:
                 there = ", ".join(map(name_of, self.files)) or "no file beside the queries"
-                raise UsageError(f"no {lacking} among the files: there is {there}; name queries, assessments and a run")
+                folders = folders_without_files(self.files)
+                remedy = what_folders_hold(folders) if folders else "name queries, assessments and a run"
+                raise UsageError(f"no {lacking} among the files: there is {there}; {remedy}")
         if not self.queries:
             listed = line.get("-queries") or ""
             hint = f"; -queries chooses some of them: write {listed} without it" if is_query_file(listed) else ""

@@ -304,6 +304,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
+        warn(*error.remarks)
         if errors.stream == "stderr":
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")

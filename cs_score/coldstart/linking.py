@@ -17,6 +17,8 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
+from cs_score.coldstart.forms import describe_folder, is_nil_line, without_nil_lines
+from cs_score.coldstart.layouts import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import QuerySet, has_slot, language_code, read_query_id
@@ -68,7 +70,7 @@ class Loading:
         self.discard = lines.DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
-        self.layouts: dict[str, tab_files.Schema] = {}
+        self.layouts: dict[str, Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
         self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
@@ -92,10 +94,10 @@ class Loading:
                         self.load_lines(tab_file)
                     self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
 
-    def note_layout(self, name: str, schema: tab_files.Schema) -> None:
+    def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
         self.layouts[name] = schema
-        if schema.kind is not tab_files.FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
             return
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
@@ -108,7 +110,7 @@ class Loading:
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
-        is_run = tab_file.schema.kind is tab_files.FileKind.RUN
+        is_run = tab_file.schema.kind is FileKind.RUN
         if not is_run and self.links.below is not None and self.links.below.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         self._file = tab_file.name
@@ -121,26 +123,36 @@ class Loading:
                 if self._note is None:
                     raise
                 self._note(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-                if tab_file.schema is tab_files.RUN_2014:  # says the same of every line
+                if tab_file.schema is RUN_2014:  # says the same of every line
                     break
         if not is_run:
             return
         self.links.unread += tab_file.unread
-        if tab_file.schema is tab_files.RUN_2017 and not self.problems.fatal:
+        self._remark_on_nil_lines(tab_file)
+        if tab_file.schema is RUN_2017 and not self.problems.fatal:
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run()
 
+    def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
+        """Remark on lines that say that a query has no answer, which Cold Start runs do not have."""
+        lines_of_run = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
+        if lines_of_run:
+            self.remarks.append(
+                f"{tab_file.name}: {len(lines_of_run)} NIL line(s) of regular slot filling are no answers and count as "
+                f"errors; to leave them out: {without_nil_lines(tab_file.name)}"
+            )
+
     # Long, since a call for each of a million lines costs more than a step of what it does here.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
         name = tab_file.name
-        if tab_file.schema is tab_files.RUN_2014:
+        if tab_file.schema is RUN_2014:
             number, *_ = next(tab_file.lines)
             remedy = "runs of 2014 (seven columns) cannot be scored"
             raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, slots, value_types = self.links, self._slots, set[str]()
-        legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
+        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         known = None if self._known is None else self._known.get
         linked, responses, nodes = links.queries, links.responses, links.nodes
         follow_ons, below = links.follow_ons, self._below
@@ -428,11 +440,22 @@ def _order_in_folder(name: str) -> tuple[bytes, bytes]:
 _NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
 
 
+def folders_without_files(files: Iterable[Input]) -> list[str]:
+    """Return the folders among files that hold no run or assessments by their names."""
+    return [name_of(given) for given in files if not members(given)]
+
+
+def what_folders_hold(folders: Iterable[str]) -> str:
+    """Return what is in folders without files to load, with the files or the folder to name."""
+    return "; ".join(f"{folder}: {describe_folder(folder, RUN_SUFFIX)}" for folder in folders)
+
+
 def remarks_on_folders(files: Sequence[Input]) -> list[str]:
-    """Remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
-    empty = [name_of(given) for given in files if not members(given)]
+    """Return remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
+    empty = folders_without_files(files)
     if empty and len(empty) == len(files):
-        raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
+        problem = f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}"
+        raise InputError(problem, remedy=what_folders_hold(empty))
     return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
 
 
@@ -443,11 +466,11 @@ def folder_without_files(remark: str) -> str | None:
     return remark.removeprefix(_NO_FILE).removesuffix(_NOT_LOADED)
 
 
-def role_of(schema: tab_files.Schema | None) -> str:
-    return POOL if schema is not None and schema.kind is tab_files.FileKind.ASSESSMENTS else RUN
+def role_of(schema: Schema | None) -> str:
+    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 
-def kind_of(given: Input, edition: Edition = LATEST) -> tab_files.FileKind | None:
+def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
     """Whether a file is a run or assessments, by its first line; None for an empty one. Raises InputError."""
     with open_source(given) as source:
         tab_file = tab_files.read_tab_file(source, ProblemLog(), edition=edition)

@@ -103,9 +103,10 @@ class ProblemLog:
         if self._keeps_details or severity is not Severity.FATAL:
             self._noted[noted] = self._noted.get(noted, 0) + times
 
-    def end_if_fatal(self) -> None:
-        """Raises the first of the fatal conditions, if there is one."""
+    def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
+        """Raise the first of the fatal conditions, if there is one, with remarks that were made before."""
         if self.fatal:
+            self.fatal[0].add_remarks(remarks)
             raise self.fatal[0]
 
     def branch(self) -> Self:
