@@ -23,7 +23,7 @@ from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
-from cs_score.cli.output import STDERR, STDOUT, Destination, say, warn, write_text
+from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
@@ -33,7 +33,7 @@ from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.measures.registry import chosen
-from cs_score.problems.log import ProblemLog, RecordingLog
+from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_of_discarded
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -340,14 +340,19 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
-        say(report_on_stderr(problems))
+        say(report_on_stderr(causes_first(problems)))
         call.write_problems(problems, error)
         raise
-    warn(*result.warnings)
-    say_policy(call, sum(run.duplicates for run in result.runs))
-    say(report_on_stderr(result.problems))
+    say(report_on_stderr(causes_first(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
+    warn(*result.warnings)
+    if discarded := count_of_discarded(result.problems):
+        remark(
+            f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
+            "or --validate, leaves them out"
+        )
+    say_policy(call, sum(run.duplicates for run in result.runs))
     call.write_problems(problems)
 
 
@@ -362,6 +367,22 @@ def _call_of_score(line: Line) -> Call:
 
 
 @contextlib.contextmanager
+def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
+    """Where scoring stops at a line of the assessments, report all lines that it would stop at, by kind."""
+    try:
+        yield
+    except InputError as error:
+        if error.file not in [name_of(member) for given in assessments for member in members(given)]:
+            raise
+        from cs_score.preparation.assessments import check_pool
+
+        with contextlib.suppress(InputError):
+            for kind in check_pool(gold.table, assessments, ProblemLog()).kinds:
+                remark(f"assessments: {kind}")
+        raise
+
+
+@contextlib.contextmanager
 def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """Each run by itself, over a pool that is read first wherever it stands among the files.
 
@@ -371,7 +392,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     runs, assessments = call.found()
     call.plan.clear()
     gold = noting_folders(open_gold(call.queries, call.apart, problems, validates=call.validates), call.files)
-    with contextlib.ExitStack() as unfinished:
+    with contextlib.ExitStack() as unfinished, _whole_pool_checked(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)

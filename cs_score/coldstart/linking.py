@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
-from cs_score.coldstart.forms import describe_folder, is_nil_line, without_nil_lines
+from cs_score.coldstart.forms import describe_folder, is_nil_line, line_to_type, without_nil_lines
 from cs_score.coldstart.layouts import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
@@ -36,6 +37,7 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
 
+_MENTION_TYPES: Final = ("NAM", "NOM")
 NO_NODE: Final = "0"  # the node id of a line that has none
 
 
@@ -114,6 +116,7 @@ class Loading:
         if not is_run and self.links.below is not None and self.links.below.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         self._file = tab_file.name
+        assessments_before = len(self.links.assessments)
         link = self._link_run if is_run else self._link_assessments
         while True:  # after an error, linking the same file goes on with the next line
             try:
@@ -126,6 +129,7 @@ class Loading:
                 if tab_file.schema is RUN_2014:  # says the same of every line
                     break
         if not is_run:
+            self._remark_on_mention_types(tab_file, self.links.assessments[assessments_before:])
             return
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
@@ -133,6 +137,26 @@ class Loading:
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run()
+
+    def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
+        """Remark on correct answers that are taken for no name because of the text in the column of mention types."""
+        at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
+        if at_type is None or self._edition.ignores_each_nominal:
+            return
+        accepted = [assessment for assessment in assessments if assessment.is_accepted]
+        others = [line for line in accepted if line.value_mention not in _MENTION_TYPES and line.class_mention != "NOM"]
+        is_unnamed = all(line.value_mention != "NAM" and line.class_mention != "NOM" for line in accepted)
+        if not others and not (accepted and is_unnamed):
+            return
+        types = some(repr(text) for text in dict.fromkeys(line.value_mention for line in others or accepted))
+        at_class = tab_file.schema.columns.index("VALUE_EC")
+        program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
+        effect = "all of them are ignored and every score is 0" if is_unnamed else "nodes without another are ignored"
+        self.remarks.append(
+            f"{tab_file.name}: {len(others or accepted)} of {len(accepted)} answers that it calls correct are no names "
+            f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
+            f"names: {line_to_type(program, tab_file.name, 'names')}"
+        )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
         """Remark on lines that say that a query has no answer, which Cold Start runs do not have."""

@@ -165,6 +165,22 @@ class ProblemLog:
         return self.wordings[code] % what if code in self.wordings else CODES[code].message(what)
 
 
+_DISCARDED: Final = "DISCARDED_"
+
+
+def causes_first(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems with those last that follow from others: lines that are discarded since their parents are gone.
+
+    The report of the reference is ordered by code, which has them first.
+    """
+    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))
+
+
+def count_of_discarded(problems: Iterable[Problem]) -> int:
+    """Return how many lines are called discarded."""
+    return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
+
+
 class Occurrence(Record):
     """A problem at one place.
 

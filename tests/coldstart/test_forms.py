@@ -84,6 +84,11 @@ def filled(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
+def without_signatures(outcome: Outcome) -> list[bytes]:
+    """Return the lines of a table of scores without their last column."""
+    return [line.rpartition(b"\t")[0] for line in outcome.stdout.splitlines()]
+
+
 def scored(folder: Path, names: list[str]) -> Outcome:
     return score_in(folder, ["score", "-expand", "CSX", "--format", "tsv", *names])
 
@@ -195,3 +200,39 @@ def test_the_remark_on_xml_that_ends_with_an_id_that_is_none(tmp_path: Path) -> 
     said = scored(tmp_path, ["queries.xml", "pool.tab", "run.tab"]).stderr.decode()
     assert "not well-formed XML" in said.splitlines()[-2]
     assert "sent to parse_queryid" in said.splitlines()[-1]
+
+
+def test_mention_types_that_are_none_are_told(tmp_path: Path) -> None:
+    filled(tmp_path)
+    names = ["queries.xml", "pool.tab", "run.tab"]
+    sound = scored(tmp_path, names)
+    for change in ((b"\tNAM\tC", b"\tnam\tC"), (b"\tNAM\tC", b"\t0\tC")):
+        (tmp_path / "pool.tab").write_bytes(POOL.replace(*change))
+        said = scored(tmp_path, names).stderr.decode()
+        assert "1 of 1 answers that it calls correct are no names" in said
+        assert "all of them are ignored and every score is 0" in said
+        (line,) = {match.group() for text in said.splitlines() if (match := LINE_TO_TYPE.search(text))}
+        subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True, timeout=60)
+        again = scored(tmp_path, ["queries.xml", "names-pool.tab", "run.tab"])
+        assert without_signatures(again) == without_signatures(sound)
+    assert b"no names" not in score_in(tmp_path, ["score", "-expand", "CSX", "--follow", "3.0", *names]).stderr
+
+
+def test_one_answer_of_another_mention_type_is_told(tmp_path: Path) -> None:
+    filled(tmp_path)
+    further = Line("Al", span="13-15").judged("2", mention="PRO")
+    (tmp_path / "pool.tab").write_bytes(POOL.splitlines(keepends=True)[0] + further.encode() + b"\n")
+    said = scored(tmp_path, ["queries.xml", "pool.tab", "run.tab"]).stderr.decode()
+    assert "1 of 2 answers that it calls correct are no names (mention type 'PRO'," in said
+    assert "nodes without another are ignored" in said
+
+
+def test_the_cause_comes_before_what_follows_from_it(tmp_path: Path) -> None:
+    filled(tmp_path)
+    parent = Line("Bo Zoë Ek")
+    lines = [Line("Bo Zoë Ek", slot="per:child"), parent.child(), Line("Al", node=":E2", span="13-15")]
+    (tmp_path / "run.tab").write_text("".join(f"{line.text()}\n" for line in lines))
+    said = scored(tmp_path, ["queries.xml", "pool.tab", "run.tab"]).stderr.decode()
+    places = [said.index(text) for text in ("Unknown slot name", "has been discarded", "come before their parent")]
+    assert places == sorted(places)
+    assert "1 line(s) that are called discarded count in the scores all the same" in said
