@@ -341,6 +341,7 @@ def validate_queries(line: Line, session: Session) -> int:
     session.report_to()
     queries = session.queries()
     session.remark(*queries.remarks)
+    session.remark(*preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0]))
     validated = preparing.validate_queries(queries.table, options, session.problems)
     text = preparing.query_file_text(validated.queries)
 

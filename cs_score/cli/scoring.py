@@ -25,12 +25,12 @@ from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
 from cs_score.coldstart import outputs
-from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_apart, score_runs
+from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.measures.registry import chosen
 from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_of_discarded
@@ -118,6 +118,13 @@ class Call(Runs):
         elif self.output is not None:
             for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
                 storage.write_whole(f"{self.output.text}.{ending}", blocks)
+
+    def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+        """Load a run by itself; its remarks say which unassessed answers nearly equal assessed ones."""
+        from cs_score.coldstart.near_misses import remarks_on_near_misses
+
+        loaded = self.alone(gold, run, pool, problems)
+        return replace(loaded, remarks=[*loaded.remarks, *remarks_on_near_misses(loaded)])
 
     def check_inputs(self) -> None:
         """Raises InputError where an input cannot be opened."""
@@ -352,8 +359,24 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
             f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
             "or --validate, leaves them out"
         )
+    _explain_made_files(result)
     say_policy(call, sum(run.duplicates for run in result.runs))
     call.write_problems(problems)
+
+
+_MADE_FILES: Final = {
+    "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
+    "(validated)": "the run as cs-score validate-run writes it",
+}
+"""What files are that messages name and that are not there, by the end of their names."""
+
+
+def _explain_made_files(result: Result) -> None:
+    """Say what the files are that were made in memory, where a message names a line of them."""
+    messages = "".join([*result.warnings, *(str(place) for problem in result.problems for place in problem.places)])
+    for ending, meaning in _MADE_FILES.items():
+        if f"{ending} line" in messages:
+            remark(f"FILE {ending} is {meaning}")
 
 
 def _call_of_score(line: Line) -> Call:
@@ -400,7 +423,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             check_discipline(gold.options.discipline)
             if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
                 gold, assessments = with_pool(gold, assessments, problems), []
-            result = score_apart(gold, runs, problems, call.alone, assessments)
+            result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 

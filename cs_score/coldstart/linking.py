@@ -325,6 +325,9 @@ class Loading:
             remedy = (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
             )
+        elif parts.level and parts.short != parts.short.lower() and self.links.follow_on(parts.short.lower()):
+            written = f"{full_id.rpartition('_')[0]}_{parts.short.lower()}"
+            remedy = f"an earlier line gives the answer; the id is written in small letters: {written}"
         elif parts.level:
             remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
         elif parts.prefix and self.table.would_expand_to(parts.short):

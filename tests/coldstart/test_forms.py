@@ -16,8 +16,9 @@ from typing import Final
 import pytest
 
 from cs_score.base.display import one_line
+from cs_score.base.records import replace
 from tests.coldstart.command import Outcome, score_in
-from tests.coldstart.lines import Line, query_xml
+from tests.coldstart.lines import Line, Q, query_xml
 
 QUERIES: Final = f"<query_set>\n{query_xml()}</query_set>\n".encode()
 RUN: Final = "".join(f"{line.text()}\n" for line in (Line("Bo Zoë Ek"), Line("Al", node=":E2", span="13-15"))).encode()
@@ -236,3 +237,14 @@ def test_the_cause_comes_before_what_follows_from_it(tmp_path: Path) -> None:
     places = [said.index(text) for text in ("Unknown slot name", "has been discarded", "come before their parent")]
     assert places == sorted(places)
     assert "1 line(s) that are called discarded count in the scores all the same" in said
+
+
+def test_an_id_in_capitals_is_told_from_one_that_nothing_leads_to(tmp_path: Path) -> None:
+    filled(tmp_path)
+    parent = Line("Bo Zoë Ek")
+    child = parent.child()
+    shouted = f"{Q}_{child.query.rpartition('_')[2].upper()}"
+    assert shouted != child.query
+    (tmp_path / "run.tab").write_text(f"{parent.text()}\n{replace(child, query=shouted).text()}\n")
+    said = scored(tmp_path, ["queries.xml", "pool.tab", "run.tab"]).stderr.decode()
+    assert f"an earlier line gives the answer; the id is written in small letters: {child.query}" in said

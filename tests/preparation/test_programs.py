@@ -257,3 +257,19 @@ def test_all_problems_of_assessments_are_reported_at_once(tmp_path: Path) -> Non
     assert (outcome.status, outcome.stdout) == (0, b"no line that scoring refuses or leaves out\n")
     said = inputs.call("validate-assessments", "--all-problems", "q.xml", "run.tab").stderr.decode()
     assert "this is a run" in said
+
+
+@pytest.mark.parametrize(("action", "effect"), [("delete-query", "deleted"), ("delete-slot", "cut")])
+def test_types_in_capitals_are_told_where_they_cost_a_query(action: str, effect: str, tmp_path: Path) -> None:
+    inputs = Inputs(tmp_path)
+    inputs.queries(AskedQuery(enttype="PER"))
+    said = inputs.call("validate-queries", "-types", action, "q.xml", "out.xml").stderr.decode()
+    assert f"1 queries are {effect} because their <enttype> (PER) is not in small letters: sed" in said
+    (line,) = re.findall("(?<=small letters: )sed .*", said)
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True, timeout=60)
+    assert (
+        "small letters" not in inputs.call("validate-queries", "-types", action, "small-q.xml", "b.xml").stderr.decode()
+    )
+    assert (tmp_path / "b.xml").read_bytes().count(b"<query ") == 1
+    inputs.queries(AskedQuery(enttype="org"))
+    assert b"small letters" not in inputs.call("validate-queries", "-types", action, "q.xml", "c.xml").stderr
