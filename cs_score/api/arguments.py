@@ -17,7 +17,18 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.errors import UsageError
 from cs_score.base.sources import Input
-from cs_score.coldstart.options import Justifications, Options, Policy, as_list, find_preset
+from cs_score.coldstart.options import (
+    SCORING_OPTIONS,
+    USUAL,
+    CallArguments,
+    Justifications,
+    Options,
+    Policy,
+    Rule,
+    ScoringArguments,
+    as_list,
+    find_preset,
+)
 from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import Clusters, read_clusters
 
@@ -51,7 +62,7 @@ def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
 
     It raises UsageError for what is none of the types; all else the function checks itself.
     """
-    signature = inspect.signature(function)
+    signature = _signature_of(function)
     parts_of = {name: str(each.annotation).split(" | ") for name, each in signature.parameters.items()}
     simple = {name: parts for name, parts in parts_of.items() if {*parts} <= {*_TAKEN}}
 
@@ -65,7 +76,42 @@ def checked(function: Callable[Given, Made]) -> Callable[Given, Made]:
                 raise UsageError(f"{name} takes {taken}, not {value!r}")
         return function(*given, **named)
 
+    call.__dict__["__signature__"] = signature
     return call
+
+
+USUAL_POLICY: Final = "kb"
+"""The policy that runs are scored under where no argument names another."""
+
+
+def _signature_of(function: Callable[..., object]) -> inspect.Signature:
+    """Return the signature of a function, with the options of scoring in the place of `**options`."""
+    signature = inspect.signature(function)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.annotation == "Unpack[ScoringArguments]":
+            parameters += _parameters_of(ScoringArguments)
+        elif parameter.annotation == "Unpack[CallArguments]":
+            parameters += _parameters_of(CallArguments)
+        else:
+            parameters.append(parameter)
+    return signature.replace(parameters=parameters)
+
+
+def _parameters_of(arguments: type) -> list[inspect.Parameter]:
+    """Return the options of scoring as parameters, with their usual values."""
+    defaults: dict[str | None, object] = {"policy": USUAL_POLICY}
+    for option in SCORING_OPTIONS:
+        # Limits belong to the policy that is named, unless they are given themselves.
+        defaults[option.python_name] = None if option.rule is Rule.LIMITS else option.usual
+    parameters = []
+    for name, annotation in arguments.__annotations__.items():
+        parameters.append(
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation.__forward_arg__
+            )
+        )
+    return parameters
 
 
 def at_least_one(what: str, given: object) -> None:
@@ -123,14 +169,6 @@ def resampling_of(
     )
 
 
-def file_of(given: str | os.PathLike[str] | None, what: str) -> str | None:
-    """The path that an argument names. Raises UsageError for what is no path."""
-    path = os.fspath(given) if isinstance(given, os.PathLike) else given
-    if path is not None and not isinstance(path, str):
-        raise UsageError(f"{what} takes a path, not {given!r}")
-    return path
-
-
 def limits_of(given: Limits) -> Justifications:
     """The limits of an argument. Raises UsageError for what are none."""
     if not isinstance(given, str | Justifications):
@@ -156,26 +194,17 @@ def policy_of(
     return policy_before, limits_before if limits is None else limits_of(limits)
 
 
-def options_of(
-    policy: str | Policy,
-    justifications: Limits | None,
-    query_ids: str | os.PathLike[str] | Iterable[str] | None,
-    runids: Names | None = None,
-    samples: str | os.PathLike[str] | None = None,
-    **others: Any,
-) -> Options:
-    """The options of a scoring. Raises UsageError for impossible ones."""
-    chosen, limits = policy_of(policy, justifications, Policy(), Justifications(1, 3))
-    if query_ids is not None and not isinstance(query_ids, (str, os.PathLike)):
-        query_ids = ":".join(as_list(query_ids, "query_ids"))
-    options = Options(
-        policy=chosen,
-        justifications=limits,
-        queries=file_of(query_ids, "query_ids"),
-        runids=None if runids is None else as_list(runids, "runids") or None,
-        samples=file_of(samples, "samples"),
-        **others,
+def options_of(arguments: ScoringArguments | CallArguments) -> Options:
+    """Return the options of a scoring that arguments choose. Raises UsageError for impossible ones."""
+    values: dict[str, Any] = {**arguments}
+    policy, limits = policy_of(
+        values.pop("policy", USUAL_POLICY), values.pop("justifications", None), USUAL.policy, USUAL.justifications
     )
+    values_of_fields = {}
+    for option in SCORING_OPTIONS:
+        if option.python_name in values:
+            values_of_fields[option.name] = option.from_python(values[option.python_name])
+    options = Options(policy=policy, justifications=limits, **values_of_fields)
     options.check()
     return options
 

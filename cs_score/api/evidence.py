@@ -20,7 +20,8 @@ from cs_score.evidence.report import Scores, document_of, score_lines, scores_ta
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
-from cs_score.tasks import mode_named, task_named
+from cs_score.tasks import mode_named, stage_named, task_named
+from cs_score.tasks.scoring import score_predictions
 
 if TYPE_CHECKING:
     from cs_score.analysis.coldstart.explanation.explanation import Wanted
@@ -120,42 +121,57 @@ class EvidenceResult(AnyResult["Result"]):
 
 
 @checked
-def scifact(gold: Lines, predictions: Lines, *, any_order: bool = False) -> EvidenceResult:
+def scifact(
+    gold: Lines, predictions: Lines, stage: str | None = None, *, any_order: bool = False, answered_only: bool = False
+) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
     Both hold a JSON object for each claim; predictions list the same claims in the same order, with `any_order` in any.
-    Raises InputError for what cannot be scored, UsageError for impossible arguments. Contract: SciFact.
+    With `answered_only` claims without a prediction are left out. `stage` is `retrieval`, `rationale` or `label`, whose
+    measures are then scored. Raises InputError for what cannot be scored, UsageError for impossible arguments.
+    Contract: SciFact.
     """
-    return _score("scifact", gold, predictions, {"any_order": any_order})
-
-
-def claims(gold: Lines, predictions: Lines) -> EvidenceResult:
-    """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
-
-    Claims are matched by id, in any order. Raises as `scifact`. Contract: claims.
-    """
-    return _score("claims", gold, predictions, {})
+    task = "scifact" if stage is None else stage_named("scifact", stage)
+    return _score(task, gold, predictions, {"any_order": any_order, "answered_only": answered_only})
 
 
 @checked
-def r4c(gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing: bool = False) -> EvidenceResult:
+def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
+    """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
+
+    Claims are matched by id, in any order; with `answered_only` those without a line are left out. Raises as `scifact`.
+    Contract: claims.
+    """
+    return _score("claims", gold, predictions, {"answered_only": answered_only})
+
+
+@checked
+def r4c(
+    gold: Lines, predictions: Lines, *, references: int = 3, ignore_missing: bool = False, answered_only: bool = False
+) -> EvidenceResult:
     """Score R4C derivations against their reference derivations.
 
-    `references` (1 to 3) are drawn for each evaluation of an instance; with `ignore_missing` instances without
-    prediction are left out. Raises as `scifact`, and MissingExtraError without the packages of `cs-score[r4c]`.
-    Contract: R4C.
+    `references` (1 to 3) are drawn for each evaluation of an instance; with `ignore_missing`, or `answered_only` as
+    other tasks call it, instances without prediction are left out. Raises as `scifact`, and MissingExtraError without
+    the packages of `cs-score[r4c]`. Contract: R4C.
     """
-    return _score("r4c", gold, predictions, {"references": references, "ignore_missing": ignore_missing})
+    options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
+    return _score("r4c", gold, predictions, options)
 
 
-def hotpotqa(gold: Lines, predictions: Lines) -> EvidenceResult:
-    """Score HotpotQA: answers, supporting facts, and both jointly. Raises as `scifact`. Contract: HotpotQA."""
-    return _score("hotpotqa", gold, predictions, {})
+@checked
+def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
+    """Score HotpotQA: answers, supporting facts, and both jointly.
+
+    With `answered_only` questions that have neither an answer nor facts are left out. Raises as `scifact`. Contract:
+    HotpotQA.
+    """
+    return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
 
 def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
     given = _given(gold, "gold"), _given(predictions, "predictions")
-    result = mode_named(name).score(*given, **options)
+    result = score_predictions(mode_named(name), *given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 
 

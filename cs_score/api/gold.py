@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Unpack
 
 from cs_score.api import arguments
-from cs_score.api.arguments import Files, Limits, Names, checked
+from cs_score.api.arguments import Files, Limits, checked
 from cs_score.api.documents import Shown
 from cs_score.api.runs import Lines, RunResult
 from cs_score.api.tables import OCCURRENCES
@@ -15,14 +16,14 @@ from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, 
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
+from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold as Prepared
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
-from cs_score.coldstart.options import AS_GIVEN, LATEST, Policy
+from cs_score.coldstart.options import CallArguments, Policy, path_of
 from cs_score.coldstart.queries import load_queries
-from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.validation import prepared_files
 from cs_score.preparation.documents import read_document_list
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.pooling import Depth
 from cs_score.preparation.runs import Limits as RunLimits
 from cs_score.preparation.runs import Preparation, check_run, load_prepared
@@ -75,8 +76,8 @@ class Gold(Record, eq=False):
             raise UsageError("run takes at least one file")
         with paused_collector():
             gold = replace(noting_folders(self._prepared, files), validates=validate)
-            if validate or any(is_knowledge_base(member) for file in files for member in members(file)):
-                prepared = prepared_files(files, gold.table, limits, validate=validate)
+            if validate or _are_to_be_converted(files):
+                prepared = prepare_inputs(files, PreparationSettings(gold.table, limits, validate))
                 loaded = load_prepared(gold, Preparation([*prepared.files, *self._pool], prepared.runs), limits)
                 loaded = replace(loaded, remarks=[*(one.account for one in prepared.runs), *loaded.remarks])
             else:
@@ -89,21 +90,17 @@ class Gold(Record, eq=False):
         return f"<gold: {len(self._prepared.hop_limits)} queries to score, {pool}>"
 
 
+def _are_to_be_converted(files: Iterable[Input]) -> bool:
+    """Return whether any of the files, or of those in folders, becomes a run only by conversion."""
+    for given in files:
+        for file in members(given):
+            if converter_for(file) is not None:
+                return True
+    return False
+
+
 @checked
-def prepare(
-    queries: Files,
-    pool: Files = (),
-    *,
-    expand: str | None = None,
-    policy: str | Policy = "kb",
-    justifications: Limits | None = None,
-    discipline: str = "ASSESSED",
-    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    runids: Names | None = None,
-    samples: str | os.PathLike[str] | None = None,
-    follow: str = LATEST.name,
-    mention_types: str = AS_GIVEN,
-) -> Gold:
+def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) -> Gold:
     """Read queries and pool once, for any number of runs.
 
     `queries` are query files, `pool` assessment files (none: every response is unassessed). `expand` makes a query of
@@ -116,15 +113,12 @@ def prepare(
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """
-    options = arguments.options_of(
-        policy, justifications, query_ids, runids, samples, discipline=discipline, expand=expand, follow=follow,
-        mention_types=mention_types,
-    )  # fmt: skip
+    scoring = arguments.options_of(options)
     query_files = arguments.files_of(queries, "queries")
     if not query_files:
         raise UsageError("queries takes at least one file")
     with paused_collector():
-        opened = open_gold(query_files, options)
+        opened = open_gold(query_files, scoring)
         given = arguments.files_of(pool, "pool")
         if not given:
             return Gold(opened)
@@ -138,27 +132,10 @@ def prepare(
 
 @checked
 def score(
-    queries: Files,
-    run: Files,
-    pool: Files = (),
-    *,
-    expand: str | None = None,
-    policy: str | Policy = "kb",
-    justifications: Limits | None = None,
-    discipline: str = "ASSESSED",
-    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    runids: Names | None = None,
-    samples: str | os.PathLike[str] | None = None,
-    follow: str = LATEST.name,
-    mention_types: str = AS_GIVEN,
-    validate: bool = False,
+    queries: Files, run: Files, pool: Files = (), *, validate: bool = False, **options: Unpack[CallArguments]
 ) -> RunResult:
     """Score one run: `prepare` and `Gold.score` in one call, with the arguments and errors of both."""
-    gold = prepare(
-        queries, pool, expand=expand, policy=policy, justifications=justifications, discipline=discipline,
-        query_ids=query_ids, runids=runids, samples=samples, follow=follow, mention_types=mention_types,
-    )  # fmt: skip
-    return gold.score(run, validate=validate)
+    return prepare(queries, pool, **options).score(run, validate=validate)
 
 
 class ValidatedRun(Shown):
@@ -244,7 +221,7 @@ def validate_run(
     if not files or not query_files:
         raise UsageError("validate_run takes at least one run file and one query file")
     limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
-    list_file = arguments.file_of(documents, "documents")
+    list_file = path_of(documents, "documents")
     known = None if list_file is None else read_document_list(list_file)
     problems = RecordingLog()
     loaded = load_queries(query_files, expand, problems, None if known is None else known.lengths)

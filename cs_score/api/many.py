@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, Unpack
 
 from cs_score.analysis.many import pools
 from cs_score.api import arguments
-from cs_score.api.arguments import Files, Limits, Together, checked
+from cs_score.api.arguments import Files, Together, checked
 from cs_score.api.documents import WIDTH, AnyResult, Comparison, Document, member, task_of
 from cs_score.api.evidence import EvidenceResult
 from cs_score.api.runs import RunResult, switches_of
@@ -23,7 +23,7 @@ from cs_score.batch.plan import BatchOptions, find_runs
 from cs_score.batch.tables import leaderboard_layout, leaderboard_text
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import AS_GIVEN, LATEST, Policy
+from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.scorer import runs_of
 from cs_score.measures.registry import find
@@ -155,13 +155,7 @@ def batch(
     *,
     queries: Files,
     pool: Files,
-    expand: str | None = None,
-    policy: str | Policy = "kb",
     also_policy: str | Iterable[str] | Mapping[str, Policy] = (),
-    justifications: Limits | None = None,
-    discipline: str = "ASSESSED",
-    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    samples: str | os.PathLike[str] | None = None,
     measure: str | None = None,
     jobs: int | None = None,
     resume: bool = False,
@@ -175,6 +169,7 @@ def batch(
     correction: Correction | None = None,
     baseline: str | None = None,
     force: bool = False,
+    **options: Unpack[CallArguments],
 ) -> Leaderboard:
     """Score many runs into the folder `output`, each as if it were alone: the files of `cs-score batch`.
 
@@ -190,21 +185,20 @@ def batch(
     What is wrong with one run stands in its row.
     """
     page = page_maker() if html else None
-    options = arguments.options_of(
-        policy, justifications, query_ids, None, samples, discipline=discipline, expand=expand
-    )
+    scoring = arguments.options_of(options)
+    policy = options.get("policy", arguments.USUAL_POLICY)
     tests = None
     if bootstrap is not None:
         tests = arguments.resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
     plan = cold_start_plan(
         arguments.files_of(queries, "queries"),
         arguments.files_of(pool, "pool"),
-        options,
-        options.policy.texts(),
+        scoring,
+        scoring.policy.texts(),
         policy if isinstance(policy, str) else "given",
         arguments.policy_words(also_policy),
         option="also_policy",
-        switches=tuple(switches_of(options, Layout())),
+        switches=tuple(switches_of(scoring, Layout())),
         resampling=tests,
         validates=validate,
         page=page,
@@ -261,13 +255,7 @@ def pool_bias(
     *,
     teams: Input | None = None,
     measure: str | None = None,
-    expand: str | None = None,
-    policy: str | Policy = "kb",
-    justifications: Limits | None = None,
-    discipline: str = "ASSESSED",
-    query_ids: str | os.PathLike[str] | Iterable[str] | None = None,
-    follow: str = LATEST.name,
-    mention_types: str = AS_GIVEN,
+    **options: Unpack[ScoringArguments],
 ) -> PoolBias:
     """Score each run with and without what only its team brought into the pool; rank both; tau-b of the rankings.
 
@@ -280,12 +268,9 @@ def pool_bias(
         [*map(rereadable, arguments.files_of(files, what))]
         for files, what in ((queries, "queries"), (runs, "runs"), (pool, "pool"))
     )
-    options = arguments.options_of(
-        policy, justifications, query_ids, discipline=discipline, expand=expand, follow=follow,
-        mention_types=mention_types,
-    )  # fmt: skip
+    scoring = arguments.options_of(options)
     with paused_collector():
-        return PoolBias(pools.pool_bias(open_gold(asked, options), assessed, runs_of(given), teams, measure))
+        return PoolBias(pools.pool_bias(open_gold(asked, scoring), assessed, runs_of(given), teams, measure))
 
 
 @checked

@@ -26,7 +26,7 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.coldstart import outputs
 from cs_score.coldstart.documents import Scores, choose, document_of, scores_text
 from cs_score.coldstart.gold import Run, under_limits
-from cs_score.coldstart.options import AS_GIVEN, LATEST, Justifications, Options, Policy, as_list
+from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
 from cs_score.coldstart.resampling import bootstrap
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.result import RunResult as OneRun
@@ -123,6 +123,16 @@ class RunResult(AnyResult[Lines]):
         `scores_by_run`.
         """
         return self._the_run[1]
+
+    @property
+    def undefined(self) -> Mapping[str, str]:
+        """The measures that have no value for this run, with the reasons; `scores` lacks them.
+
+        A run whose lines have no node ids has no average precision. Raises UsageError where the files held none or
+        several runs.
+        """
+        _ = self.run_id
+        return self._document.runs[0].undefined or {}
 
     @cached_property
     def scores_by_run(self) -> Mapping[str, Mapping[str, float]]:
@@ -323,16 +333,10 @@ def _resampled_as_shown(result: Result, layout: outputs.Layout) -> Result:
 
 
 def switches_of(options: Options, layout: outputs.Layout) -> list[str]:
-    """The switches of a command line that scores like this, with their values, but for the policy and its limits."""
-    given = {
-        "-discipline": options.discipline,
-        "-expand": options.expand,
-        "-queries": options.queries,
-        "-runids": None if options.runids is None else ":".join(options.runids),
-        "-samples": options.samples,
-        "--follow": None if options.follow == LATEST.name else options.follow,
-        "--mention-types": None if options.mention_types == AS_GIVEN else options.mention_types,
-        "-fields": None if layout.fields == outputs.DEFAULT_FIELDS else ":".join(layout.fields),
-    }
-    words = [word for name, value in given.items() if value is not None for word in (name, value)]
-    return [*words, *(["-tabs"] if layout.tabs else [])]
+    """Return the words of a command line that scores like this, but for those of the policy and its limits."""
+    words = switch_words(options)
+    if layout.fields != outputs.DEFAULT_FIELDS:
+        words += ["-fields", ":".join(layout.fields)]
+    if layout.tabs:
+        words.append("-tabs")
+    return words

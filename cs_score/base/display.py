@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -40,13 +41,39 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     return (_UNSAFE_BUT_TAB if keep_tabs else _UNSAFE).sub(_escaped, text)
 
 
+class JsonText(str):
+    """Text that is JSON: its backslashes are those of JSON, which no table doubles."""
+
+    __slots__ = ()
+
+
+def json_value(value: object) -> JsonText:
+    """Return a value as JSON on one line, non-ASCII characters as they are.
+
+    Characters that are not seen or could break a line are escaped as JSON does it, so that the text can be read back.
+    """
+    return JsonText(_UNSAFE.sub(_escaped_in_json, json.dumps(value, ensure_ascii=False)))
+
+
+def _escaped_in_json(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
+
+
 def cell(text: str, limit: int = LONGEST_LINE) -> str:
-    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike."""
+    """`text` for a table cell: on one line, with its backslashes doubled so that no two texts look alike; JSON as it
+    stands, in which no two values do.
+    """
+    if isinstance(text, JsonText):
+        return one_line(text, limit)
     return one_line(text.replace("\\", "\\\\"), limit)
 
 
 def spreadsheet_cell(text: str) -> str:
-    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers."""
+    """`text` in a table that a spreadsheet may open: an apostrophe keeps it from being a formula. Not for numbers, nor
+    for JSON, which is no formula and would be none any more.
+    """
+    if isinstance(text, JsonText):
+        return cell(text, sys.maxsize)
     return ("'" if _FORMULA.match(text) else "") + cell(text, sys.maxsize)
 
 
@@ -62,6 +89,14 @@ SCREEN: Final = 80
 def wrapped(text: str, indent: str = "") -> list[str]:
     """Text in lines of a screen, those after the first indented; no word is broken."""
     return textwrap.wrap(text, SCREEN, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+_MINUS_OF_NUMBER: Final = re.compile(r"(?<![\w.])-(?=\d)| - (?=[A-Z]\b)")
+
+
+def with_minus_signs(text: str) -> str:
+    """Return a text whose numbers, and the difference `B - A`, have minus signs in the place of hyphens."""
+    return _MINUS_OF_NUMBER.sub(lambda match: match.group().replace("-", "\u2212"), text)
 
 
 def aligned(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
@@ -141,6 +140,8 @@ def refusing_incomplete(file: str) -> Iterator[None]:
 
 def schema_of(kind: str) -> dict[str, Json]:
     """The JSON Schema of a kind of documents, as its records have it."""
+    import pkgutil  # scoring starts without it
+
     records = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
     choices, definitions = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
     for definition in definitions.values():
@@ -277,6 +278,8 @@ def record_in(value: Mapping[str, Json], kind: type[DocumentKind], file: str, pl
 
 def document_record(value: Mapping[str, Json], file: str) -> Any:
     """An object as the document that its kind and its task say. Raises InputError as `record_in`."""
+    import pkgutil  # scoring starts without it
+
     names = KINDS[value["kind"]]
     name = names[0 if value.get("task") == "coldstart" else -1]
     return record_in(value, pkgutil.resolve_name(f"cs_score.{name}"), file)

@@ -5,12 +5,25 @@ msgspec makes a class in a few microseconds and an instance in a twentieth of on
 
 from __future__ import annotations
 
-from typing import dataclass_transform
+from collections.abc import Sequence
+from typing import Any, dataclass_transform
 
-from msgspec import Struct, convert, field, to_builtins
+import msgspec
+from msgspec import Struct, convert, field
 from msgspec.structs import asdict, astuple, force_setattr, replace
 
 __all__ = ["Record", "Struct", "asdict", "astuple", "convert", "field", "force_setattr", "replace", "to_builtins"]
+
+
+def to_builtins(value: object) -> Any:
+    """Return a value as JSON's dictionaries, lists, texts and numbers; a sequence of any class becomes a list."""
+    return msgspec.to_builtins(value, enc_hook=_as_list)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, Sequence):
+        return list(value)
+    raise NotImplementedError(f"{type(value).__name__} is no value of JSON")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

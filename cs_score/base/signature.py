@@ -89,6 +89,9 @@ base), the files of `-queries` and `-samples`."""
 
 QUERIES, POOL, GOLD, RUN, QUERY_LIST, SAMPLES = ROLES
 
+ANSWERED: Final = "answered"
+"""The option that says how many units were scored where only those that a system answers were."""
+
 _GOLD: Final = frozenset({QUERIES, POOL, GOLD})
 
 
@@ -114,6 +117,14 @@ class Origin(Record):
         return replace(self, options={**self.options, name: value}, settings=settings)
 
     @property
+    def answered(self) -> str | None:
+        """How many of gold's units were scored, as `100 of 7,405 questions`; None where all of them had to be."""
+        counts = self.options.get(ANSWERED)
+        if not isinstance(counts, Mapping):
+            return None
+        return answered_text(counts.get("scored"), counts.get("of"), str(counts.get("unit")))
+
+    @property
     def signature(self) -> Signature:
         """The citable line. The digest of gold covers queries and assessments as a set of contents: in which order they
         were read, which `inputs` have, does not show.
@@ -121,6 +132,20 @@ class Origin(Record):
         gold = digest_of(given for given in self.inputs if given.role in _GOLD)
         runs = [given for given in self.inputs if given.role == RUN]
         return Signature(self.measure, self.settings, gold, digest_of(runs) if runs else None, self.version)
+
+
+def answered_text(scored: Any, of: Any, unit: str) -> str:
+    """Return `100 of 7,405 questions`."""
+    return f"{scored:,} of {of:,} {unit}{'' if of == 1 else 's'}"
+
+
+def answered_lines(origins: Mapping[str, Origin]) -> list[str]:
+    """Return a line for each system that was scored on the units that it answers; none for the others."""
+    lines = []
+    for name, origin in origins.items():
+        if origin.answered is not None:
+            lines.append(f"{name}: scored on {origin.answered}, those it answers")
+    return lines
 
 
 def digest_of(inputs: Iterable[InputDigest]) -> str:

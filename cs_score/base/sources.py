@@ -6,7 +6,6 @@ What is read is hashed on the way, so that a score can be signed with the inputs
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import importlib
 import io
@@ -271,6 +270,8 @@ def read_delimited(given: Input) -> Delimited:
     """A table whose columns are separated by tabs where its header has any, otherwise by commas (CSV with quotes).
     Blank lines are skipped, and white space around cells. Raises InputError with the line for what is none.
     """
+    import csv  # short runs start without it
+
     with open_source(given) as source:
         name, data = source.name, source.read_bytes()
     try:

@@ -31,8 +31,8 @@ from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, runs_of, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals, resampled_unit, summary_scores
-from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE, LDC_MEAN, headline, rankable
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.runs import PreparedRun, load_prepared
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import NO_PLACE, Problem, ProblemLog, RecordingLog
@@ -193,8 +193,14 @@ class PreparedColdStart(Prepared):
 
         log = self.log_of_queries  # a single call has read nothing else when it prepares a run
         try:
-            files, validate = [run.file.open()], self.plan.validates
-            prepared = prepared_files(files, self.gold.table, limits, validate=validate, new_log=type(log), met=met)
+            settings = PreparationSettings(
+                queries=self.gold.table,
+                limits=limits,
+                validates=self.plan.validates,
+                new_log=type(log),
+                on_prepared=met,
+            )
+            prepared = prepare_inputs([run.file.open()], settings)
             log = self.gold.problems.branch()
             if not prepared.files:  # a folder that has been made since the runs were looked for
                 raise InputError(f"no file *{RUN_SUFFIX} in it", file=run.file.name, remedy="name the files of the run")
@@ -250,7 +256,16 @@ class _Attempt(Record):
             # Statistics of all measures are needed for resampling only.
             measures = list(summary_scores(each)) if of_run else [unit_measure(prepared.gold)]
             found = run_findings(each, prepared.sought, measures)
-            runs.append(RunScores(each.run_id, dict(each.scores), of_run, found, each.duplicates))
+            runs.append(
+                RunScores(
+                    run_id=each.run_id,
+                    scores=dict(each.scores),
+                    intervals=of_run,
+                    findings=found,
+                    duplicates=each.duplicates,
+                    undefined=each.undefined or UNSET,
+                )
+            )
         origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
         remarks = (*(one.account for one in self.made), *result.warnings)
         if not result.runs:  # the files are those of a single call, which is content with an empty run

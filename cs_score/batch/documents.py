@@ -57,13 +57,18 @@ class WrittenFile(NamedTuple):
 
 
 class RunScores(Record):
-    """One run id of a file: scores by measure, intervals, what tables over many runs take of it, its duplicates."""
+    """One run id of a file: scores by measure, intervals, what tables over many runs take of it, its duplicates.
+
+    `undefined` has the measures that have no value for the run, with the reasons; they are not in `scores`.
+    """
 
     run_id: str
     scores: dict[str, float]
     intervals: ScoreIntervals | UnsetType = UNSET
     findings: Findings | UnsetType = UNSET
     duplicates: int | UnsetType = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
+    answered: str | UnsetType = UNSET
 
 
 class Outcome(Document, kw_only=True, tag="batch-run"):
@@ -95,10 +100,11 @@ class Row(Record, kw_only=True):
     """One run id of one run under one policy.
 
     `rank` counts from 1 within the policy; equal scores share it and the next rank is left out. It is None where the
-    run has no such score. `tier` groups rows that do not differ significantly from the first one of the group, and
-    `p_above` is the p-value of the difference from the row above; `p_baseline` takes their place where the pairs with a
-    baseline alone are tested. All are corrected as the family of tests says. `effect_size` is the standardised
-    difference from that row, `wins` are the units that speak for this one, `losses` those against it.
+    run has no such score; `undefined` has the reasons for measures that have no value for it. `tier` groups rows that
+    do not differ significantly from the first one of the group, and `p_above` is the p-value of the difference from the
+    row above; `p_baseline` takes their place where the pairs with a baseline alone are tested. All are corrected as the
+    family of tests says. `effect_size` is the standardised difference from that row, `wins` are the units that speak
+    for this one, `losses` those against it.
     """
 
     rank: int | None = None
@@ -106,6 +112,7 @@ class Row(Record, kw_only=True):
     run: str
     run_id: str = ""
     edition: str | UnsetType = UNSET
+    answered: str | UnsetType = UNSET
     tier: int | UnsetType | None = UNSET
     p_above: float | UnsetType | None = UNSET
     p_baseline: float | UnsetType | None = UNSET
@@ -120,6 +127,7 @@ class Row(Record, kw_only=True):
     signature: str = ""
     failure: str | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    undefined: dict[str, str] | UnsetType = UNSET
     intervals: ScoreIntervals | UnsetType = UNSET
     remarks: tuple[str, ...] = ()
     origin: RunOrigin | UnsetType = UNSET
@@ -181,7 +189,7 @@ def limit_lines(settings: Resampling, units: int, families: Mapping[str, Family]
 
 
 class RankedRow(Record):
-    """A row of the leaderboard with the score that ranks it."""
+    """A row of the leaderboard with the score that ranks it, and why measures have no value for the run."""
 
     policy: str
     rank: int | None
@@ -192,6 +200,7 @@ class RankedRow(Record):
     tier: int | None
     p_above: float | None
     p_baseline: float | UnsetType | None = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
 
 
 class Overview(Document, kw_only=True, tag="batch"):

@@ -39,6 +39,7 @@ from cs_score.measures.registry import headline, rankable
 from cs_score.problems.log import Occurrence
 from cs_score.statistics.options import Resampling
 from cs_score.tasks import mode_named, task_named
+from cs_score.tasks.scoring import read_gold, score_predictions
 
 
 class InputFile(Record):
@@ -373,7 +374,7 @@ class _PreparedEvidence(Prepared):
     def __init__(self, plan: EvidencePlan) -> None:
         self.plan = plan
         self._mode = mode_named(plan.task)
-        self._gold = self._mode.read_gold(plan.gold.open())
+        self._gold = read_gold(self._mode, plan.gold.open())
         self.digests = (plan.gold.digest(GOLD),)
 
     @property
@@ -390,7 +391,7 @@ class _PreparedEvidence(Prepared):
         """The predictions as if they were alone, with what the subcommand writes of them and what it prints."""
         plan = self.plan
         try:
-            result = self._mode.score(self._gold, run.file.open(), **plan.options)
+            result = score_predictions(self._mode, self._gold, run.file.open(), **plan.options)
             limits = None if plan.resampling is None else intervals(result, plan.resampling)
         except CsScoreError as error:
             yield Scored(outcome_of(plan.task, run, "", failure=str(error)))
@@ -407,6 +408,8 @@ class _PreparedEvidence(Prepared):
                 yield page_name(0, 1), encoded([plan.page(task_named(plan.task).analyze(result))])
 
         origin = self.origin(run, result.origin.inputs[-1], "")
-        scores = RunScores(run.name, dict(result.scores), limits or UNSET, findings(result.table))
+        answered = result.origin.answered or UNSET
+        found = findings(result.table)
+        scores = RunScores(run.name, dict(result.scores), limits or UNSET, found, answered=answered)
         scored = {"signature": str(origin.signature), "origin": origin, "runs": (scores,)}
         yield Scored(outcome_of(plan.task, run, "", OK, **scored, remarks=tuple(result.notices)), files())

@@ -19,6 +19,7 @@ from cs_score.base.outputs import encoded
 from cs_score.base.records import asdict, replace
 from cs_score.batch import documents
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
+from cs_score.measures.registry import undefined_sentences
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
 from cs_score.statistics.options import Family, Note, sentences
@@ -102,6 +103,8 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunSco
             signature = str((of_all if len(outcome.runs) == 1 else of_all.of_run(run.run_id)).of(measure))
         shared = {name: getattr(outcome, name) for name in _SHARED}
         own: dict[str, Any] = {"run_id": run.run_id, "scores": run.scores, "intervals": run.intervals}
+        own["undefined"] = run.undefined
+        own["answered"] = run.answered
         rank = None if score is None else scores.index(score) + 1
         rows.append((Row(**shared, **own, rank=rank, signature=signature), run))
     return rows
@@ -127,6 +130,7 @@ def leaderboard_layout(board: Leaderboard) -> Layout:
     """The table of a leaderboard: people are shown the score that ranks with its limits, and the headline measures."""
     before = [Column("rank", "Rank"), Column("policy", "Policy"), Column("run", "Run"), Column("run_id", "Run id")]
     before += [Column("edition", "Edition")] if any(row.edition for row in board.rows) else []
+    before += [Column("answered", "Answered")] if any(row.answered for row in board.rows) else []
     is_resampled = any(row.intervals for row in board.rows)
     sides = (("", ""), (":low", "Low"), (":high", "High")) if is_resampled else (("", ""),)
     scores = [Column(measure + side, heading or measure) for measure in board.measures for side, heading in sides]
@@ -171,7 +175,17 @@ def _notes(board: Leaderboard) -> list[str]:
     if board.families:
         lines.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     tested = family_lines(board.families, board.verdicts, board.measure)
-    return [*tested, *dict.fromkeys(lines), *sentences(board.notes)]
+    return [*tested, *dict.fromkeys(lines), *_undefined(board), *sentences(board.notes)]
+
+
+def _undefined(board: Leaderboard) -> list[str]:
+    """Return a sentence for each run that has no value of some measures, and so no rank by them."""
+    sentences_of_runs = []
+    for row in board.rows:
+        of_policy = f" ({row.policy})" if board.has_policies else ""
+        for sentence in undefined_sentences(row.undefined or {}):
+            sentences_of_runs.append(f"{row.run}{of_policy} has no {sentence}; it has no rank by these.")
+    return sentences_of_runs
 
 
 def _failures(board: Leaderboard) -> list[str]:
@@ -251,7 +265,7 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         limits = Limits(*row.limits(board.measure)) if row.intervals and board.measure in row.scores else None
         tests = (row.tier or None, row.p_above or None, row.p_baseline)
         score = row.scores.get(board.measure)
-        return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests)
+        return documents.RankedRow(row.policy, row.rank, row.run, row.run_id, score, limits, *tests, row.undefined)
 
     of_intervals = [note for row in board.rows if row.intervals for note in row.intervals.notes]
     return documents.Overview(

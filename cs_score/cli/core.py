@@ -178,6 +178,7 @@ class Line:
         return name in self.switches
 
     def give(self, option: Option, value: str | None) -> None:
+        """Keep an option with its value; of several values of an option the last one counts."""
         self.switches[option.long] = value
         self._values.setdefault(option.long, []).extend(() if value is None else (value,))
 
@@ -234,6 +235,15 @@ _FORMAT_OF: Final = {
 }  # fmt: skip
 _MADE_OF_SVG: Final = ("pdf", "png")
 """Formats of images that other programs make of SVG."""
+
+_PAGE_OF: Final = {
+    "score": "report",
+    "analyze": "report",
+    "explain": "report",
+    "diff": "report --compare",
+    "batch": "batch --html",
+}
+"""The command that makes the page of what a verb prints; `compare` makes its own."""
 
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
@@ -351,7 +361,7 @@ class Command(click.Command):
             name, equals, value = word.partition("=")
             option = self.spellings.get(name)
             if option is None or (equals and self.options_first and not option.is_addition):
-                raise self._unknown(word, name)
+                raise self._unknown(word, name, typed)
             if option.page is not None:
                 line.page = option.page(self, typed)
                 return line
@@ -371,6 +381,8 @@ class Command(click.Command):
                 f"{lacking.long} needs a value: {lacking.value}",
                 f"ERROR: Not enough arguments; {missing} must be provided",
             )
+        if not self.options_first:
+            self._refuse_repetitions(line)
         line.words = tuple(words)
         line.switches = {each.long: line.switches[each.long] for each in self.options if each.long in line.switches}
         self._check_words(line)
@@ -386,6 +398,32 @@ class Command(click.Command):
                 "(perhaps compressed)"
             )
         return "-"
+
+    def _refuse_repetitions(self, line: Line) -> None:
+        """Raise UsageError where an option that takes one value has several."""
+        for option in self.options:
+            values = line.texts(option.long)
+            if len(values) < 2 or option.multiple:
+                continue
+            problem = f"{option.long} is given {len(values)} times ({', '.join(values)}) and takes one value"
+            raise UsageError(f"{problem}; {self._remedy_for_repetition(option, line)}")
+
+    def _remedy_for_repetition(self, option: Option, line: Line) -> str:
+        """Return what to write instead of an option with several values."""
+        task = self.place[1]
+        if option.long == "--predictions":
+            files = f"--gold {line.text('--gold', 'GOLD')} {' '.join(line.texts('--predictions'))}"
+            return (
+                f"several systems are compared by cs-score compare {task} {files} and listed by cs-score batch {task}"
+            )
+        if option.long == "--gold":
+            return (
+                f"there is one gold file a call; several systems are compared by cs-score compare {task} --gold GOLD "
+                f"A B and listed by cs-score batch {task}"
+            )
+        if option.long == "--policy" and "--also-policy" in self.spellings:
+            return "--also-policy adds another policy"
+        return "give it once"
 
     def _check_words(self, line: Line) -> None:
         """Raises UsageError where an option or a word is missing, or there is one too many."""
@@ -411,13 +449,13 @@ class Command(click.Command):
         )
         return UsageError(advice) if count <= self._most_words() else Misuse(advice, "ERROR: Too many arguments")
 
-    def _unknown(self, word: str, name: str) -> UsageError:
+    def _unknown(self, word: str, name: str, typed: Sequence[str]) -> UsageError:
         printed = f"ERROR: Unknown switch: {word}"
         for option in self.options:
             if _plain(option.long) == _plain(name):  # the reference knows no other spelling
                 value = word.partition("=")[2] or option.value or ""
                 return Misuse(f"unknown switch {word}; write {f'{option.long} {value}'.rstrip()}", printed)
-        elsewhere = "" if self.options_first else _option_elsewhere(self, name)
+        elsewhere = "" if self.options_first else _option_elsewhere(self, name, typed)
         return Misuse(elsewhere or f"unknown switch {name}{nearest(name, self.spellings)}", printed)
 
     # ---- Where the result goes
@@ -457,6 +495,7 @@ class Command(click.Command):
         line.format = line.get("--format") or ("json" if "--json" in line else None) or of_ending or usual
         if line.format not in {*self.formats, usual}:
             self._refuse_images(line.format, path)
+            self._refuse_pages(line.format, path)
             raise UsageError(
                 f"--format takes {', '.join(self.formats)}, not {line.format}{nearest(line.format, self.formats)}"
             )
@@ -469,6 +508,14 @@ class Command(click.Command):
             line.folder, line.format = path, line.format if line.format in self.formats else self.formats[0]
         elif path is not None:
             line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(line.format))
+
+    def _refuse_pages(self, format_: str, path: str | None) -> None:
+        """Raise UsageError for a page of what another command makes pages of."""
+        verb, task = self.place
+        if format_ != "html" or verb not in _PAGE_OF:
+            return
+        words = " ".join(["cs-score", _PAGE_OF[verb], *([] if task == COLD_START else [task])])
+        raise UsageError(f"{verb} prints no page; {words} does: write {words} ... -o {path or 'page.html'}")
 
     def _refuse_images(self, format_: str, path: str | None) -> None:
         """Raise UsageError for a format that other programs make of the charts of this command."""
@@ -535,11 +582,20 @@ def _followed(command: Command, typed: Sequence[str]) -> str:
 
 
 OTHER_NAMES: Final = {
-    **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--corpus"), "--gold"),
+    **dict.fromkeys(("--label", "--labels", "--gold-file", "--gold_file", "--labels_file", "--corpus"), "--gold"),
     **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
-    **dict.fromkeys(("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file"), "--predictions"),
+    **dict.fromkeys(
+        ("--prediction", "--pred", "--preds", "--predictions-file", "--prediction_file", "--preds_file"),
+        "--predictions",
+    ),
+    "--metrics_output_file": "--output",
+    "-nbref": "--references",
+    "-ig": "--ignore-missing",
 }
 """What official evaluators and others call options, and what these are called here."""
+
+WITHOUT_NEED: Final = ("--verbose", "-v")
+"""Options of official evaluators that ask for all measures, which are always shown here."""
 
 FILE_OPTIONS: Final = ("--pool", "--assessments", "--qrels", "--submission", "--runs", "--file", "--input")
 """Options by which files are named elsewhere; here they are words."""
@@ -548,12 +604,29 @@ VERB_OF: Final = {"--explain": "explain", "--analyze": "analyze", "--compare": "
 """What is a verb, where somebody writes an option."""
 
 
-def _option_elsewhere(command: Command, name: str) -> str:
+def _line_in_our_words(command: Command, typed: Sequence[str]) -> str:
+    """Return a command line with the options of official evaluators replaced by ours."""
+    words = [command.called]
+    for word in typed:
+        name, equals, value = word.partition("=")
+        if name in WITHOUT_NEED:
+            continue
+        words.append(f"{OTHER_NAMES.get(name, name)}{equals}{value}")
+    if "--output" in words and "--format" not in words and "--json" not in words:
+        words += ["--format", "json"]
+    return " ".join(words)
+
+
+def _option_elsewhere(command: Command, name: str, typed: Sequence[str]) -> str:
     """What is said of an option that other tasks or commands have, or that evaluators spell otherwise; empty else."""
     own = {option.long for option in command.options}
-    if (meant := OTHER_NAMES.get(name)) in own:
-        line = f": {command.called} --gold GOLD --predictions PREDICTIONS" if meant != "--measure" else ""
-        return f"{name} is called {meant} here{line}"
+    meant = OTHER_NAMES.get(name)
+    if meant == "--measure" and meant in own:
+        return f"{name} is called {meant} here"
+    if meant in own and "--gold" in own:
+        return f"{name} is called {meant} here; write {_line_in_our_words(command, typed)}"
+    if name in WITHOUT_NEED and "--gold" in own:
+        return f"{name} is not needed, all measures are shown; write {_line_in_our_words(command, typed)}"
     verb, task = command.place
     if verb and COMMANDS[verb].by_task:
         if name in FILE_OPTIONS and task == COLD_START:
@@ -676,13 +749,19 @@ def version_text() -> str:
 
 
 def load(name: str, task: str = COLD_START) -> Command:
-    """A command; imports its module."""
+    """Return a command; imports its module. Raises UsageError where a part of the package that it needs is missing."""
     return _loaded(name, task if COMMANDS[name].by_task else "")
 
 
 @functools.cache
 def _loaded(name: str, task: str) -> Command:
-    module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    try:
+        module = importlib.import_module(f"cs_score.cli.{COMMANDS[name].module}")
+    except ModuleNotFoundError as error:
+        part = error.name or ""
+        if not part.startswith("cs_score."):
+            raise
+        raise UsageError(f"{name} needs {part}, which this installation lacks; install cs-score as a whole") from None
     make = getattr(module, re.sub("[- ]", "_", name or "bare"))
     command: Command = make(task or name)
     return command

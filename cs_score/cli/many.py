@@ -16,9 +16,10 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import Runs, named_by
+from cs_score.cli.inputs import named_by
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
+from cs_score.cli.runs import Runs
 from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -28,7 +29,7 @@ from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
-from cs_score.tables.statistics import POWER, WRITERS, comparison_screen
+from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
 from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
@@ -56,6 +57,14 @@ _OF_COMPARISONS: Final = (
     Option("--equivalence D", "Also test every pair for a difference below D, a number above 0, either way"),
 )
 
+_OF_FORMATS: Final = (
+    (
+        "Formats",
+        "latex is one table for a paper: a line for each system, a column for each --measure with its interval, and a "
+        "star where the test finds a difference from the first system; with --all it is every table.",
+    ),
+)
+
 
 # ---- Comparisons
 
@@ -72,6 +81,7 @@ _OF_COMPARISONS: Final = (
         "One file for each system",
     ),
     own=_OF_COMPARISONS,
+    sections=_OF_FORMATS,
     of_runs=[POLICIES],
     needs_files=False,
     example="$TWO",
@@ -106,6 +116,7 @@ def compare(name: str, line: Line) -> int:
         "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
         "such tables, each of a system",
     ),
+    sections=_OF_FORMATS,
     formats=_COMPARED_AS.split(),
     example="assessments/table.tsv",
 )
@@ -122,14 +133,22 @@ def _choices_of(line: Line) -> dict[str, Any]:
 
 
 def _print_comparison(line: Line, found: Comparison) -> int:
-    """Print it in the format of the line: the primary measure, all with --all or where some were chosen."""
+    """Print it in the format of the line: the primary measure, all with --all or where some were chosen.
+
+    As LaTeX it is the table of a paper, with --all every table.
+    """
     if line.format == "html":
         STDOUT.write([pages.page_of(found).encode()])
         return Status.DONE
     if line.format not in ("json", "tsv") and not read_measures(line) and "--all" not in line:
         found = comparison.first_measure(found)
-    is_screen = line.format == "text" and "--all" not in line
-    text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS) if is_screen else WRITERS[line.format](found)
+    is_short = "--all" not in line
+    if is_short and line.format == "text":
+        text = comparison_screen(found, options.top_of(line) or SHOWN_ROWS)
+    elif is_short and line.format == "latex":
+        text = paper_table(found)
+    else:
+        text = WRITERS[line.format](found)
     print_text(text, with_deltas if line.format == "text" else str)
     return Status.DONE
 
@@ -142,12 +161,13 @@ def _compare_assessors(name: str, line: Line) -> int:
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
-            opened, pool, runs = given.opened()
-            for assessed in (pool, [second]):
-                gold = with_pool(opened, assessed)
+            opened = given.open_runs()
+            names = pools.names_of(opened.runs)
+            for assessed in (opened.assessments, [second]):
+                gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
-                sides.append(dict(zip(pools.names_of(runs), score_each(gold, runs, given.load))))
+                sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
                 golds.append(gold)
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
@@ -263,8 +283,16 @@ def pool_bias(line: Line) -> int:
     if teams == "-":
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
-        opened, pool, runs = given.opened()
-        found = pools.pool_bias(opened, pool, runs, teams, line.get("--measure"), load=given.load, progress=with_bar)
+        opened = given.open_runs()
+        found = pools.pool_bias(
+            opened.gold,
+            opened.assessments,
+            opened.runs,
+            teams,
+            line.get("--measure"),
+            load=given.load_with_warnings,
+            progress=with_bar,
+        )
     return print_found(line, pools.BIAS, found)
 
 
@@ -277,7 +305,7 @@ _LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --fo
 def _gate_of(line: Line) -> checking.Gate:
     """What the options ask for. Raises UsageError for values that mean nothing."""
     if "--baseline" not in line and (name := line.first("--max-drop --significant --any-baseline")):
-        raise UsageError(f"{name} is about a baseline: give --baseline FILE, too")
+        raise UsageError(f"{name} is about a baseline: give --baseline PATH, too")
     resampling = read_resampling(line, always=True)
     if "--significant" not in line and (name := line.first(_OF_TEST)):
         raise UsageError(f"{name} is about the test: give --significant, too")
@@ -296,7 +324,7 @@ def _gate_of(line: Line) -> checking.Gate:
     ),
     "text json tsv junit github",
     own=(
-        Option("--baseline FILE.json", "What to compare with: an earlier result, as -o FILE.json wrote it"),
+        Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
     ),
@@ -317,7 +345,7 @@ def check(task: str, line: Line) -> int:
     path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
-    baseline = None if path is None else checking.of_record(path, run.name)
+    baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT

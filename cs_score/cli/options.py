@@ -14,7 +14,6 @@ from msgspec import UNSET
 from msgspec.inspect import IntType, type_info
 
 from cs_score.base.errors import UsageError
-from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
@@ -24,12 +23,13 @@ from cs_score.coldstart.options import (
     EDITIONS,
     LATEST,
     PRESETS,
+    SWITCHES,
+    USUAL,
     Edition,
-    Justifications,
     Options,
     Policy,
+    ScoringOption,
     edition_of,
-    is_nothing,
     listed,
 )
 from cs_score.coldstart.outputs import DEFAULT_FIELDS, OUTPUTS, SCORE_FIELDS, Layout, report_text, resampled_metrics
@@ -38,7 +38,7 @@ from cs_score.problems.log import Problem
 from cs_score.statistics import options as statistics
 from cs_score.statistics.options import INTERVAL_METHODS, Correction, IntervalMethod, Resampling
 from cs_score.statistics.units import read_clusters
-from cs_score.tasks import COLD_START, TASKS, mode_named
+from cs_score.tasks import COLD_START, TASKS, mode_named, stage_named
 
 MOST_RESAMPLES: Final = 1_000_000
 """More would need gigabytes for the scores alone, and would show no more about the test set."""
@@ -48,39 +48,32 @@ MOST_SHOWN: Final = 1_000_000_000
 PART: Final = 2 << 20
 """Bytes of assessments and runs that make one part. Scoring it takes some thirty times as much memory."""
 
-_USUAL: Final = Options()
-DEFAULTS: Final = {
-    "-discipline": _USUAL.discipline,
-    "-error_file": "stderr",
-    "-fields": ":".join(DEFAULT_FIELDS),
-    "-justifications": str(_USUAL.justifications),
-    "-output_file": "stdout",
-    **{f"-{side.lower()}": text for side, text in _USUAL.policy.texts().items()},
-}
-"""The values that count where switches are not given, those of the record of options among them."""
+DEFAULTS: Final = {"-error_file": "stderr", "-fields": ":".join(DEFAULT_FIELDS), "-output_file": "stdout"}
+"""The values that count where switches of the scorer are not given, beside those of the options of scoring."""
 
-SCORING: Final = "-discipline -expand -ignore -justifications -queries -right -wrong --follow --mention-types"
+SCORING: Final = " ".join([option.switch for option in SWITCHES if not option.of_calls])
 """The switches that say how a run is scored."""
 
 INTERVALS: Final = "--bootstrap --seed --confidence --interval --clusters"
 FAMILY: Final = "--correction --baseline"
-OF_A_BATCH: Final = f"{SCORING} -fields -runids -samples -tabs --problems --force --validate {INTERVALS}"
+_OF_CALLS: Final = " ".join([option.switch for option in SWITCHES if option.of_calls])
+OF_A_BATCH: Final = f"{SCORING} {_OF_CALLS} -fields -tabs --problems --force --validate {INTERVALS}"
 """The switches of a call that scores as the reference does, and of a batch."""
 
 OF_A_CALL: Final = f"{OF_A_BATCH} --policy --knowledge-base --jobs --parts"
-POLICY_SWITCHES: Final = ("-ignore", "-right", "-wrong")
+POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if option.is_side]))
 
 
 def _known(spelt: str, help_text: str, choices: Iterable[str] = ()) -> Option:
     return Option(spelt, help_text, DEFAULTS[spelt.partition(" ")[0]], tuple(choices))
 
 
-def _side(name: str, help_text: str) -> Option:
-    legal = (item for item, kind in coldstart.POLICY_ITEMS.items() if name[1:].upper() in kind.sides)
-    return _known(f"{name} LIST", f"Colon-separated categories that {help_text}", legal)
+def _of_scoring(option: ScoringOption) -> Option:
+    """Return an option of scoring as commands have it."""
+    spelt = option.switch if option.is_flag else f"{option.switch} {option.value_name}"
+    return Option(spelt, option.meaning, option.shown_default or option.default_text, option.choices)
 
 
-_EDITIONS: Final = ", ".join(f"{each.name} ({each.scored})" for each in EDITIONS.values())
 _METHODS: Final = " or ".join(INTERVAL_METHODS)
 _POLICY_OF_OURS: Final = "right=A:B,wrong=C,ignore=D,justifications=1:3"
 
@@ -95,19 +88,11 @@ def _measures(task: str) -> Iterable[str]:
 
 
 _SHARED: Final = (
-    _known("-discipline NAME", "How a response finds its assessment; see below", coldstart.DISCIPLINES),
+    *[_of_scoring(option) for option in SWITCHES],
     _known("-error_file FILE", "Where to report problems: a new file, stdout or stderr"),
-    Option("-expand BASE", "Split queries by entry point; BASE begins the names of the queries made"),
     _known("-fields LIST", "Colon-separated columns of the tables; see below", DEFAULT_FIELDS),
-    _side("-ignore", "are left out; see below"),
-    _known("-justifications A:B", "Justifications that count: A for each node and document, B for each node; 0-9 or M"),
     _known("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr"),
-    Option("-queries LIST", "File or colon-separated list of the queries to score", "all queries"),
-    _side("-right", "count as right"),
-    Option("-runids LIST", "Colon-separated runs to score, in this order", "all runs"),
-    Option("-samples FILE", "File of bootstrap resamples"),
     Option("-tabs", "Separate columns by one tab instead of aligning them"),
-    _side("-wrong", "count as wrong"),
     Option("--all", "All measures, and all lists in full"),
     Option(
         "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
@@ -126,7 +111,6 @@ _SHARED: Final = (
         statistics.USUAL_CORRECTION,
         statistics.CORRECTIONS,
     ),
-    Option("--follow VERSION", f"Edition of the reference whose rules apply: {_EDITIONS}", LATEST.name, [*EDITIONS]),
     FORCE,
     Option("--gold FILE", "Gold annotation; - is standard input"),
     Option(
@@ -156,12 +140,6 @@ _SHARED: Final = (
         "option again",
         _HEADLINE,
         _measures,
-    ),
-    Option(
-        "--mention-types NAME",
-        "How to read pools without mention types; assume-name counts their answers as names",
-        AS_GIVEN,
-        [*coldstart.MENTION_TYPES],
     ),
     Option(
         "--min MEASURE=N...",
@@ -224,6 +202,8 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
             )
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
+        from cs_score.base.numbers import is_decimal_number  # scoring starts without it
+
         if not is_decimal_number(confidence):
             raise UsageError(f"--confidence takes a percentage from 50 to 99.99, not {confidence}")
         if method is not None and method not in INTERVAL_METHODS:
@@ -273,6 +253,8 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.get(name)
     if text is None:
         return None
+    from cs_score.base.numbers import is_decimal_number  # scoring starts without it
+
     number = float(text) if is_decimal_number(text) else 0.0
     if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
@@ -306,7 +288,7 @@ class Scoring:
     def defaults(self) -> Mapping[str, str]:
         """What counts where the switches of a policy are not given: --policy, otherwise the edition's own."""
         edition, given = self.edition, self.line.get("--policy")
-        policy, limits = Policy(wrong=edition.wrong, ignore=edition.ignore), _USUAL.justifications
+        policy, limits = Policy(wrong=edition.wrong, ignore=edition.ignore), USUAL.justifications
         if given is not None and "=" in given:
             base = Options(follow=edition.name, justifications=limits)
             name = "" if ":" in given.partition("=")[0] else "own:"
@@ -315,31 +297,32 @@ class Scoring:
         elif given is not None:
             policy, limits = coldstart.find_preset(given).policy, coldstart.find_preset(given).justifications
         sides = {f"-{side.lower()}": text for side, text in policy.texts().items()}
-        return {**DEFAULTS, **sides, "-justifications": str(limits) if edition.has_limits else "M:M"}
+        return {**sides, "-justifications": str(limits) if edition.has_limits else "M:M"}
 
     @cached_property
     def options(self) -> Options:
-        """The options that the switches ask for."""
-        line = self.line
-        sides = {name[1:]: listed(line.text(name, self.defaults[name])) for name in POLICY_SWITCHES}
-        return Options(
-            policy=Policy(**sides),
-            discipline=line.text("-discipline", DEFAULTS["-discipline"]),
-            expand=line.get("-expand"),
-            justifications=Justifications.parse(line.text("-justifications", self.defaults["-justifications"])),
-            queries=line.get("-queries"),
-            runids=self.run_ids,
-            samples=line.get("-samples"),
-            metrics=resampled_metrics(self.layout.fields),
-            follow=line.text("--follow", LATEST.name),
-            mention_types=line.text("--mention-types", AS_GIVEN),
-        )
+        """Return the options that the switches ask for."""
+        sides = {}
+        for switch in POLICY_SWITCHES:
+            sides[switch[1:]] = listed(self.line.text(switch, self.defaults[switch]))
+        policy = Policy(**sides)  # first, as what is wrong with the policy is said first
+        values: dict[str, Any] = {}
+        for option in SWITCHES:
+            if option.is_side:
+                continue
+            if option.is_flag:
+                values[option.name] = option.switch in self.line
+                continue
+            text = self.line.get(option.switch)
+            if text is None:
+                text = self.defaults.get(option.switch, option.default_text)
+            values[option.name] = None if text is None else option.parse(text)
+        return Options(policy=policy, metrics=resampled_metrics(self.layout.fields), **values)
 
     @property
     def run_ids(self) -> tuple[str, ...] | None:
         """The runs that -runids names, None for all."""
-        run_ids = self.line.get("-runids")
-        return None if run_ids is None or is_nothing(run_ids) else listed(run_ids)
+        return self.options.runids
 
     @property
     def layout(self) -> Layout:
@@ -356,10 +339,14 @@ class Scoring:
 
 
 def own_options(task: str) -> list[Option]:
-    """The options that a task of evidence has alone: the fields of its record."""
-    return [
+    """Return the options that a task of evidence has alone: the fields of its record, and the choice of a stage."""
+    found = [
         Option(name if usual is None else f"{name} N", help_text, usual) for name, help_text, usual, _ in _own(task)
     ]
+    stages = mode_named(task).stages
+    if stages:
+        found.append(_stage_option(stages))
+    return found
 
 
 def own_arguments(task: str, line: Line) -> dict[str, Any]:
@@ -464,6 +451,18 @@ def _example(task: str, words: str) -> str:
     return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
 
 
+def _stage_option(stages: Mapping[str, str]) -> Option:
+    """Return the option that chooses a stage of a task."""
+    meanings = ", ".join(f"{stage} ({meaning})" for stage, meaning in stages.items())
+    return Option("--stage NAME", f"Score a stage of the pipeline by itself: {meanings}", "the whole task", [*stages])
+
+
+def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
+    """Do the work of a verb for a task, or for the stage of it that the line names."""
+    stage = line.get("--stage")
+    return body(task if stage is None else stage_named(task, stage), line)
+
+
 Pair: TypeAlias = str | tuple[str, str]
 """A text for every task, or one for Cold Start and one for tasks of evidence."""
 
@@ -497,7 +496,7 @@ def verb(
                 found += own_options(task)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(body, task), sections=below, summary=said, example=sample,
+                name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,
                 formats=known.split(), folder=place, **more,
             )  # fmt: skip
 

@@ -21,9 +21,10 @@ from cs_score.base.sources import InMemory, Input, name_of, open_source, plain_n
 from cs_score.cli import options
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
-from cs_score.cli.inputs import Predictions, Runs, load_as_prepared, say_policy
+from cs_score.cli.inputs import Predictions
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
+from cs_score.cli.runs import Runs, load_as_prepared, say_policy
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
@@ -123,7 +124,7 @@ class Call(Runs):
         """Load a run by itself; its remarks say which unassessed answers nearly equal assessed ones."""
         from cs_score.coldstart.near_misses import remarks_on_near_misses
 
-        loaded = self.alone(gold, run, pool, problems)
+        loaded = self.load_alone(gold, run, pool, problems)
         return replace(loaded, remarks=[*loaded.remarks, *remarks_on_near_misses(loaded)])
 
     def check_inputs(self) -> None:
@@ -154,6 +155,8 @@ class RunsScored(Record):
             score, *remarks = documents.single_score(chosen, chosen.measure)
             warn(*remarks)
             return score
+        if line.format == "tsv":  # the other formats have a place for it
+            warn(*(f"undefined: {text}" for text in documents.undefined_remarks(chosen)))
         return documents.WRITERS[line.format](chosen)
 
 
@@ -380,6 +383,9 @@ def _explain_made_files(result: Result) -> None:
 
 
 def _call_of_score(line: Line) -> Call:
+    """Return what `score` is asked for. Raises UsageError, also for layouts of tables that it would not write."""
+    if line.folder is None and (name := line.first("-fields -tabs")):
+        raise UsageError(f"{name} lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out {name}")
     units = options.PER_UNIT.outputs(line.get("--per-unit"))
     if line.folder is None:
         return Call(line, [*([] if line.file is None else [line.file]), *units])
@@ -412,9 +418,11 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     Raises UsageError where no run is named, or no assessments.
     """
     call.check_inputs()
-    runs, assessments = call.found()
+    selection = call.find_runs()
+    runs, assessments = selection.runs, selection.assessments
     call.plan.clear()
-    gold = noting_folders(open_gold(call.queries, call.apart, problems, validates=call.validates), call.files)
+    gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
+    gold = noting_folders(gold, call.files)
     with contextlib.ExitStack() as unfinished, _whole_pool_checked(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
@@ -459,9 +467,10 @@ def estimate_from_sample(line: Line) -> int:
     inclusion, resampling = pools.read_inclusion(line.text("--inclusion")), read_resampling(line, always=True)
     given = Runs(line)
     with paused_collector():
-        opened, pool, runs = given.opened()
-        gold = with_pool(opened, pool)
-        loaded = {name: given.load(gold, run) for name, run in zip(pools.names_of(runs), runs)}
+        opened = given.open_runs()
+        gold = with_pool(opened.gold, opened.assessments)
+        names = pools.names_of(opened.runs)
+        loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
         found = pools.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
     return print_found(line, pools.SAMPLED, found)

@@ -85,7 +85,10 @@ def _sections_of_task(task: str) -> list[Section]:
     if ending is not None:
         rows.append(("endings", ending))
     rows.append(("all names", ", ".join(names(task))))
-    return [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
+    sections: list[Section] = [(f"{task}: the headline measure", headline), (f"{task}: beginnings of names", rows)]
+    if task in meanings.STAGES:
+        sections.append((f"{task}: measures of --stage", list(meanings.STAGES[task].items())))
+    return sections
 
 
 def policies_text(words: Sequence[str]) -> str:

@@ -14,11 +14,13 @@ from cs_score.base.documents import refusing_incomplete
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
+from cs_score.base.signature import answered_lines
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
-from cs_score.cli.inputs import Predictions, Runs, analysing, named_by
-from cs_score.cli.options import FILES, INTERVALS, SCORING, read_resampling, top_of, verb
+from cs_score.cli.inputs import Predictions, analysing, named_by
+from cs_score.cli.options import FILES, INTERVALS, SCORING, own_options, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
+from cs_score.cli.runs import Runs
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
@@ -72,10 +74,21 @@ def deliver(line: Line, task: Task, document: Any) -> int:
         render, above = _MARKUP[line.format]
         shown = [table for table in task.tables(document) if table.layout.for_people and table.rows]
         parts = [part for table in shown for part in table.parts()]
-        print_text("\n\n".join("\n".join((above(part.title), "", *render(part, top))) for part in parts))
+        texts = ["\n".join((above(part.title), "", *render(part, top))) for part in parts]
+        print_text("\n\n".join([*_answered(document, line.format), *texts]))
     else:
         print_text(task.text(document, text_width(), options.MOST_SHOWN if "--all" in line else top), with_deltas)
     return Status.DONE
+
+
+def _answered(document: Any, format_: str) -> list[str]:
+    """Return what stands above the tables of a document whose scores are on the units that were answered alone."""
+    if hasattr(document, "origins"):
+        lines = answered_lines({side.upper(): origin for side, origin in document.origins.items()})
+    else:
+        lines = answered_lines({document.measure: document.origin})
+    escape = escape_markdown if format_ == "markdown" else escape_latex
+    return [escape(text) for text in lines]
 
 
 _PRINTED: Final = ("steps", "units", "mistakes")
@@ -130,7 +143,7 @@ _MISTAKES: Final = (
 _ANALYSIS: Final = (
     "Result",
     "What each mistake costs, just as the scorer would score the files without it; an error budget by kind of "
-    "mistakes; scenarios for what nobody assessed; other policies.",
+    "mistakes; scenarios for what nobody assessed; other policies. cs-score report makes a page of it.",
 )
 _EXPLANATION: Final = (
     "Result",
@@ -141,7 +154,7 @@ _DIFFERENCE: Final = (
     "Result",
     "Both scores with the interval and the p-values of their difference; what each unit contributes to it, which adds "
     "up to it exactly, and likewise groups of units; answers and classes with another outcome. A positive difference "
-    "is in favour of the second.",
+    "is in favour of the second. cs-score report --compare makes a page of it.",
 )
 _PAGE: Final = (
     "Result",
@@ -262,11 +275,12 @@ def report(name: str, line: Line) -> int:
             page = page_of(document)
         STDOUT.write(encoded([page]))
         return Status.DONE
+    own = " ".join(["--stage", *(option.long for option in own_options(name))]) if is_evidence else ""
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]}", "is not for --compare")
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} {own}", "is not for --compare")
         found, most = _difference(task, line), top_of(line)
     else:
-        _refuse_others(line, _OF_ANALYSES[is_evidence], "is for --compare")
+        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} {own}", "is for --compare")
         most = None if is_evidence else MOST_ROWS
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:

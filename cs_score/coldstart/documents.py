@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.display import SCREEN, aligned, cell, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import Document, json_pieces
+from cs_score.base.errors import InputError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import Record, field, replace, to_builtins
 from cs_score.base.signature import ANY_MEASURE, RUN, Origin, Signature
@@ -17,7 +18,7 @@ from cs_score.coldstart.judging import Counts, pre_policy_category, without
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, usual
+from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, undefined_sentences, usual
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
@@ -139,14 +140,15 @@ class FoundProblem(Record):
 class RunScores(Record):
     """What was computed for one run: every average by the name of its measure, and in a whole result all the rest.
 
-    `origin` is that of a run which was scored by itself beside others. `units` are the statistics that averages
-    are made of, `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that
-    exist.
+    `undefined` has the measures that have no value for this run, with the reasons; they are not in `scores`. `origin`
+    is that of a run which was scored by itself beside others. `units` are the statistics that averages are made of,
+    `queries` has the unit of each query that was scored, `tables` those of SF, LDC-MAX, LDC-MEAN that exist.
     """
 
     run_id: str
     signature: str
     scores: Mapping[str, Real]
+    undefined: Mapping[str, str] | UnsetType = UNSET
     origin: Origin | UnsetType = UNSET
     units: Units | UnsetType = UNSET
     queries: Mapping[str, str] | UnsetType = UNSET
@@ -212,15 +214,26 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 
 def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
     """The scores whose measures match a pattern; without patterns those that people are shown first. Raises UsageError
-    for a pattern that no measure of any run matches.
+    for a pattern that no measure of any run matches, InputError where no run has a value of any of them.
     """
-    known = list(dict.fromkeys(name for run in scores.runs for name in run.scores))
+    known = list(dict.fromkeys(name for run in scores.runs for name in (*run.scores, *(run.undefined or ()))))
     if patterns:
         wanted = chosen(known, patterns)
+        _require_a_score(scores, wanted)
         return chosen_scores(scores, wanted, wanted[0] if len(wanted) == 1 else UNSET)
     has_ldc = any(name.startswith("LDC-") for name in known)
     wanted = [name for name in headline(COLD_START_MODE, has_ldc) if name in known]
     return chosen_scores(scores, wanted, str(usual(COLD_START_MODE, has_ldc)))
+
+
+def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:
+    """Raise InputError where none of the measures has a value for any run."""
+    if any(measure in run.scores for run in scores.runs for measure in measures):
+        return
+    for run in scores.runs:
+        for measure in measures:
+            if run.undefined and measure in run.undefined:
+                raise InputError(f"run {run.run_id} has no {measure}: {run.undefined[measure]}")
 
 
 def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetType) -> Scores:
@@ -229,7 +242,8 @@ def chosen_scores(scores: Scores, measures: Sequence[str], measure: str | UnsetT
     for run in scores.runs:
         shown = {name: run.scores[name] for name in measures if name in run.scores}
         signature = Signature.parse(run.signature).of(measures[0] if len(measures) == 1 else ANY_MEASURE)
-        one = RunScores(run.run_id, str(signature), shown, origin=run.origin)
+        undefined = {name: reason for name, reason in (run.undefined or {}).items() if name in measures}
+        one = RunScores(run.run_id, str(signature), shown, undefined=undefined or UNSET, origin=run.origin)
         if run.intervals:
             limits = {name: run.intervals.scores[name] for name in shown if name in run.intervals.scores}
             one = replace(one, intervals=replace(run.intervals, scores=limits))
@@ -250,7 +264,14 @@ def _run_scores(
         "responses": lambda: tuple(_responses(run)),
     }
     signature = str(result.signature(run))
-    whole = RunScores(run.run_id, signature, run.scores, run.origin or UNSET, intervals=intervals)
+    whole = RunScores(
+        run_id=run.run_id,
+        signature=signature,
+        scores=run.scores,
+        undefined=run.undefined or UNSET,
+        origin=run.origin or UNSET,
+        intervals=intervals,
+    )
     return replace(whole, **{name: made[name]() for name in PARTS if name in parts})
 
 
@@ -318,6 +339,14 @@ def _headings(scores: Scores) -> list[str]:
     return headings
 
 
+def undefined_remarks(scores: Scores) -> Iterator[str]:
+    """Yield a sentence for each run and reason: which of the chosen measures have no value."""
+    for run, heading in zip(scores.runs, _headings(scores)):
+        of_run = f" ({cell(heading, _LONGEST_RUN_ID)})" if len(scores.runs) > 1 else ""
+        for sentence in undefined_sentences(run.undefined or {}):
+            yield f"{sentence}{of_run}"
+
+
 def scores_text(scores: Scores) -> str:
     """A line for each chosen measure, a column for each run, as many side by side as a screen holds; the signatures."""
     measures = scores.measures or ()
@@ -334,6 +363,8 @@ def scores_text(scores: Scores) -> str:
     if scores.measure and len(measures) != 1:
         why = f"headline   {scores.measure}: {WHY[scores.measure]}"
         lines += wrapped(why, " " * 11)
+    for remark in undefined_remarks(scores):
+        lines += wrapped(f"undefined  {remark}", " " * 11)
     for text in _explanations(scores):
         lines += wrapped(one_line(text))
     lines += [f"signature  {run.signature}" for run in scores.runs]
@@ -370,13 +401,15 @@ def _matrix(scores: Scores) -> Table:
 
 
 def scores_markdown(scores: Scores) -> str:
-    below = [f"- {escape_markdown(text)}" for text in _explanations(scores)]
+    below = [f"- undefined: {escape_markdown(remark)}" for remark in undefined_remarks(scores)]
+    below += [f"- {escape_markdown(text)}" for text in _explanations(scores)]
     below += [f"- `{run.signature}`" for run in scores.runs]
     return "\n".join([*markdown(_matrix(scores)), "", *below]) + "\n"
 
 
 def scores_latex(scores: Scores) -> str:
-    above = [f"% {one_line(run.signature)}" for run in scores.runs]
+    above = [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
+    above += [f"% {one_line(run.signature)}" for run in scores.runs]
     below = [escape_latex(text) for text in _explanations(scores)]
     if below:
         below.insert(0, "")

@@ -6,18 +6,23 @@ makes.
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-import shlex
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.display import some
 from cs_score.base.errors import InputError
+from cs_score.base.runtime import Late
 from cs_score.base.sources import decoded, plain_name
 from cs_score.coldstart.layouts import COLUMN_PATTERNS, RUN_2017, SCHEMAS, FileKind, Schema, detect_schema, of_width
 from cs_score.coldstart.options import LATEST, Edition
+
+if TYPE_CHECKING:
+    import csv
+    import shlex
+else:
+    csv, shlex = Late("csv"), Late("shlex")
 
 _GUIDE: Final = "(see docs/reference/input-files.md)"
 

@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, Struct, field
+from cs_score.base.records import Record, Struct, field, force_setattr
 from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries import Query, QuerySet, find_predicate, parse_query_id
+from cs_score.coldstart.queries import Query, QuerySet, find_predicate, follow_on_id, parse_query_id
 from cs_score.coldstart.tab_files import UnreadLine, document_of
 from cs_score.problems.log import Place, ProblemLog
 
@@ -106,6 +106,13 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         return Judgement(first, False) if first and first.query is query and first.answer == answer else None
 
 
+NOT_YET_MADE: Final = FollowOn("", None)
+"""Stands for the follow-on query of a run line that is validated, until a line of a later hop may ask for it.
+
+Making it takes a quarter of the time and of the memory of validation, and most lines are never asked about.
+"""
+
+
 class AnswerLine:
     __slots__ = ()
 
@@ -144,8 +151,9 @@ class AnswerLine:
 
 class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it: 16 bytes less for each line
     """A line of a run. `index` counts the run lines of the whole input from 0 (load order); `node` is the FQ node id,
-    None without node ids. `kept` is the answer where its columns are not canonical as they stand, or an assessment
-    holds it; otherwise it is read from the text when asked for, which saves much memory.
+    None without node ids. `follow_on` is `NOT_YET_MADE` for some lines of a run that is validated. `kept` is the answer
+    where its columns are not canonical as they stand, or an assessment holds it; otherwise it is read from the text
+    when asked for, which saves much memory.
     """
 
     index: int
@@ -162,6 +170,9 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     @property
     def target(self) -> str:
         """Return the short id of the query about the answer."""
+        if self.follow_on is NOT_YET_MADE:
+            _, value, provenance = self.answer
+            return follow_on_id(self.query.full_id, value, provenance)
         return self.follow_on.id
 
     @property
@@ -210,7 +221,9 @@ class Links(Struct, eq=False):
     hop without a parent line before them; `is_in_order`: no line of a later hop stands before one that gives the answer
     it asks about. `passed_over` are the follow-on queries that `skipped` lines lead to. `given` has, by follow-on
     query, the node of the first run line with its answer, as far as lines were looked at for that (`lines_in_given`):
-    empty if it has none, None if no line is known to give it.
+    empty if it has none, None if no line is known to give it. `waiting` are the run lines whose follow-on queries are
+    not yet made; `altered` are indexes of run lines, among them all that a validated run writes in another way than
+    they were read.
     """
 
     table: QuerySet
@@ -227,6 +240,8 @@ class Links(Struct, eq=False):
     passed_over: set[str] = field(default_factory=set)
     queries: dict[str, LinkedQuery] = field(default_factory=dict)
     follow_ons: dict[str, FollowOn] = field(default_factory=dict)
+    waiting: list[Response] = field(default_factory=list)
+    altered: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if self.below is not None and not self.below.follow_ons and self.below.below is None:
@@ -235,7 +250,19 @@ class Links(Struct, eq=False):
             # Queries of query files whose ids look like those of follow-on queries: no answer takes their place.
             self.follow_ons = {name: FollowOn(name, None) for name in self.table.by_id if len(name) == 12}
 
+    def make_follow_ons(self) -> None:
+        """Make the follow-on queries of the lines that wait for theirs, in load order."""
+        for response in self.waiting:
+            target = response.target
+            follow_on = self.follow_ons.get(target)
+            if follow_on is None:
+                follow_on = self.follow_ons[target] = FollowOn(target, response.query)
+            force_setattr(response, "follow_on", follow_on)
+        self.waiting.clear()
+
     def follow_on(self, short_id: str) -> FollowOn | None:
+        if self.waiting:
+            self.make_follow_ons()
         found = self.follow_ons.get(short_id)
         return found if found is not None or self.below is None else self.below.follow_on(short_id)
 
@@ -253,6 +280,8 @@ class Links(Struct, eq=False):
         It is empty for a line without node, None where no line gives the answer. Lines are entered when somebody asks:
         without lines of a second hop nobody does, and the dictionary would take 40 bytes for each line.
         """
+        if self.waiting:
+            self.make_follow_ons()
         while self.lines_in_given < len(self.responses):
             response = self.responses[self.lines_in_given]
             self.lines_in_given += 1

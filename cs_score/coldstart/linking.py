@@ -59,12 +59,14 @@ class Loading:
         documents: tab_files.DocumentLengths | None = None,
         alone: str | None = None,
         allow_comments: bool = False,
+        is_validation: bool = False,
         note: Callable[[InputError], None] | None = None,
         after_run: Callable[[], None] | None = None,
     ) -> None:
         """`below`: the links of gold, over which the lines are laid; `known` remembers the answers of earlier runs;
         `alone`: the run whose lines are loaded. For the programs before the scorer: `documents`, which provenances are
-        checked against; `note`, which takes the error of a line that cannot be linked, so that loading goes on;
+        checked against; `is_validation`: no line is scored, so that follow-on queries are made when they are needed;
+        `note`, which takes the error of a line that cannot be linked, so that loading goes on;
         `after_run`, called after each run file.
         """
         self.table, self.problems = table, problems
@@ -80,6 +82,8 @@ class Loading:
         self._below: Mapping[str, FollowOn] = {} if self.links.below is None else self.links.below.follow_ons
         self._known, self._documents, self._alone = known, documents, alone
         self._allow_comments, self._note, self._after_run = allow_comments, note, after_run
+        # Gold would be looked at for each follow-on query, editions may hash text in another way or have fewer slots.
+        self._makes_follow_ons_late = is_validation and self.links.below is None and table.edition is LATEST
         self._file = ""
         # First four characters of document ids that give the language by themselves.
         self._clear_starts: set[str] = set()
@@ -134,6 +138,8 @@ class Loading:
         self.links.unread += tab_file.unread
         self._remark_on_nil_lines(tab_file)
         if tab_file.schema is RUN_2017 and not self.problems.fatal:
+            if any(query.level for query in self.links.queries.values()):
+                self.links.make_follow_ons()
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run()
@@ -171,37 +177,44 @@ class Loading:
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
         name = tab_file.name
         if tab_file.schema is RUN_2014:
-            number, *_ = next(tab_file.lines)
-            remedy = "runs of 2014 (seven columns) cannot be scored"
-            raise self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+            raise self._error_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
-        links, slots, value_types = self.links, self._slots, set[str]()
-        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
+        links, slots = self.links, self._slots
+        plain_types: set[str] = set()
         known = None if self._known is None else self._known.get
         linked, responses, nodes = links.queries, links.responses, links.nodes
         follow_ons, below = links.follow_ons, self._below
+        is_late, not_yet_made, waiting = self._makes_follow_ons_late, lines.NOT_YET_MADE, links.waiting
+        clear_starts = self._clear_starts
         for number, text, columns in tab_file.lines:
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
             query = linked.get(full_id) or self._find_query(full_id, number)
             confidence = tab_files.plain_confidence(confidence_text) or self._confidence(confidence_text, number)
-            if value_type in value_types:
-                pass
-            elif value_type.lower() in legal_types:
-                value_types.add(value_type)
-            else:
-                self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(name, number))
-            found = None if known is None else known(answer_key(full_id, relation, value, provenance))
-            kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
-            if kept is not None:
-                provenance = kept[2]
-            follow_on = follow_ons.get(target) or below.get(target)
-            if follow_on is None:
-                follow_on = self._new_follow_on(target, query, provenance, number)
-                if kept is not None:
-                    kept = _as_entry_point(kept)
+            if value_type not in plain_types and self._is_plain_type(value_type, number):
+                plain_types.add(value_type)
             is_plain = slot == query.known_slot and all(map(str.strip, columns)) and (slots is None or slot in slots)
+            if (
+                is_late
+                and is_plain
+                and ("_ENG_" in provenance or provenance[:4] in clear_starts)
+                and not query.unknown_next
+                and not query.is_ldc
+                and tab_files.are_plain(relation, provenance, self._documents)
+            ):
+                kept = None
+                follow_on = not_yet_made
+            else:
+                found = None if known is None else known(answer_key(full_id, relation, value, provenance))
+                kept, target = found or self._read_answer(query, relation, value, provenance, number, text)
+                if kept is not None:
+                    provenance = kept[2]
+                    links.altered.add(len(responses))
+                known_follow_on = follow_ons.get(target) or below.get(target)
+                follow_on = known_follow_on or self._new_follow_on(target, query, provenance, number)
+                if kept is not None and known_follow_on is None:
+                    kept = _as_entry_point(kept)
             if not is_plain and not self._is_accepted(tab_file, columns, slot, query, number):
-                self._skip(target, provenance, len(responses), number, query, text)
+                self._skip(follow_on.id, provenance, len(responses), number, query, text)
                 continue
             prefix = self._prefix(query) if query.level else full_id
             node = None
@@ -215,6 +228,8 @@ class Loading:
                 len(responses), number, text, query, sys.intern(run_id), confidence, node, follow_on, name, kept
             )
             responses.append(response)
+            if follow_on is not_yet_made:
+                waiting.append(response)
             if node is None:
                 continue
             if of_node is None:
@@ -225,6 +240,22 @@ class Loading:
                 nodes[node] = [*of_node, response]
             if not prefix:
                 links.without_parent.append(response)
+
+    def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
+        """Return the error of the first line of a run that cannot be scored."""
+        number, *_ = next(tab_file.lines)
+        remedy = "runs of 2014 (seven columns) cannot be scored"
+        return self._error(number, "Query  not loaded", remedy, "RUN_OF_2014")
+
+    def _is_plain_type(self, value_type: str, number: int) -> bool:
+        """Return whether a value type is legal and in capitals; report an illegal one."""
+        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
+        is_legal = value_type.lower() in legal_types
+        if not is_legal:
+            self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
+        if not value_type.isupper():
+            self.links.altered.add(len(self.links.responses))
+        return is_legal and value_type.isupper()
 
     def _prefix(self, query: LinkedQuery) -> str:
         """What ids of nodes begin with: the query, at hop 1 the node that first gave the answer, empty if none has."""
@@ -242,6 +273,7 @@ class Loading:
         at_mention = tab_file.schema.position("VALUE_MENTION_TYPE")
         at_class_mention = tab_file.schema.position("EC_MENTION_TYPE")
         assumed, slots, judgments = self._edition.assumed_mention, self._slots, lines.JUDGMENT_OF_CODE
+        self.links.make_follow_ons()
         linked, assessments, follow_ons = self.links.queries, self.links.assessments, self.links.follow_ons
         for number, text, columns in tab_file.lines:
             full_id, _, slot = columns[at_query].partition(":")
@@ -350,6 +382,8 @@ class Loading:
     def _read_answer(
         self, query: LinkedQuery, relation: str, value: str, provenance: str, number: int, text: str
     ) -> KnownAnswer:
+        if self.links.waiting:  # follow-on queries are made in the order of their lines
+            self.links.make_follow_ons()
         kept = None
         if not tab_files.are_plain(relation, provenance, self._documents, self._edition):
             kept = relation, value, provenance = self._canonical(relation, value, provenance, number, text)
@@ -395,6 +429,8 @@ class Loading:
 
     def _confidence(self, written: str, number: int) -> float:
         confidence = tab_files.read_confidence(written)
+        if confidence.codes:
+            self.links.altered.add(len(self.links.responses))
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", written, confidence.text)
             self.problems.add(code, written, place=Place(self._file, number), detail=detail)

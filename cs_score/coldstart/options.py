@@ -5,10 +5,12 @@ Editions are the rules of each year's reference scorer as data: a step asks for 
 
 from __future__ import annotations
 
+import enum
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from cs_score.base.errors import UsageError, nearest
 from cs_score.base.records import Record, field, force_setattr, replace
@@ -151,6 +153,12 @@ POLICY_ITEMS: Final[dict[str, PolicyItem]] = {
     "UNASSESSED": PolicyItem(frozenset({WRONG, IGNORE}), "responses without assessment"),
 }
 
+
+def legal_items(side: Side) -> tuple[str, ...]:
+    """Return the categories that may be put on a side of a policy."""
+    return tuple(name for name, item in POLICY_ITEMS.items() if side in item.sides)
+
+
 DISCIPLINES: Final = {
     "ASSESSED": "only assessments of the same answer with the same justification count",
     "STRING_CASE": "otherwise an assessment of the same text counts, letter case ignored",
@@ -227,7 +235,7 @@ class Policy(Record):
             for item in self.items(side):
                 if item not in POLICY_ITEMS or side not in POLICY_ITEMS[item].sides:
                     near = nearest(item, POLICY_ITEMS) if item not in POLICY_ITEMS else ""
-                    legal = ", ".join(name for name, known in POLICY_ITEMS.items() if side in known.sides)
+                    legal = ", ".join(legal_items(side))
                     raise UsageError(f"Unexpected choice {item} for {side}; legal are {legal}{near}")
 
     def items(self, side: Side) -> tuple[str, ...]:
@@ -358,22 +366,390 @@ class Options(Record):
             raise UsageError(no_discipline(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """The options as a JSON object, for the origin of scores."""
-        policy = self.policy
-        return {
-            "discipline": self.discipline,
-            "expand": self.expand,
-            "justifications": str(self.justifications),
-            "right": list(policy.right),
-            "wrong": list(policy.wrong),
-            "ignore": list(policy.ignore),
-            "queries": self.queries,
-            "runids": None if self.runids is None else list(self.runids),
-            "samples": self.samples,
-            **({} if self.samples is None else {"metrics": list(self.metrics)}),
-            **({} if self.follow == LATEST.name else {"follow": self.follow}),
-            **({} if self.mention_types == AS_GIVEN else {"mention_types": self.mention_types}),
-        }
+        """Return the options as a JSON object, for the origin of scores."""
+        values: dict[str, object] = {}
+        for option in SCORING_OPTIONS:
+            if option.is_recorded(option, self):
+                values[option.name] = option.to_json(option.value_of(self))
+        return values
+
+
+USUAL: Final = Options()
+"""The options where nothing else is asked for."""
+
+
+# ---- What the rows of the table below do otherwise than most options
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _always(option: ScoringOption, options: Options) -> bool:
+    return True
+
+
+def _is_unusual(option: ScoringOption, options: Options) -> bool:
+    """Return whether an option has another value than usual."""
+    return bool(option.value_of(options) != option.usual)
+
+
+def _has_samples(option: ScoringOption, options: Options) -> bool:
+    return options.samples is not None
+
+
+def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
+    return None if items is None else list(items)
+
+
+def _run_ids(text: str) -> tuple[str, ...] | None:
+    """Return the runs that a text names, None for all."""
+    return None if is_nothing(text) else listed(text)
+
+
+def path_of(argument: object, name: str) -> str | None:
+    """Return the path that an argument gives. Raises UsageError for what is no path."""
+    path = os.fspath(argument) if isinstance(argument, os.PathLike) else argument
+    if path is not None and not isinstance(path, str):
+        raise UsageError(f"{name} takes a path, not {argument!r}")
+    return path
+
+
+def _query_list(argument: object) -> str | None:
+    """Return the file or the list of queries that the argument `query_ids` gives. Raises UsageError."""
+    if argument is None or isinstance(argument, (str, os.PathLike)):
+        return path_of(argument, "query_ids")
+    return ":".join(as_list(argument, "query_ids"))
+
+
+def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
+    """Return the runs that the argument `runids` names, None for all. Raises UsageError."""
+    if argument is None:
+        return None
+    return as_list(argument, "runids") or None
+
+
+def _samples_file(argument: object) -> str | None:
+    return path_of(argument, "samples")
+
+
+def _no_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
+    return None
+
+
+def _named_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return `name=value`; None where the value is as usual."""
+    value = option.value_of(options)
+    if value == option.usual:
+        return None
+    text = str(value).lower() if option.is_flag else option.show(value)
+    return f"{option.switch.lstrip('-')}={text}"
+
+
+def _policy_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
+    """Return the name of the policy, or its sides where it has none."""
+    plain = options.policy.plain()
+    for name, preset in PRESETS.items():
+        if preset.policy.plain() == plain:
+            return name
+    return ";".join([f"{side}={':'.join(items)}" for side, items in plain.items()])
+
+
+def _limits_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    return str(options.justifications) if options.edition.has_limits else None
+
+
+def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the digest of the file of queries, or of the list."""
+    if options.queries is None:
+        return None
+    files = [given for given in inputs if given.role == QUERY_LIST]
+    digest = digest_of(files) if files else short_digest(options.queries.rstrip(":"))
+    return f"queries={digest}"
+
+
+def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
+    """Return the digest of the file of resamples."""
+    if options.samples is None:
+        return None
+    return f"samples={digest_of(given for given in inputs if given.role == SAMPLES)}"
+
+
+def _editions_text() -> str:
+    return ", ".join([f"{edition.name} ({edition.scored})" for edition in EDITIONS.values()])
+
+
+# ---- The table of the options: command line, JSON, signature, Python, pages and `verify` read it
+
+
+class Rule(enum.Enum):
+    """What an option is about, which says where it stands in signatures and in commands on pages."""
+
+    EDITION = "the edition of the reference"
+    POLICY = "the sides of the policy"
+    LIMITS = "the limits on justifications, which belong to a policy"
+    SCORING = "all else"
+
+
+class ScoringOption(Record, kw_only=True, eq=False):
+    """A row of the table: what one option of scoring is called everywhere, and how its value is read and written.
+
+    `name` is the member of an origin in JSON, and the field of `Options` except for the sides of a policy (`is_side`).
+    `argument` is the argument in Python, the same name unless given, None where another argument brings the value.
+    `switch` is the option of the command line, `value_name` what help calls its value (None: the option is a flag),
+    `meaning` the sentence of help, `shown_default` what help says where there is no value by default.
+    An option `of_calls` is for calls that write files as the reference does, not for those that compare runs.
+
+    Functions read a value: `parse` from the text of a switch, `from_python` from an argument. They raise UsageError.
+    Others write it: `show` as the text of a switch, `to_json` as a value of JSON, which has the type `json_type` when
+    it is read again. `is_recorded` says whether an origin has the option, `setting` is what a signature has of it.
+    """
+
+    name: str
+    switch: str = ""
+    value_name: str | None = None
+    meaning: str = ""
+    rule: Rule = Rule.SCORING
+    choices: Sequence[str] = ()
+    shown_default: str | None = None
+    is_side: bool = False
+    of_calls: bool = False
+    argument: str | None = ""
+    parse: Callable[[str], Any] = str
+    from_python: Callable[[Any], Any] = _unchanged
+    show: Callable[[Any], str] = str
+    to_json: Callable[[Any], object] = _unchanged
+    json_type: Any = str
+    is_recorded: Callable[[ScoringOption, Options], bool] = _is_unusual
+    setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None] = _named_setting
+
+    @property
+    def is_flag(self) -> bool:
+        return self.value_name is None
+
+    @property
+    def python_name(self) -> str | None:
+        return self.name if self.argument == "" else self.argument
+
+    def value_of(self, options: Options) -> Any:
+        """Return the value that options have."""
+        return getattr(options.policy if self.is_side else options, self.name)
+
+    @property
+    def usual(self) -> Any:
+        """The value where nothing else is asked for."""
+        return self.value_of(USUAL)
+
+    @property
+    def default_text(self) -> str | None:
+        """The text of the value where nothing else is asked for; None for no value, and for a flag."""
+        if self.is_flag or self.usual is None:
+            return None
+        return self.show(self.usual)
+
+    def words(self, value: Any) -> list[str]:
+        """Return the words of a command line that ask for a value; none for None, and for a flag that is not set."""
+        if value is None or value is False:
+            return []
+        return [self.switch] if self.is_flag else [self.switch, self.show(value)]
+
+
+SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
+    ScoringOption(
+        name="discipline",
+        switch="-discipline",
+        value_name="NAME",
+        meaning="How a response finds its assessment; see below",
+        choices=tuple(DISCIPLINES),
+        is_recorded=_always,
+    ),
+    ScoringOption(
+        name="expand",
+        switch="-expand",
+        value_name="BASE",
+        meaning="Split queries by entry point; BASE begins the names of the queries made",
+        json_type=str | None,
+        is_recorded=_always,
+    ),
+    ScoringOption(
+        name="justifications",
+        switch="-justifications",
+        value_name="A:B",
+        meaning="Justifications that count: A for each node and document, B for each node; 0-9 or M",
+        rule=Rule.LIMITS,
+        parse=Justifications.parse,
+        to_json=str,
+        is_recorded=_always,
+        setting=_limits_setting,
+    ),
+    ScoringOption(
+        name="right",
+        switch="-right",
+        value_name="LIST",
+        meaning="Colon-separated categories that count as right",
+        rule=Rule.POLICY,
+        choices=legal_items(RIGHT),
+        is_side=True,
+        argument=None,
+        parse=listed,
+        show=":".join,
+        to_json=list,
+        json_type=tuple[str, ...],
+        is_recorded=_always,
+        setting=_policy_setting,
+    ),
+    ScoringOption(
+        name="wrong",
+        switch="-wrong",
+        value_name="LIST",
+        meaning="Colon-separated categories that count as wrong",
+        rule=Rule.POLICY,
+        choices=legal_items(WRONG),
+        is_side=True,
+        argument=None,
+        parse=listed,
+        show=":".join,
+        to_json=list,
+        json_type=tuple[str, ...],
+        is_recorded=_always,
+        setting=_no_setting,
+    ),
+    ScoringOption(
+        name="ignore",
+        switch="-ignore",
+        value_name="LIST",
+        meaning="Colon-separated categories that are left out; see below",
+        rule=Rule.POLICY,
+        choices=legal_items(IGNORE),
+        is_side=True,
+        argument=None,
+        parse=listed,
+        show=":".join,
+        to_json=list,
+        json_type=tuple[str, ...],
+        is_recorded=_always,
+        setting=_no_setting,
+    ),
+    ScoringOption(
+        name="queries",
+        switch="-queries",
+        value_name="LIST",
+        meaning="File or colon-separated list of the queries to score",
+        shown_default="all queries",
+        argument="query_ids",
+        from_python=_query_list,
+        json_type=str | None,
+        is_recorded=_always,
+        setting=_queries_setting,
+    ),
+    ScoringOption(
+        name="runids",
+        switch="-runids",
+        value_name="LIST",
+        meaning="Colon-separated runs to score, in this order",
+        shown_default="all runs",
+        of_calls=True,
+        parse=_run_ids,
+        from_python=_run_ids_of_argument,
+        show=":".join,
+        to_json=_list_or_none,
+        json_type=tuple[str, ...] | None,
+        is_recorded=_always,
+    ),
+    ScoringOption(
+        name="samples",
+        switch="-samples",
+        value_name="FILE",
+        meaning="File of bootstrap resamples",
+        of_calls=True,
+        from_python=_samples_file,
+        json_type=str | None,
+        is_recorded=_always,
+        setting=_samples_setting,
+    ),
+    ScoringOption(
+        name="metrics",  # no switch: it follows from the columns of tables
+        argument=None,
+        to_json=list,
+        json_type=tuple[str, ...],
+        is_recorded=_has_samples,
+        setting=_no_setting,
+    ),
+    ScoringOption(
+        name="follow",
+        switch="--follow",
+        value_name="VERSION",
+        meaning=f"Edition of the reference whose rules apply: {_editions_text()}",
+        rule=Rule.EDITION,
+        choices=tuple(EDITIONS),
+    ),
+    ScoringOption(
+        name="mention_types",
+        switch="--mention-types",
+        value_name="NAME",
+        meaning="How to read pools without mention types; assume-name counts their answers as names",
+        rule=Rule.EDITION,
+        choices=tuple(MENTION_TYPES),
+    ),
+)
+"""The options of scoring, in the order in which JSON has them. A new one is a field of `Options`, a row here, a line of
+`ScoringArguments`, and what it does.
+"""
+
+SWITCHES: Final[tuple[ScoringOption, ...]] = tuple(option for option in SCORING_OPTIONS if option.switch)
+"""The options that a command line has."""
+
+
+class ScoringArguments(TypedDict, total=False):
+    """The arguments of Python that say how runs are scored, as documented for `prepare`."""
+
+    expand: str | None
+    policy: str | Policy
+    justifications: str | Justifications | None
+    discipline: str
+    query_ids: str | os.PathLike[str] | Iterable[str] | None
+    follow: str
+    mention_types: str
+
+
+class CallArguments(ScoringArguments, total=False):
+    """Further arguments of Python, of what scores all runs of a call at once."""
+
+    runids: str | Iterable[str] | None
+    samples: str | os.PathLike[str] | None
+
+
+def options_in_order(*rules: Rule) -> list[ScoringOption]:
+    """Return the options with a switch, those about the first of the rules first."""
+    options = []
+    for rule in rules:
+        options += [option for option in SWITCHES if option.rule is rule]
+    return options
+
+
+def options_of_values(values: Mapping[str, Any]) -> Options:
+    """Return the options with these values, by the names that origins have; those that are not given are as usual.
+
+    Raises UsageError for impossible values.
+    """
+    values_of_fields = dict(values)
+    sides = {}
+    for option in SCORING_OPTIONS:
+        if option.is_side and option.name in values_of_fields:
+            sides[option.name] = values_of_fields.pop(option.name)
+    if sides:
+        values_of_fields["policy"] = Policy(**sides)
+    return Options(**values_of_fields)
+
+
+def switch_words(options: Options) -> list[str]:
+    """Return the words of a command line that scores like this, but for those of the policy and its limits."""
+    words = []
+    for option in SWITCHES:
+        is_of_policy = option.rule in (Rule.POLICY, Rule.LIMITS)
+        if not is_of_policy and option.is_recorded(option, options):
+            words += option.words(option.value_of(options))
+    return words
 
 
 _LIMITS: Final = "justifications"
@@ -434,24 +810,8 @@ def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bo
 
 
 def _settings(options: Options, inputs: Sequence[InputDigest]) -> Iterator[str]:
-    usually = Options()
-    if options.follow != usually.follow:
-        yield f"follow={options.follow}"
-    if options.mention_types != usually.mention_types:
-        yield f"mention-types={options.mention_types}"
-    plain = options.policy.plain()
-    names = [name for name, preset in PRESETS.items() if preset.policy.plain() == plain]
-    yield names[0] if names else ";".join(f"{side}={':'.join(items)}" for side, items in plain.items())
-    if options.edition.has_limits:
-        yield str(options.justifications)
-    if options.discipline != usually.discipline:
-        yield f"discipline={options.discipline}"
-    if options.expand is not None:
-        yield f"expand={options.expand}"
-    if options.queries is not None:
-        files = [given for given in inputs if given.role == QUERY_LIST]
-        yield f"queries={digest_of(files) if files else short_digest(options.queries.rstrip(':'))}"
-    if options.runids is not None:
-        yield f"runids={':'.join(options.runids)}"
-    if options.samples is not None:
-        yield f"samples={digest_of(given for given in inputs if given.role == SAMPLES)}"
+    """Yield what a signature has of the options."""
+    for option in options_in_order(Rule.EDITION, Rule.POLICY, Rule.LIMITS, Rule.SCORING):
+        setting = option.setting(option, options, inputs)
+        if setting is not None:
+            yield setting

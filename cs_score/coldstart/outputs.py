@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
@@ -354,6 +353,8 @@ def params_of(
     options: Options, switches: Iterable[str], rest: Iterable[str], folder: str, texts: Mapping[str, str] | None = None
 ) -> str:
     """The `.params` of the call of these options: `switches`, limits and policy (`texts`: as typed), and the `rest`."""
+    import shlex  # the bare call, which knows its words, starts without it
+
     texts = options.policy.texts() if texts is None else texts
     limits = ("-justifications", str(options.justifications)) if options.edition.has_limits else ()
     sides = (word for side, text in texts.items() for word in (f"-{side.lower()}", text))

@@ -155,6 +155,7 @@ class _PartScore(Record):
     run_ids: frozenset[str]
     lines: int
     has_met: bool
+    has_ranked_nodes: bool
     rows: Sequence[ScoreRow]
     ap_rows: Sequence[ScoreRow]
     problems: ProblemLog
@@ -187,7 +188,8 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
         combining.remark_on_matches(run_id, lines, has_met)
         rows = chain.from_iterable(score.rows for score in scores)
         ap_rows = chain.from_iterable(score.ap_rows for score in scores)
-        *_, run = combining.stages(run_id, rows, ap_rows=ap_rows)
+        has_ranked_nodes = any(score.has_ranked_nodes for score in scores)
+        *_, run = combining.stages(run_id, rows, ap_rows=ap_rows, has_ranked_nodes=has_ranked_nodes)
         texts = DebugText(*zip(*map(task.texts_of, range(len(scores)))))
         return combining.result([replace(run, debug_text=texts)])
     except (NeedsWholeError, InputError):
@@ -245,9 +247,14 @@ def _score_part(task: _Task, part: int) -> _PartScore:
         for path, text in zip(task.texts_of(part), debug):
             write_whole(path, encoded(text))
     return _PartScore(
-        run_ids, len(run.links.responses), any(unit.matched for unit in units), score_rows(units),
-        ranked_rows(rankings), gold.problems,
-    )  # fmt: skip
+        run_ids=run_ids,
+        lines=len(run.links.responses),
+        has_met=any(unit.matched for unit in units),
+        has_ranked_nodes=any(ranking.nodes for ranking in rankings),
+        rows=score_rows(units),
+        ap_rows=ranked_rows(rankings),
+        problems=gold.problems,
+    )
 
 
 def _numbered(blocks: Iterable[Block], name: str) -> Iterator[tuple[int, str]]:

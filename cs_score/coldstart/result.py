@@ -283,10 +283,15 @@ class PrecisionRecall(Record):
         }
 
 
+NO_RANKED_NODE: Final = "no node is ranked: no line has a node id (column 9) that begins with a colon, such as :E1"
+"""Why a run has no average precision although its rankings can be written: all of them are empty."""
+
+
 class AveragePrecision(Record):
     """The rankings of one run, sorted by query and level, and the tables made from them. `run_id` is the run that the
     rows name: that of the first run line of the input, whichever run is scored. `averages_all_levels`: the average of
-    level ALL is that of the rows of all levels, those of ALL twice.
+    level ALL is that of the rows of all levels, those of ALL twice. Without `has_ranked_nodes` the run has nothing that
+    could be ranked: the report shows zeros then, as the reference does, and there is no score.
     """
 
     run_id: str
@@ -295,6 +300,7 @@ class AveragePrecision(Record):
     rankings: tuple[Ranking, ...] = ()
     averages_all_levels: bool = False
     by_ldc: tuple[tuple[str, EntryPoints], ...] = ()
+    has_ranked_nodes: bool = True
 
     @property
     def variants(self) -> list[tuple[str, Table]]:
@@ -339,8 +345,19 @@ class RunResult(Record):
 
     @property
     def measures(self) -> dict[Measure, float]:
+        """Return every average that the run has a value of, by measure."""
         ranked = self.average_precision
-        return self.tables.measures | ({} if ranked is None else ranked.measures)
+        if ranked is None or not ranked.has_ranked_nodes:
+            return self.tables.measures
+        return self.tables.measures | ranked.measures
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Return the reason for each average that has no value for this run, by the name of its measure."""
+        ranked = self.average_precision
+        if ranked is None or ranked.has_ranked_nodes:
+            return {}
+        return {str(measure): NO_RANKED_NODE for measure in ranked.measures}
 
     @property
     def scores(self) -> dict[str, float]:

@@ -7,7 +7,6 @@ and held to the limits before, since what a line may name depends on all lines b
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -26,7 +25,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import parse_query_id
-from cs_score.coldstart.ranking import Ranker, Ranking
+from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
 from cs_score.coldstart.tab_files import line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
@@ -64,6 +63,8 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
 
 def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
     """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
+    import shlex  # short runs start without it
+
     reason = "several lines of one node come from one document"
     nodes = [node for node in ranking.nodes if node.value > 1]
     if not nodes:
@@ -172,9 +173,11 @@ class Combining:
         rows: Iterable[ScoreRow],
         units: Sequence[UnitResult] = (),
         ap_rows: Iterable[ScoreRow] | None = None,
+        has_ranked_nodes: bool | None = None,
     ) -> Iterator[RunResult]:
         """The result of a run as far as it is computed: tables (rule averages), average precision, resamples. `rows`
-        are those of SF in printing order, `ap_rows` those of rankings where there are no units. Raises InputError where
+        are those of SF in printing order; where there are no units, `ap_rows` are those of rankings, and
+        `has_ranked_nodes` says whether any of these ranks a node of the run. Raises InputError where
         no query is scored, none has a row to project to LDC queries, AP exceeds 1, and there are no LDC queries to
         resample.
         """
@@ -195,10 +198,21 @@ class Combining:
             ordered = tables.ranked_rows(rankings) if ap_rows is None else ap_rows
             # The rows of the report bear the id of the first run line of the input (rule average-precision).
             first = next((line.run_id for line in self._run.links.responses), run_id)
-            run = replace(run, average_precision=tables.averaged_rankings(first, ordered, table, rankings))
+            ranked = tables.averaged_rankings(first, ordered, table, rankings)
+            if has_ranked_nodes is None:
+                has_ranked_nodes = self._has_ranked_line(run_id, unit_of)
+            run = replace(run, average_precision=replace(ranked, has_ranked_nodes=has_ranked_nodes))
             yield run
         if self.options.samples is not None and not is_nothing(self.options.samples):
             yield self._with_bootstrap(run, self.options.samples)
+
+    def _has_ranked_line(self, run_id: str, query_ids: Collection[str]) -> bool:
+        """Return whether a line of the run is in a node that the rankings of these queries can have."""
+        for lines_by_query in self._run.lines.get(run_id, {}).values():
+            for lines in lines_by_query.values():
+                if any(is_in_ranked_node(line, query_ids) for line in lines):
+                    return True
+        return False
 
     def _with_bootstrap(self, run: RunResult, name: str) -> RunResult:
         from cs_score.coldstart import resampling  # few calls resample

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from cs_score.evidence.mode import NONE, Confusion, Fault, Mode, Unit
+from cs_score.base.errors import InputError
+from cs_score.evidence.mode import NONE, Confusion, Fault, Mode, Row, RowsWithout, Unit
 from cs_score.evidence.reading import as_key, text_of
 
 EXTRA_ABSTRACT = "extra_abstract"
@@ -67,6 +68,18 @@ class AbstractsMode(Mode):
     def lacking(self, gold: Entry, sentences: list[object]) -> object:
         """How a fault says that a gold set lacks these sentences."""
 
+    @abstractmethod
+    def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return the evidence sets of each abstract as gold was read."""
+
+    @abstractmethod
+    def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return what is predicted of each abstract as the prediction was read."""
+
+    def cited(self, unit: Unit) -> Iterable[object]:
+        """Return the documents that gold cites and that are scored; none where only evidence is."""
+        return ()
+
     def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
         """Which of the predicted abstracts are faults."""
         return [abstract for abstract in given if abstract not in gold]
@@ -74,6 +87,16 @@ class AbstractsMode(Mode):
     def order(self, gold: Iterable[str], given: Iterable[str]) -> Iterable[str]:
         """The relevant abstracts in the order in which their faults are listed."""
         return gold
+
+    def comparable(self, abstract: str) -> Hashable:
+        """Return what abstracts are compared by."""
+        return abstract
+
+    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        try:
+            return OneAbstract(self, units[0], rows[0]).rows_without
+        except InputError:  # the scorer would refuse any prediction for the claim
+            return super().rows_without_each(units, rows)
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
         gold, given = self.gold_sets(unit), self.evidence(unit)
@@ -154,6 +177,48 @@ class AbstractsMode(Mode):
         for abstract, value in given.items():
             if abstract not in gold and (entries := sound(value)):
                 yield "abstract", NONE, text_of(entries[0]["label"])
+
+
+class OneAbstract:
+    """Scores a claim again by the one abstract that a fault is about: the row of a claim is the sum over its abstracts.
+
+    Abstracts that are compared as equal are looked at together.
+    """
+
+    def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
+        """Raise InputError where nothing may be predicted for the claim."""
+        if unit.prediction is None:  # that counts otherwise than a prediction without evidence
+            unit = unit._replace(prediction=mode.reread({"id": unit.id, "evidence": {}}))
+            row = mode.row(unit)
+        self._mode = mode
+        self._unit = unit
+        self._row = row
+        self._gold = self._by_abstract(mode.gold_evidence(unit))
+        self._predicted = self._by_abstract(mode.predicted_evidence(unit))
+        self._cited: dict[Hashable, list[Any]] = {}
+        for document in mode.cited(unit):
+            self._cited.setdefault(mode.comparable(text_of(document)), []).append(document)
+
+    def _by_abstract(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
+        """Return evidence by what abstracts are compared by."""
+        found: dict[Hashable, dict[str, Any]] = {}
+        for abstract, entries in evidence.items():
+            found.setdefault(self._mode.comparable(abstract), {})[abstract] = entries
+        return found
+
+    def rows_without(self, fault: Fault) -> list[Row]:
+        """Return the row of the claim once a fault is corrected. Raises InputError where that would be refused."""
+        mode = self._mode
+        key = mode.comparable(str(fault.part))
+        gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), cited=self._cited.get(key, []))
+        prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
+        part = self._unit._replace(gold=gold, prediction=prediction)
+        corrected = part._replace(prediction=mode.reread(mode.corrected(part, [fault])))
+        return [tuple(map(_changed, self._row, mode.row(part), mode.row(corrected)))]
+
+
+def _changed(total: float, before: float, after: float) -> float:
+    return total + (after - before)
 
 
 def _labels(entries: Iterable[Entry]) -> dict[Hashable, Any]:

@@ -15,11 +15,24 @@ from msgspec import UNSET
 
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
-from cs_score.evidence import reading
+from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry
-from cs_score.evidence.mode import NONE, Confusion, Fault, Pair, Part, ReportRow, Row, Unit, report_rows
+from cs_score.evidence.mode import (
+    NONE,
+    AnsweredOptions,
+    Confusion,
+    Fault,
+    Pair,
+    Part,
+    ReportRow,
+    Row,
+    Unit,
+    left_out,
+    report_rows,
+)
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
+from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
 """One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
@@ -62,6 +75,7 @@ class Claims(AbstractsMode):
         ReportRow("label_accuracy", names("claims")[6:]),
     )
     kinds = (*KINDS, WRONG_VERDICT)
+    options = AnsweredOptions
     summary = "Score claim verification: documents, evidence with its label, verdict"
     files = (
         "Both hold one JSON object per line. Gold is as for scifact; predictions give a list of entries per document, "
@@ -77,18 +91,54 @@ class Claims(AbstractsMode):
             divide(label_correct, labelled),
         )
 
-    def gold(self, source: Source) -> dict[Hashable, Claim]:
-        return _claims(source)
+    def gold(self, source: Source) -> dict[Hashable, Claim] | reading.Converted:
+        claims, is_of_data_set = _claims(source)
+        if is_of_data_set:
+            return reading.Converted(
+                claims,
+                "the rows of the Hugging Face data set have no evidence that is scored; cs-score scifact says how to "
+                "convert them",
+            )
+        return claims
 
     def predictions(self, source: Source) -> dict[Hashable, Claim]:
-        return _claims(source)
+        return _claims(source)[0]
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """By id; predictions for other claims are ignored."""
-        pairs = ((claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items())
+        pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         unpredicted = sum(key not in predictions.content for key in gold.content)
-        notice = f"{predictions.name}: no prediction for {unpredicted} of {counted(len(gold.content), 'claim')}"
-        return pairs, (notice,) if unpredicted else ()
+        notices: list[str] = []
+        if options.answered_only:
+            pairs = [pair for pair in pairs if pair[2] is not None]
+            notices += left_out(predictions.name, len(pairs), len(gold.content), self.unit)
+        elif unpredicted:
+            of_all = f"{unpredicted} of {counted(len(gold.content), 'claim')}"
+            notices.append(f"{predictions.name}: no prediction for {of_all}")
+        listed = sum(claim.evidence == [] for claim in predictions.content.values())
+        if listed:
+            notices.append(f"{predictions.name}: {counted(listed, 'claim')} with evidence [], read as {{}}")
+        return pairs, notices
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+        files = gold.name, predictions.name
+        sums = dict(zip(table.columns, table.sums()))
+        if units and not sums["labelled"]:
+            yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
+        if units and not any(cited_documents(unit.gold) for unit in units):
+            if any(claim.cited is not UNSET for claim in predictions.content.values()):
+                yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
+            elif not any(unit.gold.evidence for unit in units):
+                yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
+        unmatched = [unit.id for unit in units if unit.prediction is None]
+        if unmatched:
+            ids = (claim.id for key, claim in predictions.content.items() if key not in gold.content)
+            yield from mismatches.of_ids(unmatched, ids, files, "claim")
+        first_units = units[: mismatches.MOST_COMPARED]
+        sentences = [_sentences_by_document(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
+        yield from mismatches.of_documents(sentences, files, "document", list, list)
+        labels, predicted = _labels_of(first_units)
+        yield from mismatches.of_labels(labels, predicted, files)
 
     def row(self, unit: Unit) -> Row:
         gold, predicted = unit.gold, unit.prediction
@@ -170,6 +220,19 @@ class Claims(AbstractsMode):
             if sets
         }
 
+    def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        return gold_documents(unit.gold)
+
+    def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        return predicted_documents(unit.prediction, gold_documents(unit.gold))
+
+    def cited(self, unit: Unit) -> Iterable[object]:
+        return cited_documents(unit.gold)
+
+    def comparable(self, abstract: str) -> Hashable:
+        """Return the number of a document, by which the scorer compares the ids of documents."""
+        return _number(abstract)
+
     def evidence(self, unit: Unit) -> dict[str, Any]:
         given = {} if unit.prediction is None else predicted_documents(unit.prediction, {})
         return {document: _copied(entries) for document, entries in given.items()}
@@ -235,21 +298,58 @@ class Claims(AbstractsMode):
             yield Part("label", wanted, label == wanted, None if label is UNSET else text_of(label))
 
 
+def _sentences_by_document(unit: Unit) -> tuple[object, dict[str, Any], dict[str, Any]]:
+    """Return the id of a claim, and the sentences of the first entry of each document in gold and as predicted."""
+    found = []
+    for evidence in (unit.gold.evidence, unit.prediction.evidence):
+        by_document = {}
+        for document, entries in evidence.items() if isinstance(evidence, dict) else ():
+            entry = entries[0] if isinstance(entries, list) and entries else None
+            sentences = entry.get("sentences") if isinstance(entry, dict) else None
+            by_document[document] = sentences if isinstance(sentences, list) else []
+        found.append(by_document)
+    return unit.id, found[0], found[1]
+
+
+def _labels_of(units: Iterable[Unit]) -> tuple[set[str], set[str]]:
+    """Return the labels of gold, of claims and evidence sets, and those that are predicted."""
+    gold: set[str] = set()
+    predicted: set[str] = set()
+    for unit in units:
+        for claim, labels in ((unit.gold, gold), (unit.prediction, predicted)):
+            if claim is None:
+                continue
+            if isinstance(claim.label, str):
+                labels.add(claim.label)
+            for entries in claim.evidence.values() if isinstance(claim.evidence, dict) else ():
+                entry = entries[0] if isinstance(entries, list) and entries else None
+                if isinstance(entry, dict) and isinstance(entry.get("label"), str):
+                    labels.add(entry["label"])
+    return gold, predicted
+
+
 def claim_of(fields: reading.Object) -> Claim:
     """A line of either file. Raises InputError for one without an id."""
     label, evidence = fields.get("label", UNSET), fields.get("evidence", UNSET)
     return Claim(reading.identifier(fields, "id"), label, evidence, fields.get("cited_doc_ids", UNSET))
 
 
-def _claims(source: Source) -> dict[Hashable, Claim]:
-    """Claims by what ids are compared by: of an id the last line, at the place and with the spelling of the first."""
+def _claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
+    """Read the claims, keyed by comparable id, and say whether they are rows of the Hugging Face data set.
+
+    For a repeated id the last line wins, in the first one's position and spelling.
+    """
     claims: dict[Hashable, Claim] = {}
+    is_of_data_set = False
     with reading.located() as at:
         for value in reading.json_lines(source, at, skipped_marks=SKIPPED_MARKS):
-            claim = claim_of(reading.as_object(value, "the line"))
+            fields = reading.as_object(value, "the line")
+            claim = claim_of(fields)
             key = as_key(claim.id)
+            if not claims:
+                is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
             claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
-    return claims
+    return claims, is_of_data_set
 
 
 class _Entries:
@@ -306,8 +406,12 @@ def gold_documents(gold: Claim) -> Mapping[str, object]:
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
-    """Predicted evidence by document id as text; null is as good as absent unless a document of gold has sets."""
-    if predicted.evidence is UNSET or (predicted.evidence is None and not any(gold.values())):
+    """Return predicted evidence by document id as text.
+
+    Null and an empty list are as good as absent unless a document of gold has sets.
+    """
+    evidence = predicted.evidence
+    if evidence is UNSET or ((evidence is None or evidence == []) and not any(gold.values())):
         return {}
     return reading.as_object(predicted.evidence, "'evidence'")
 

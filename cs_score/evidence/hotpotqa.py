@@ -9,20 +9,41 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
+from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
-from cs_score.evidence import reading
-from cs_score.evidence.mode import NONE, Confusion, Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
+from cs_score.evidence import mismatches, reading
+from cs_score.evidence.mode import (
+    NONE,
+    AnsweredOptions,
+    Confusion,
+    Contents,
+    Fault,
+    Mode,
+    Pair,
+    Part,
+    Row,
+    RowsWithout,
+    Unit,
+    left_out,
+    report_rows,
+)
 from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
 from cs_score.statistics.units import UnitTable
 
+if TYPE_CHECKING:
+    from cs_score.evidence.forms import hotpotqa as forms
+else:
+    forms = Late("cs_score.evidence.forms.hotpotqa")  # only files of other forms need it
+
 WRONG_ANSWER: Final = "wrong_answer"
+MISSED_ANSWER: Final = "missed_answer"
 EXTRA_FACT: Final = "extra_fact"
 MISSED_FACT: Final = "missed_fact"
 
@@ -38,7 +59,14 @@ YES_OR_NO: Final = ("yes", "no")
 NOTICED_IDS: Final = 5
 """Questions without prediction that a notice names."""
 
-_GOLD_KEYS: Final = frozenset({"_id", "answer", "supporting_facts", "type", "level"})
+TYPES_OF_2WIKI: Final = frozenset({"compositional", "inference", "bridge_comparison"})
+"""Types of questions that 2WikiMultihopQA has and HotpotQA has not."""
+
+TYPES_LOOKED_AT: Final = 100
+
+_GOLD_KEYS: Final = frozenset(
+    {"_id", "answer", "supporting_facts", "type", "level", "id", "title", "sent_id"}  # the last three: the data set
+)
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
@@ -70,30 +98,39 @@ class HotpotQA(Mode):
     columns = ("questions", *names("hotpotqa"))
     headings = ("em", "f1", "prec", "recall")
     rows = report_rows(("answer", "sp", "joint"), columns[1:])
-    kinds = (WRONG_ANSWER, EXTRA_FACT, MISSED_FACT)
+    kinds = (WRONG_ANSWER, MISSED_ANSWER, EXTRA_FACT, MISSED_FACT)
     shares_predictions = True
+    options = AnsweredOptions
     summary = "Score HotpotQA answers, supporting facts, and both jointly"
     files = (
         "Gold is the corpus's JSON list of questions; predictions hold answers and supporting facts by question id "
         'under the keys "answer" and "sp".'
     )
 
-    def gold(self, source: Source) -> list[Any]:
+    def gold(self, source: Source) -> list[Any] | reading.Converted:
         # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
         decoder = json.JSONDecoder(
             object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS}
         )
-        questions = reading.as_list(reading.json_document(source, decoder), "the file")
-        for number, value in enumerate(questions, start=1):
-            with reading.located(place={"question number": number}):
-                reading.identifier(reading.as_object(value, "the question"), "_id")
-        if not questions:
-            raise InputError("no questions, so there is nothing to score")
-        return questions
+        text = reading.document_text(source)
+        try:
+            value = reading.document_in(text, source.name, decoder)
+        except InputError:
+            questions = reading.lines_in(text, decoder)
+            if questions is None or forms.questions_of_data_set(questions) is None:
+                raise
+            return _checked_questions(questions, is_of_lines=True)
+        return _checked_questions(reading.as_list(value, "the file"))
 
-    def predictions(self, source: Source) -> dict[str, reading.Object]:
-        fields = reading.as_object(reading.json_document(source), "the file")
-        return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
+    def predictions(self, source: Source) -> dict[str, Any] | reading.Converted:
+        text = reading.document_text(source)
+        try:
+            return _answers_and_facts(reading.document_in(text, source.name))
+        except InputError:
+            converted = _predictions_of_other_form(text)
+            if converted is None:
+                raise
+            return converted
 
     def is_gold(self, first: object) -> bool:
         return isinstance(first, list)
@@ -105,12 +142,35 @@ class HotpotQA(Mode):
             named = question["_id"]
             given = {key: values[named] for key, values in predictions.content.items() if named in values}
             pairs.append((named, question, given or None))
+        if options.answered_only:
+            answered = [pair for pair in pairs if pair[2] is not None]
+            notices += left_out(predictions.name, len(answered), len(pairs), self.unit)
+            pairs = answered
         for key, what in ((ANSWER, "answer"), (FACTS, "supporting facts")):
             if missing := [plain(named) for named, *_ in pairs if named not in predictions.content[key]]:
                 shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
                 number = f"{len(missing)} of {counted(len(pairs), 'question')}"
                 notices.append(f"{predictions.name}: no {what} for {number}: {shown}")
         return pairs, notices
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+        files = gold.name, predictions.name
+        if any(str(unit.gold.get("type")) in TYPES_OF_2WIKI for unit in units[:TYPES_LOOKED_AT]):
+            yield (
+                f"{gold.name} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
+                "answers and compares titles without letter case; here both count as they are written"
+            )
+        unmatched = [unit.id for unit in units if unit.prediction is None]
+        if unmatched:
+            known = (named for key in (ANSWER, FACTS) for named in predictions.content[key])
+            yield from mismatches.of_ids(unmatched, known, files, "question")
+        place = table.columns.index("sp_em")
+        facts = (
+            (unit.id, facts_of(unit.gold["supporting_facts"]).values(), facts_of(unit.prediction[FACTS]).values())
+            for unit, row in zip(units, table.rows)
+            if not row[place] and unit.prediction and FACTS in unit.prediction
+        )
+        yield from mismatches.of_facts(facts, files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         of_predictions = (len(predictions[ANSWER]), "answer"), (len(predictions[FACTS]), "fact list")
@@ -165,7 +225,8 @@ class HotpotQA(Mode):
         answer, gold = given.get(ANSWER), _gold_answer(unit)
         if gold is not None:
             right = answer is not None and normalised(answer) == normalised(gold)
-            yield part("answer", gold, right, answer, Fault(WRONG_ANSWER, ANSWER, answer, gold))
+            kind = MISSED_ANSWER if answer is None else WRONG_ANSWER
+            yield part("answer", gold, right, answer, Fault(kind, ANSWER, answer, gold))
         wanted, predicted = _gold_facts(unit), facts_of(given.get(FACTS, []))
         for key, fact in wanted.items():
             judgment = "supports" if key in predicted else None
@@ -174,10 +235,13 @@ class HotpotQA(Mode):
             if key not in wanted:
                 yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
 
+    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        return OneFact(units, rows, super().rows_without_each(units, rows)).rows_without
+
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
         given, missed, gone = dict(unit.prediction or {}), list[Any](), set[FactKey]()
         for fault in faults:
-            if fault.kind == WRONG_ANSWER:
+            if fault.kind in (WRONG_ANSWER, MISSED_ANSWER):
                 given[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
                 missed.append(fault.gold)
@@ -199,6 +263,81 @@ class HotpotQA(Mode):
         gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
         shown = _kind(predicted) if isinstance(predicted, str) else NONE
         yield "answer", NONE if gold is None else _kind(gold), shown
+
+
+class OneFact:
+    """Scores questions again by the numbers of their facts, which are all that a single fact changes."""
+
+    def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_without: RowsWithout) -> None:
+        """`rows_without` scores all of the prediction again, which faults of answers and a first fact need."""
+        given = units[0].prediction or {}
+        self._rows_without = rows_without
+        self._rows = rows
+        self._has_facts = FACTS in given
+        self._has_answer = ANSWER in given
+        self._predicted = facts_of(given.get(FACTS, [])).keys()
+        self._gold = [_gold_facts(unit).keys() for unit in units]
+        self._right = [len(self._predicted & gold) for gold in self._gold]
+
+    def rows_without(self, fault: Fault) -> Sequence[Row]:
+        """Return the rows of the questions once a fault is corrected."""
+        if fault.kind not in (EXTRA_FACT, MISSED_FACT) or not self._has_facts:
+            return self._rows_without(fault)
+        if fault.kind == EXTRA_FACT:
+            key = fact_key(fault.predicted)
+            change = -1
+        else:
+            key = fact_key(fault.gold)
+            change = 0 if key in self._predicted else 1
+        rows: list[Row] = []
+        for row, gold, right in zip(self._rows, self._gold, self._right):
+            right_now = right + change if key in gold else right
+            supported = fact_agreement(right_now, len(self._predicted) + change, len(gold))
+            answer = Agreement(*row[1:5])
+            joint = combine(answer, supported) if self._has_answer else NOTHING
+            rows.append((1, *answer, *supported, *joint))
+        return rows
+
+
+def _answers_and_facts(value: object) -> dict[str, Any]:
+    """Return the answers and the facts of predictions of the official form. Raises InputError for anything else."""
+    fields = reading.as_object(value, "the file")
+    return {key: reading.as_object(reading.member(fields, key), f"'{key}'") for key in (ANSWER, FACTS)}
+
+
+def _predictions_of_other_form(text: str) -> reading.Converted | None:
+    """Return predictions that have an object for each question; None for a form that is not known for certain."""
+    values = reading.lines_in(text)
+    if values is None:
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    elif len(values) == 1:
+        values = values[0]
+    converted = forms.predictions_by_question(values)
+    if converted is None:
+        return None
+    shape, content = converted
+    return reading.Converted(content, f"read as {shape}")
+
+
+def _checked_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
+    """Return the questions of gold, with a notice where the file has another form. Raises InputError."""
+    has_ids = all(isinstance(each, dict) and "_id" in each for each in questions)
+    facts = questions[0].get("supporting_facts") if has_ids and questions else None
+    shapes = ["one question a line"] if is_of_lines else []
+    if not has_ids or isinstance(facts, dict):
+        converted = forms.questions_of_data_set(questions)
+        if converted is not None:
+            questions = converted
+            shapes.append("rows of the Hugging Face data set")
+    for number, value in enumerate(questions, start=1):
+        with reading.located(place={"question number": number}):
+            reading.identifier(reading.as_object(value, "the question"), "_id")
+    if not questions:
+        raise InputError("no questions, so there is nothing to score")
+    return reading.Converted(questions, f"read as {', '.join(shapes)}") if shapes else questions
 
 
 def answer_text(answer: object) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias
+
+from msgspec import Meta
 
 from cs_score.base.errors import InputError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.signature import Origin
-from cs_score.base.sources import Input, InputDigest, Source, open_source
+from cs_score.base.signature import ANSWERED, Origin
+from cs_score.base.sources import Input, InputDigest, Source
 from cs_score.evidence.reading import Gold, located, read, text_of
 from cs_score.measures.registry import Divide, SumsFormula, divide, enter, headline
 from cs_score.statistics.options import Resampling
@@ -28,6 +29,16 @@ Contents: TypeAlias = tuple[tuple[int, str], ...]
 
 Pair: TypeAlias = tuple[Any, Any, Any]
 """The id of a unit, its gold and its prediction."""
+
+
+class AnsweredOptions(Record):
+    """What can be chosen in every task whose units may lack a prediction."""
+
+    answered_only: Annotated[
+        bool,
+        Meta(description="Score the units that were predicted, and leave out the others; every head says how many"),
+    ] = False
+
 
 Progress: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
 """Hands back the units it is given one after the other, and may show how far the work has come."""
@@ -79,6 +90,10 @@ class Part(Record):
     faults: tuple[Fault, ...] = ()
 
 
+RowsWithout: TypeAlias = Callable[[Fault], Sequence[Row]]
+"""From a fault to the rows of the units of an entry once it is corrected."""
+
+
 class ReportRow(Record):
     """A line of the readable report: its name, one measure per heading, and table columns shown as totals."""
 
@@ -98,6 +113,19 @@ def report_rows(
     )
 
 
+def left_out(predictions: str, answered: int, units: int, unit: str) -> list[str]:
+    """Return the notice that units without a prediction are left out; none where all have one.
+
+    Raises InputError where none has one.
+    """
+    if not answered:
+        raise InputError(f"no {unit} has a prediction, so there is nothing to score", file=predictions)
+    if answered == units:
+        return []
+    of_all = f"{units - answered:,} of {units:,} {unit}{'' if units == 1 else 's'}"
+    return [f"{predictions}: {of_all} left out, without prediction"]
+
+
 class Mode(ABC):
     """A task of evidence.
 
@@ -106,7 +134,9 @@ class Mode(ABC):
     description and what holds where nothing else is asked for, `fixed` is what nobody chooses, but numbers depend on.
     `kinds` are the kinds of faults in the order in which the error budget corrects them. Files hold a line for each
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
-    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is.
+    and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. `stages` are parts of the task
+    that are scored by themselves, with what they predict; `headlines` are the measures that people are shown first, the
+    first of which ranks, where the table of measures does not say so.
     """
 
     name: ClassVar[str]
@@ -119,12 +149,14 @@ class Mode(ABC):
     files: ClassVar[str]
     options: ClassVar[type[Record]] = Record
     fixed: ClassVar[Mapping[str, object]] = {}
+    stages: ClassVar[Mapping[str, str]] = {}
+    headlines: ClassVar[tuple[str, ...]] = ()
     has_lines: ClassVar[bool] = False
     shares_predictions: ClassVar[bool] = False
     takes_long: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        enter(self.name, self.measures)
+        enter(self.name, self.measures, self.headlines)
 
     # ---- Its numbers
 
@@ -158,8 +190,15 @@ class Mode(ABC):
         """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        shown = (f"{name}={str(value).lower()}" for name, value in chosen.items() if usual.get(name) != value)
-        return Origin(self.name, chosen, (gold, run), (self.name, *shown), headline(self.name)[0])
+        settings = [self.name]
+        for name, value in chosen.items():
+            if usual.get(name) != value:
+                settings.append("answered-only" if name == "answered_only" else f"{name}={str(value).lower()}")
+        return Origin(self.name, chosen, (gold, run), tuple(settings), headline(self.name)[0])
+
+    def is_answered_only(self, options: Any) -> bool:
+        """Return whether options leave out the units without a prediction."""
+        return getattr(options, "answered_only", False)
 
     # ---- Scoring
 
@@ -181,17 +220,26 @@ class Mode(ABC):
         given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
         paired, notices = self.paired(known, given, chosen)
         units = [Unit(*each, files=(known.name, given.name)) for each in paired]
+        origin = self.origin(asdict(chosen), known.digest, given.digest)
+        if self.is_answered_only(chosen):
+            counts = {"scored": len(units), "of": len(known.content), "unit": self.unit}
+            origin = origin.with_option(ANSWERED, counts)
         ids = tuple(text_of(unit.id) for unit in units)
         table = UnitTable(ids, self.columns, self.rows_of(units, progress))
+        notices = [*notices, *self.mismatches(known, given, units, table)]
         return Result(
             mode=self,
             units=units,
             table=table,
             scores=self.scores(table.sums()),
-            origin=self.origin(asdict(chosen), known.digest, given.digest),
+            origin=origin,
             read=self.contents(known.content, given.content, table),
-            notices=tuple(notices),
+            notices=(*known.notices, *given.notices, *notices),
         )
+
+    def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
+        """Return a further table for the readable report, the first row of which is a heading; none as a rule."""
+        return []
 
     @abstractmethod
     def gold(self, source: Source) -> Any:
@@ -208,6 +256,10 @@ class Mode(ABC):
     @abstractmethod
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what of the files can only lower the score, such as ids that are written otherwise in gold."""
+        return ()
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """How much of what gold and predictions hold."""
@@ -248,6 +300,20 @@ class Mode(ABC):
     @abstractmethod
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """The prediction without these of its faults, as it can stand in the predictions file."""
+
+    def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        """Return the function from a fault of the first unit to the rows of all units once it is corrected.
+
+        `units` share one prediction, `rows` are theirs. The function raises InputError where the scorer would refuse
+        the corrected prediction. A mode whose rows are sums over parts of a unit looks at the part alone that the
+        fault is about, so that many faults of one unit take time in proportion to their number.
+        """
+        return partial(self._rows_without, units)
+
+    def _rows_without(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
+        """Return the rows of units from the whole of their prediction without a fault of the first one."""
+        prediction = self.reread(self.corrected(units[0], [fault]))
+        return [self.row(unit._replace(prediction=prediction)) for unit in units]
 
     def written(self, prediction: Any) -> Any:
         """A prediction that was read, as it can stand in the file."""
@@ -312,37 +378,3 @@ def intervals(result: Result, resampling: Resampling | None = None) -> ScoreInte
     mode = result.mode
     settings = replace(resampling or Resampling(), unit=mode.unit)
     return score_intervals(result.table, mode.measures, mode.formula, settings)
-
-
-def advice(mode: Mode, gold: str, predictions: str) -> str | None:
-    """What is wrong with files that cannot be scored as a whole: they are swapped, or of another form of JSON."""
-    if "-" in (gold, predictions):
-        return None
-    looks = [_look(mode, file) for file in (gold, predictions)]
-    if looks == [False, True]:
-        return f"the files are swapped: {predictions} is gold; write --gold {predictions} --predictions {gold}"
-    for file, look in zip((gold, predictions), looks):
-        if look == "list":
-            return (
-                f"{file} is a JSON list, where one object a line is expected; convert it: jq -c '.[]' {file} > {file}l"
-            )
-        if look == "lines":
-            return f"{file} has one JSON object a line, where a single value is expected; convert it: jq -s . {file}"
-    return None
-
-
-def _look(mode: Mode, file: str) -> bool | str | None:
-    """What a file seems to be, by its beginning: another form of JSON, or whether it is gold; None if uncertain."""
-    try:
-        with open_source(file) as source:
-            text = source.read_bytes().decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
-        if mode.has_lines and text.startswith("["):  # a line of another file may begin so, too
-            json.loads(text)
-            return "list"
-        return mode.is_gold(json.loads(text.partition("\n")[0] if mode.has_lines else text))
-    except InputError:
-        return None
-    except (ValueError, RecursionError):
-        lines = text.splitlines()
-        is_of_lines = len(lines) > 1 and all(line[:1] == "{" and line[-1:] == "}" for line in lines[:2])
-        return "lines" if is_of_lines and not mode.has_lines else None

@@ -77,6 +77,10 @@ class Options(Record):
         False
     )
 
+    answered_only: Annotated[bool, Meta(description="The same as --ignore-missing, by its name in the other tasks")] = (
+        False
+    )
+
     def __post_init__(self) -> None:
         if self.references not in range(1, REFERENCE_POSITIONS + 1):
             problem = f"references is {self.references!r}, not a whole number from 1 to {REFERENCE_POSITIONS}"
@@ -178,7 +182,7 @@ class R4C(Mode):
         """Instances with a prediction; those without are an error, or left out."""
         ids = [instance for instance in gold.content if instance in predictions.content]
         missing, number = len(gold.content) - len(ids), counted(len(gold.content), "instance")
-        if missing and not options.ignore_missing:
+        if missing and not self.is_answered_only(options):
             first = next(instance for instance in gold.content if instance not in predictions.content)
             raise InputError(
                 f"no derivation for it ({missing} of {number} have none)",
@@ -192,6 +196,9 @@ class R4C(Mode):
         pairs = [(each, References(gold.content[each], of), predictions.content[each]) for each, of in zip(ids, orders)]
         notice = f"{predictions.name}: {missing} of {number} left out, without prediction"
         return pairs, (notice,) if missing else ()
+
+    def is_answered_only(self, options: Any) -> bool:
+        return bool(options.ignore_missing or options.answered_only)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         scored = len(table.ids), "scored instance"

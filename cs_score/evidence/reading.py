@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
-from cs_score.base.display import one_line
+from cs_score.base.display import cell, one_line
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.runtime import paused_collector
@@ -22,17 +22,29 @@ Object: TypeAlias = dict[str, object]
 """A JSON object."""
 
 BYTE_ORDER_MARK: Final = "\ufeff"
-_MARKED: Final = "a byte order mark; save the file as UTF-8 without it"
+_MARKED: Final = "a byte order mark"
+_WITHOUT_MARK: Final = "save the file as UTF-8 without it"
 
 _DECODER: Final = json.JSONDecoder()
 
 
 class Gold(Record):
-    """What a mode has made of a file, gold or predictions; scoring never changes it."""
+    """What a mode has made of a file, gold or predictions; scoring never changes it.
+
+    `notices` say how a file of another form was read.
+    """
 
     name: str
     content: Any
     digest: InputDigest
+    notices: tuple[str, ...] = ()
+
+
+class Converted(Record):
+    """What a mode has made of a file of another form than the usual one; `notice` says to the user how it was read."""
+
+    content: Any
+    notice: str
 
 
 @paused_collector()
@@ -43,7 +55,11 @@ def read(given: Input | object, role: str, content: Callable[[Source], Any], *, 
     file to those that `content` raises.
     """
     with opened(given, role, has_lines=has_lines) as source, located(source.name):
-        return Gold(source.name, content(source), source.digest(GOLD if role == "gold" else RUN))
+        found, notices = content(source), tuple[str, ...]()
+        if isinstance(found, Converted):
+            notices = (f"{source.name}: {found.notice}",)
+            found = found.content
+        return Gold(source.name, found, source.digest(GOLD if role == "gold" else RUN), notices)
 
 
 def opened(given: Input | object, role: str, *, has_lines: bool = False) -> Source:
@@ -99,12 +115,10 @@ def json_lines(source: Source, at: located, *, skipped_marks: str = "") -> Itera
             value = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:
             if not line.strip():
-                problem = "a blank line"
-            elif line.startswith(BYTE_ORDER_MARK.encode()):
-                problem = _MARKED
-            else:
-                problem = _decoding_problem(error)
-            raise InputError(problem) from None
+                raise InputError("a blank line") from None
+            if line.startswith(BYTE_ORDER_MARK.encode()):
+                raise InputError(_MARKED, remedy=_WITHOUT_MARK) from None
+            raise InputError(_decoding_problem(error)) from None
         yield value
 
 
@@ -120,22 +134,39 @@ def _lines(source: Source, at: located) -> Iterator[bytes]:
         raise InputError(f"cannot be read: {reason_of(error)}") from None
 
 
-def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> object:
-    """The one JSON value of `source`. Raises InputError where the text is not UTF-8 or not JSON."""
+def document_text(source: Source) -> str:
+    """Return the text of `source`. Raises InputError where it is not UTF-8."""
     data = source.read_bytes()
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"line {data.count(10, 0, error.start) + 1}"
         raise InputError(_decoding_problem(error), file=source.name, place=place) from None
-    del data  # one copy of the text is enough
+
+
+def document_in(text: str, file: str, decoder: json.JSONDecoder = _DECODER) -> object:
+    """Return the one JSON value of a text, which messages say is in `file`. Raises InputError where it is not JSON."""
     try:
         return decoder.decode(text)
     except (ValueError, RecursionError) as error:
         if text.startswith(BYTE_ORDER_MARK):
-            raise InputError(_MARKED, file=source.name) from None
+            raise InputError(_MARKED, file=file, remedy=_WITHOUT_MARK) from None
         at = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else None
-        raise InputError(_decoding_problem(error), file=source.name, place=at) from None
+        raise InputError(_decoding_problem(error), file=file, place=at) from None
+
+
+def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> object:
+    """Return the one JSON value of `source`. Raises InputError where the text is not UTF-8 or not JSON."""
+    return document_in(document_text(source), source.name, decoder)
+
+
+def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
+    """Return what stands in the lines of a text; None where one of them is no JSON."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    try:
+        return [decoder.decode(line) for line in lines if line.strip()]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _decoding_problem(error: ValueError | RecursionError) -> str:
@@ -240,7 +271,10 @@ def text_of(value: object) -> str:
 
 def plain(value: object) -> str:
     """A JSON value as a message names it: as `text_of`, on one line and shortened; of a list or an object the kind."""
-    return kind_of(value) if isinstance(value, (dict, list)) else one_line(text_of(value), 200)
+    if isinstance(value, (dict, list)):
+        return kind_of(value)
+    # Backslashes are doubled: a line end and a backslash with an n after it look different.
+    return cell(value, 200) if isinstance(value, str) else one_line(text_of(value), 200)
 
 
 def quoted(value: object) -> str:

@@ -81,9 +81,13 @@ def table_text(result: Result) -> str:
         for role, name, contents in zip(("gold", "predictions"), result.names, result.read)
     ]
     scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
-    lines = [f"{mode.name}: {counted(len(result.table.ids), mode.unit)}", *aligned(read)]
+    units = result.origin.answered or counted(len(result.table.ids), mode.unit)
+    lines = [f"{mode.name}: {units}", *aligned(read)]
     if max(map(len, lines)) > SCREEN:
         lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
+    further = mode.below(result.table.sums())
+    if further:
+        scores += ["", *aligned(further)]
     return "\n".join((*lines, "", *scores, "", f"signature  {result.origin.signature}"))
 
 
@@ -110,6 +114,7 @@ def _wrapped(sentences: Iterable[str]) -> list[str]:
 def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
     """Return a row for each measure, with its interval if there are intervals; `for_programs` with their settings."""
     intervals = scores.intervals or None
+    answered = scores.origin.answered
 
     keys = ["measure", "score"]
     rows: list[dict[str, object]] = [{"measure": name, "score": score} for name, score in scores.scores.items()]
@@ -118,6 +123,10 @@ def scores_table(scores: Scores, *, for_programs: bool = True) -> Table:
         settings = intervals.settings_row()
         for row, measure in zip(rows, scores.scores):
             row.update(asdict(intervals.scores[measure]), **settings)
+    if answered is not None:
+        keys.append("answered")
+        for row in rows:
+            row["answered"] = answered
     return Layout("scores", "", columns(*keys), lambda _: rows).table(scores)
 
 
@@ -133,17 +142,20 @@ def printed(format_: str, result: Result, intervals: ScoreIntervals | None = Non
     below = [] if intervals is None else intervals.explanation(names)
     if format_ == "tsv":
         return b"".join(tsv(table)).decode()
+    answered = result.origin.answered
+    head = [] if answered is None else [f"{result.mode.name}: {answered}", ""]
     if format_ == "markdown":
         return "\n".join(
-            [*markdown(table), *([""] if below else []), *(f"- {escape_markdown(text)}" for text in below)]
+            [*head, *markdown(table), *([""] if below else []), *(f"- {escape_markdown(text)}" for text in below)]
         )
     if format_ == "latex":
+        comments = [f"% {line}" for line in head if line]
         return "\n".join(
-            [r"% \usepackage{booktabs}", *latex(table), *([""] if below else []), *map(escape_latex, below)]
+            [r"% \usepackage{booktabs}", *comments, *latex(table), *([""] if below else []), *map(escape_latex, below)]
         )
     if not measures:
         return "\n\n".join([table_text(result), *([] if intervals is None else [intervals_text(intervals)])])
-    lines = [*list(text(table, None))[1:], *_wrapped(below), "", f"signature  {result.origin.signature}"]
+    lines = [*head, *list(text(table, None))[1:], *_wrapped(below), "", f"signature  {result.origin.signature}"]
     return "\n".join(lines).lstrip("\n")
 
 

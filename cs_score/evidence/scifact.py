@@ -5,19 +5,20 @@ The numbers are those of the public leaderboard evaluator; section numbers refer
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import UNSET, Meta
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record
+from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
-from cs_score.evidence import reading
+from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
-from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
@@ -28,6 +29,16 @@ SENTENCE_CAP: Final = 3
 """Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
+
+NOT_ENOUGH_INFO: Final = "NOT_ENOUGH_INFO"
+"""The third label, which the leaderboard does not take and the stage of labels does."""
+
+STAGES: Final = {
+    "retrieval": "documents retrieved",
+    "rationale": "sentences selected",
+    "label": "a label for each document",
+}
+"""The stages of the pipeline, each a mode of its own that is called scifact-STAGE, with what they predict."""
 
 _LEAVE_OUT: Final = "leave out abstracts without a verdict"
 # What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
@@ -43,6 +54,9 @@ class Options(Record):
 
     any_order: Annotated[
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
+    ] = False
+    answered_only: Annotated[
+        bool, Meta(description="Score the claims that have a line, and leave out the others; every head says how many")
     ] = False
 
 
@@ -92,6 +106,7 @@ class SciFact(AbstractsMode):
         ],
     )
     options = Options
+    stages = STAGES
     summary = "Score SciFact predictions with the measures of the public leaderboard"
     files = (
         "Both hold one JSON object per line: gold a claim with its evidence sets, predictions the same claims in the "
@@ -108,22 +123,45 @@ class SciFact(AbstractsMode):
             *precision_recall_f1(label, found_sentences, sentences, divide),
         )
 
-    def gold(self, source: Source) -> list[Claim]:
+    def gold(self, source: Source) -> list[Claim] | reading.Converted:
         return _claims(source, _gold_sets)
 
-    def predictions(self, source: Source) -> list[Claim]:
+    def predictions(self, source: Source) -> list[Claim] | reading.Converted:
         return _claims(source, _predicted_entry)
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Line by line, in any order the k-th line with an id and the k-th with it."""
-        _check_claims(gold, predictions, options.any_order)
+        """Pair claims line by line, in any order the k-th line with an id and the k-th with it."""
+        notices: list[str] = []
+        claims: list[Claim] = gold.content
+        if options.answered_only:
+            claims = answered_claims(claims, predictions.content)
+            notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
+        _check_claims(replace(gold, content=claims), predictions, options.any_order)
         given: list[Claim] = predictions.content
         if options.any_order:
             waiting: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
             for claim in given:
                 waiting[as_key(claim.id)].append(claim)
-            given = [waiting[as_key(claim.id)].popleft() for claim in gold.content]
-        return ((claim.id, claim, predicted) for claim, predicted in zip(gold.content, given)), ()
+            given = [waiting[as_key(claim.id)].popleft() for claim in claims]
+        return ((claim.id, claim, predicted) for claim, predicted in zip(claims, given)), notices
+
+    def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
+        files = gold.name, predictions.name
+        if units and not any(unit.gold.evidence for unit in units):
+            yield f"{gold.name}: no claim has evidence, so that every measure is 0"
+            return
+        labels: set[str] = set()
+        first_units = units[: mismatches.MOST_COMPARED]
+        for unit in first_units:
+            for sets in unit.gold.evidence.values():
+                if isinstance(sets[0].label, str):
+                    labels.add(sets[0].label)
+        unknown = sorted(map(quoted, labels.difference(LABELS)))
+        if unknown:
+            known = " and ".join(LABELS)
+            yield f"{gold.name}: labels {', '.join(unknown)}, which no prediction can have: these have {known}"
+        claims = ((unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units)
+        yield from mismatches.of_documents(claims, files, "abstract", _first_sentences, _sentences_of)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         claims = (len(gold), "claim")
@@ -187,6 +225,14 @@ class SciFact(AbstractsMode):
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
         return {abstract: [each.entry() for each in sets] for abstract, sets in unit.gold.evidence.items()}
 
+    def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        evidence: Mapping[str, Any] = unit.gold.evidence
+        return evidence
+
+    def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        evidence: Mapping[str, Any] = unit.prediction.evidence
+        return evidence
+
     def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
         return {abstract: [given.entry()] for abstract, given in unit.prediction.evidence.items()}
 
@@ -232,11 +278,22 @@ class SciFact(AbstractsMode):
                 yield Part("abstract", abstract, False, f"{given.label}, not relevant")
 
 
+def _first_sentences(sets: Sequence[Labelled]) -> tuple[object, ...]:
+    """Return the sentences of the first evidence set of an abstract."""
+    return sets[0].sentences
+
+
+def _sentences_of(entry: Labelled) -> tuple[object, ...]:
+    """Return the sentences that are predicted for an abstract."""
+    return entry.sentences
+
+
 def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Claim:
     """A line of either file, with what `entries_of` makes of the evidence for each abstract. Raises InputError."""
     evidence = {}
     claim = reading.identifier(fields, "id")
-    given = reading.as_object(reading.member(fields, "evidence"), "'evidence'")
+    value = reading.member(fields, "evidence")
+    given = {} if not value and is_none(value) else reading.as_object(value, "'evidence'")
     with reading.located() as at:
         for abstract, entries in given.items():
             at.place["abstract"] = abstract
@@ -244,40 +301,64 @@ def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Cla
     return Claim(claim, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
 
 
-def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim]:
-    claims = []
+def is_none(evidence: object) -> bool:
+    """Return whether evidence is null or an empty list, which people write for no evidence."""
+    return evidence is None or evidence == []
+
+
+def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim] | reading.Converted:
+    """Return the claims of a file, with a notice where their evidence is null or an empty list."""
+    claims, nulls = [], 0
     with reading.located() as at:
         for value in reading.json_lines(source, at):
             fields = reading.as_object(value, "the line")
             at.place["claim"] = fields.get("id", [])
             claims.append(claim_of(fields, entries_of))
+            if not fields["evidence"]:  # an empty object, as a rule
+                nulls += is_none(fields["evidence"])
+    if nulls:
+        return reading.Converted(claims, f"{counted(nulls, 'claim')} with evidence null or [], read as {{}}")
     return claims
 
 
-def _gold_sets(value: object) -> tuple[Labelled, ...]:
+def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
+    """Return the evidence sets of an abstract of gold. Raises InputError, with `one_label` also for several labels."""
     sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
     if not sets:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
     label = reading.member(sets[0], "label")
     for each in sets[1:]:
         other = reading.member(each, "label")
-        if other != label:
+        if one_label and other != label:
             raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return tuple(Labelled(label, tuple(reading.sentences_of(each))) for each in sets)
+    return tuple(Labelled(each["label"], tuple(reading.sentences_of(each))) for each in sets)
+
+
+def _gold_sets(value: object) -> tuple[Labelled, ...]:
+    return labelled_sets(value, one_label=True)
 
 
 def _predicted_entry(value: object) -> Labelled:
     if isinstance(value, list):
-        raise InputError(
-            "a list of entries where one object with label and sentences is expected",
-            remedy="files in this shape are scored with cs-score claims",
-        )
+        raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
     label = reading.member(fields, "label")
     if not isinstance(label, str) or label not in LABELS:
         remedy = _REMEDIES.get(label.strip().upper()) if isinstance(label, str) else None
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}", remedy=remedy)
     return Labelled(sys.intern(label), tuple(reading.sentences_of(fields)))
+
+
+def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
+    """Return the claims of gold that have a prediction; of those with one id as many as are predicted."""
+    waiting = Counter(as_key(predicted.id) for predicted in predictions)
+    answered = []
+    for claim in claims:
+        key = as_key(claim.id)
+        if waiting[key]:
+            waiting[key] -= 1
+            answered.append(claim)
+    return answered
 
 
 def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
@@ -290,10 +371,15 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
     if any_order and not missing and not unknown:
         return
     remedy = None
+    lacking = f"{missing.total()} of {counted(len(wanted_ids), 'claim')} have none"
     if not missing and not unknown:
         remedy = "the claims are those of gold in another order: --any-order matches them by id"
     elif Counter(map(str, wanted_ids)) == Counter(map(str, ids)):
         remedy = "ids are text in one file and numbers in the other"
+    elif missing and not unknown:
+        first = next(claim for claim in wanted_ids if as_key(claim) in missing)
+        empty = json.dumps({"id": first, "evidence": {}}, ensure_ascii=False)
+        remedy = f"write {empty} for a claim without evidence, or score the others with --answered-only"
     if any_order:
         line = next((line for line, claim in enumerate(ids) if as_key(claim) in unknown), len(ids))
     else:
@@ -301,7 +387,7 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         line = next((line for line, (one, other) in pairs if one != other), min(len(wanted_ids), len(ids)))
     if line == len(ids):
         claim = next(claim for claim in wanted_ids if as_key(claim) in missing)
-        problem = f"no prediction for claim {quoted(claim)} of {gold.name}"
+        problem = f"no prediction for claim {quoted(claim)} of {gold.name} ({lacking})"
         raise InputError(problem, file=predicted.name, remedy=remedy)
     if any_order:
         problem = f"{gold.name} has no such claim (or fewer of them)"
@@ -309,6 +395,8 @@ def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
         problem = f"{gold.name} ends before this line"
     else:
         problem = f"id {quoted(ids[line])} where {gold.name} has {quoted(wanted_ids[line])}"
+        if missing and not unknown:
+            problem += f" ({lacking})"
     place = f"line {line + 1}, claim {plain(ids[line])}"
     raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
 

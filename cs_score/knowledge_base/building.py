@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from cs_score.base.records import Record, Struct, field
+from cs_score.coldstart.converters import is_node_name
 from cs_score.coldstart.queries import ENTITY_TYPES, NODE_TYPES
 from cs_score.knowledge_base.assertions import (
     MENTIONS,
@@ -25,7 +26,6 @@ from cs_score.knowledge_base.assertions import (
 )
 from cs_score.knowledge_base.kb_file import Findings, Line
 from cs_score.knowledge_base.predicates import OBJECT, SUBJECT, PredicateTable, Use, Verb, declaration, use_as
-from cs_score.knowledge_base.recognition import is_node_name
 from cs_score.preparation.documents import DocumentList
 from cs_score.problems.log import Detail
 

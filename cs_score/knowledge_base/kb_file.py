@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from cs_score.base.sources import WHITE_SPACE, Source, decoded
+from cs_score.coldstart.converters import is_run_id
 from cs_score.coldstart.tab_files import CERTAIN, line_blocks, split_comment, without_exponent
 from cs_score.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE, Assertion, ProvenanceList
-from cs_score.knowledge_base.recognition import is_run_id
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, Place, ProblemLog
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.signature import RUN
-from cs_score.base.sources import InMemory, Input, Source, name_of, open_source, rereadable
-from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import Justifications
-from cs_score.coldstart.queries import Query, QuerySet
+from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
+from cs_score.coldstart.queries import Query
 from cs_score.coldstart.tab_files import Provenance, offset_value, read_confidence
 from cs_score.knowledge_base.assertions import (
     CANONICAL,
@@ -34,11 +31,11 @@ from cs_score.knowledge_base.assertions import (
 from cs_score.knowledge_base.building import Builder, KbOptions
 from cs_score.knowledge_base.kb_file import Findings, KbFile
 from cs_score.knowledge_base.predicates import TAC, TYPEDEF, Use, inverse_of
-from cs_score.knowledge_base.recognition import is_knowledge_base
 from cs_score.knowledge_base.resolution import Resolution, ValidatedKb
 from cs_score.knowledge_base.writers import tac_text
 from cs_score.preparation.documents import DocumentList, holds, source_text
-from cs_score.preparation.runs import Preparation, PreparedRun, validate_runs
+from cs_score.preparation.inputs import Conversion
+from cs_score.preparation.runs import PreparedRun
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, ProblemLog
 
@@ -338,59 +335,32 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
     return base
 
 
-def prepared_files(
-    files: Sequence[Input],
-    queries: QuerySet,
-    limits: Justifications,
-    *,
-    validate: bool,
-    known: Collection[Input] = (),
-    folders_are_runs: bool = False,
-    alone: str | None = None,
-    new_log: Callable[[], ProblemLog] = ProblemLog,
-    met: Callable[[PreparedRun], object] = PreparedRun.check,
-) -> Preparation:
-    """Files with runs in the place of knowledge bases, with `validate` as validation leaves them.
+def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
+    """Validate a knowledge base and resolve the queries with it, in memory.
 
-    `known` are files that are knowledge bases whatever they look like; `alone` is the run that is wanted of a file with
-    several, None for all; `new_log` makes the log of problems of each run.
-    `met` is called with each run that was prepared, and raises InputError for one that must not be scored. Where
-    `folders_are_runs` and none is known no knowledge base is looked for, and a folder is validated as one run. Raises
-    InputError where one cannot be prepared.
+    Returns the run that the answers make; none where the knowledge base has errors, which are in the log then.
     """
-    prepared, asked = Preparation(), list(queries.scored_by_default())
-    has_bases = bool(known) or not folders_are_runs
-    for given in chain.from_iterable(map(members, files)) if has_bases else files:
-        if has_bases and (given in known or is_knowledge_base(given)):
-            run, resolved = _resolved(rereadable(given), asked, new_log())
-            prepared.runs.append(run)
-            prepared.files += [] if resolved is None else [resolved]
-        else:
-            prepared.files.append(given)
-    for one in prepared.runs:
-        met(one)
-    if validate:
-        validated = validate_runs(prepared.files, queries, limits, new_log, alone)
-        for one in validated.runs:
-            met(one)
-        prepared = Preparation(validated.files, [*prepared.runs, *validated.runs])
-    return prepared
-
-
-def _resolved(given: Input, queries: list[Query], problems: ProblemLog) -> tuple[PreparedRun, InMemory | None]:
-    name = name_of(given)
-    resolved_name = f"{name} (resolved)"
+    name = name_of(file)
     problems.ignored = ignored_codes(IGNORED_BY_DEFAULT)
-    with open_source(given) as source:
+    with open_source(file) as source:
         base = validate_kb(source, KbOptions(), problems)
         digest = source.digest(RUN)
-    resolved, account = None, "has errors"
+    run_file = None
+    account = "has errors"
     if not problems.has_errors:
-        valid = io.BytesIO(b"".join(encoded(tac_text(base, (TAC,)))))
-        with Source(name, valid, decompress=False) as source:
+        valid_text = b"".join(encoded(tac_text(base, (TAC,))))
+        with Source(name, io.BytesIO(valid_text), decompress=False) as source:
             resolution = Resolution(ValidatedKb(source, queries), queries)
-        resolved = InMemory(resolved_name, b"".join(encoded(resolution.lines)))
-        found = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
-        account = f"validated and resolved; {found}"
-    remedy = "a knowledge base with errors is not resolved; correct them first"
-    return PreparedRun(name, resolved_name, problems, account, (digest,), "KB_WITH_ERRORS", remedy), resolved
+        run_file = InMemory(f"{name} (resolved)", b"".join(encoded(resolution.lines)))
+        counts = f"{resolution.entered} of {len(queries)} queries found their entity, {len(resolution.lines)} answers"
+        account = f"validated and resolved; {counts}"
+    prepared_run = PreparedRun(
+        name=name,
+        scored_as=f"{name} (resolved)",
+        problems=problems,
+        what=account,
+        digests=(digest,),
+        code="KB_WITH_ERRORS",
+        remedy="a knowledge base with errors is not resolved; correct them first",
+    )
+    return Conversion(prepared_run, run_file)

@@ -78,6 +78,19 @@ OF_EVIDENCE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """What the measures of evidence tasks mean, by the beginnings of their names."""
 
+STAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "scifact": {
+        "retrieval": "hit_one: share of the claims of which some document of gold is among those retrieved, or that "
+        "have none in gold; hit_all: of which all are.",
+        "rationale": "precision, recall, f1 of sentences. A predicted sentence is correct if the first gold evidence "
+        "set that holds it is whole among the predicted sentences of its document.",
+        "label": "accuracy over predicted documents; precision, recall and f1 of each label, NOT_ENOUGH_INFO where "
+        "gold has no evidence; macro_f1: mean f1 of the labels that occur; macro_f1_without_nei: of SUPPORT and "
+        "CONTRADICT.",
+    }
+}
+"""What the measures of the stages of a task mean, which `--stage` scores."""
+
 ENDINGS: Final[Mapping[str, str]] = {
     "scifact": "..._precision: right / predicted; ..._recall: right / gold; ..._f1: their harmonic mean, over all "
     "claims.",

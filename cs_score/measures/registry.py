@@ -212,10 +212,11 @@ _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for me
 _HOP: Final = "0|[1-9][0-9]{0,5}"
 
 
-def enter(mode: str, names: Sequence[str]) -> None:
-    """Enter the measures of a task that the table does not have, the first of which ranks its leaderboards."""
+def enter(mode: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
+    """Enter the measures of a task that the table does not have; the first headline measure ranks its leaderboards."""
     if mode not in MEASURES:
-        MEASURES[mode], _HEADLINES[mode] = tuple(map(Measure, names)), (names[0],)
+        MEASURES[mode] = tuple(map(Measure, names))
+        _HEADLINES[mode] = tuple(headlines) or (names[0],)
         _BY_NAME.update({str(measure): measure for measure in MEASURES[mode]})
 
 
@@ -272,15 +273,30 @@ def rankable(mode: str, with_ldc: bool = True) -> tuple[Measure, ...]:
     return (first, *(measure for measure in known if measure != first))
 
 
+def matching(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the names of measures that match a pattern, in any letter case."""
+    return [name for name in names if fnmatchcase(name.casefold(), pattern.casefold())]
+
+
+def undefined_sentences(reason_by_measure: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each reason why measures have no value: `SF-AP, LDC-MEAN-AP: no node is ...`.
+
+    A measure of one hop is left out where the one over all hops is named.
+    """
+    measures_by_reason: dict[str, list[str]] = {}
+    for measure, reason in reason_by_measure.items():
+        over_all_hops = measure.partition("@")[0]
+        if over_all_hops == measure or over_all_hops not in reason_by_measure:
+            measures_by_reason.setdefault(reason, []).append(measure)
+    return [f"{', '.join(measures)}: {reason}" for reason, measures in measures_by_reason.items()]
+
+
 def chosen(known: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """The measures that match a pattern (`*`, `?` and `[...]` as in a shell), in their order; all without patterns.
     Raises UsageError for a pattern that no measure matches.
     """
 
-    def matching(pattern: str) -> list[str]:
-        return [name for name in known if fnmatchcase(name.casefold(), pattern.casefold())]
-
-    found = {pattern: matching(pattern) for pattern in patterns}
+    found = {pattern: matching(known, pattern) for pattern in patterns}
     for pattern, matches in found.items():
         if not matches:
             meant = _meant(pattern, known) or f"; there are {', '.join(known)}"

@@ -41,7 +41,6 @@ CONTEXT: Final = 3
 """Unchanged lines that a diff shows around a change."""
 
 _LINES_OF_PIECE: Final = 1 << 10
-_COLUMNS: Final = len(RUN_2017.columns)
 
 WrittenLine: TypeAlias = tuple[str, Response]
 """A line of a validated run with its line feed, and the run line that it stands for."""
@@ -120,6 +119,8 @@ class CheckedRun(Record, dict=True):
         run_id = responses[0].run_id if responses else ""
         digest = hashlib.sha256("".join(given.sha256 for given in self.loading.digests).encode()).digest()
         letters = "".join(string.ascii_letters[byte % len(string.ascii_letters)] for byte in digest[:_LETTERS])
+        altered = self.loading.links.altered
+        full_files = {name for name, schema in self.loading.layouts.items() if schema is RUN_2017}
         line_count = 0
         text_before = ""
         # Sorted twice, by one key each: that takes half the time of comparing pairs.
@@ -136,7 +137,11 @@ class CheckedRun(Record, dict=True):
                 node = query_node
                 if response.node is None and not query_node:
                     node = f":NIL_{letters}{line_count:09d}"
-                text = _written_text(response, run_id, node)
+                is_as_read = not node and response.run_id == run_id and response.index not in altered
+                if is_as_read and response.file in full_files and not response.text.endswith("\t"):
+                    text = f"{response.text}\n"  # nearly all lines: columns would take three times as long
+                else:
+                    text = _written_text(response, run_id, node)
                 if text != text_before:
                     yield text, response
                     text_before = text
@@ -145,13 +150,9 @@ class CheckedRun(Record, dict=True):
 def _written_text(response: Response, run_id: str, node: str | None) -> str:
     """Return a line of a validated run; `node` takes the place of its own node id, if it is given."""
     columns = response.text.split("\t")
-    confidence = columns[7]
-    has_plain_confidence = "." in confidence and "e" not in confidence
-    is_written_so = response.kept is None and not node and columns[2] == run_id and columns[5].isupper()
-    if is_written_so and has_plain_confidence and len(columns) == _COLUMNS:
-        return f"{response.text}\n"  # nearly all lines stay as they are: the others take twice the time
     relation, value, provenance = response.answer
-    if not has_plain_confidence:
+    confidence = columns[7]
+    if "." not in confidence or "e" in confidence:
         confidence = read_confidence(confidence).text
     written = [columns[0], columns[1], run_id, relation, value, columns[5].upper(), provenance, confidence]
     written.append(node or columns[8])
@@ -193,6 +194,7 @@ def check_run(
         documents=None if documents is None else documents.lengths,
         allow_comments=allow_comments,
         alone=alone,
+        is_validation=True,
         note=problems.fatal.append,
         after_run=after_run,
     )
@@ -211,13 +213,17 @@ def check_run(
             problems.fatal.sort(key=load_order)
         problems.fatal += end
         problems.end_if_fatal(loading.remarks)
-        responses = loading.links.responses
-        first = responses[0].run_id if responses else ""
-        for line in responses:
-            if line.run_id != first:
-                detail = Detail("RUNID", line.run_id, first)
-                problems.add("MULTIPLE_RUNIDS", first, line.run_id, place=line.place, detail=detail)
+        _report_run_ids(loading.links.responses, problems)
     return CheckedRun(loading)
+
+
+def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None:
+    """Report the lines whose run id is not that of the first line."""
+    first = responses[0].run_id if responses else ""
+    for line in responses:
+        if line.run_id != first:
+            detail = Detail("RUNID", line.run_id, first)
+            problems.add("MULTIPLE_RUNIDS", first, line.run_id, place=line.place, detail=detail)
 
 
 def differences(checked: CheckedRun) -> Iterator[str]:
@@ -318,9 +324,10 @@ def validate_runs(
 ) -> Preparation:
     """Validate the runs among files as `validate-run` does, against the queries that are scored.
 
-    `alone` is the run that is validated of a file with several; `new_log` makes the log of problems of each run. A
-    folder that holds run files is one run. Raises InputError where a run cannot be validated at all; its `check`
-    refuses one with errors.
+    Each run of a file with several is validated by itself, since validation gives all lines the run id of the first;
+    `alone` names the only one of them that is validated. `new_log` makes the log of problems of each run. A folder that
+    holds several run files is one run. Raises InputError where a run cannot be validated at all; its `check` refuses
+    one with errors.
     """
     prepared = Preparation()
     for given in files:
@@ -331,17 +338,32 @@ def validate_runs(
         prepared.files += others
         if not runs:
             continue
-        problems = new_log()
-        checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=alone)
         name = name_of(given)
-        text = b"".join(encoded(checked.validated().pieces))
-        lines = len(checked.loading.links.responses)
         scored_as = f"{name} (validated)"
-        prepared.files.append(InMemory(scored_as, text))
-        left_out = lines - text.count(b"\n")
-        what = f"validated; {left_out} of {lines} lines are left out"
-        prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+        run_ids = [alone] if alone is not None else _ids_of_several(runs)
+        texts: list[bytes] = []
+        for run_id in run_ids:
+            problems = new_log()
+            checked = check_run(runs, QueryFiles(queries, [], []), Limits(justifications), problems, alone=run_id)
+            text = b"".join(encoded(checked.validated().pieces))
+            texts.append(text)
+            lines = len(checked.loading.links.responses)
+            left_out = lines - text.count(b"\n")
+            subject = "validated" if run_id is None else f"run {run_id} validated"
+            what = f"{subject}; {left_out} of {lines} lines are left out"
+            prepared.runs.append(PreparedRun(name, scored_as, problems, what, tuple(checked.loading.digests)))
+        prepared.files.append(InMemory(scored_as, b"".join(texts)))
     return prepared
+
+
+def _ids_of_several(files: Sequence[Input]) -> list[str | None]:
+    """Return the ids of the runs in a file that holds several; None alone for the one run of any other input."""
+    from cs_score.coldstart.scorer import runs_of  # programs before the scorer start without it
+
+    if len(files) > 1:
+        return [None]
+    run_ids: list[str | None] = [run.run_id for run in runs_of(files) if run.is_shared]
+    return run_ids or [None]
 
 
 def load_prepared(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import as_json
 from cs_score.base.records import asdict, replace
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, headline, undefined_sentences
 from cs_score.report import page as pages
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, grid, limits, lines
 from cs_score.report.page import Block, Code, Facts, PageMaker, Section, table_of, tables
@@ -24,6 +24,15 @@ MOST_DETAILS: Final = 1000
 
 _MOST_GROUPS: Final = 20
 """Groups of a dimension that are drawn."""
+
+_TAUTOLOGICAL: Final = ("category", "judgment")
+"""Dimensions that say whether an answer is right: precision is 1 or 0 in each of their groups."""
+
+_LEFT_TO_JSON: Final = (
+    *("submitted", "correct", "incorrect", "inexact", "incorrect_parent", "unassessed", "redundant", "ignored"),
+    *("precision_low", "precision_high", "recall_low", "recall_high"),
+)
+"""Columns of the table of groups that would make it wider than a page; the JSON has them."""
 
 _MOST_LINES: Final = 100
 """Lines of a scenario that the page shows, and lines without which a mistake is corrected; the JSON has them all."""
@@ -55,15 +64,22 @@ class AnalysisPage(PageMaker):
 
     def page(self) -> pages.Page:
         self.openings = pages.openings_of(self.document)
-        of_runs, mistakes = self.is_cold_start, [self.mistakes(), self.units()]
-        sections = [self.scores(), self.budget(), self.groups(), self.confusions()]
-        sections += [self.confidence(), *mistakes, *self.of_cold_start()] if of_runs else mistakes
+        of_runs = self.is_cold_start
+        sections = [self.scores(), self.mistakes(), self.budget(), self.groups(), self.confusions()]
+        if of_runs:
+            sections.append(self.confidence())
+        sections += [self.units(), self.every_score()]
+        if of_runs:
+            sections += self.of_cold_start()
         title = self.document.run if of_runs else f"{self.document.task} predictions"
         subtitle = f"{self.measure} {self.document.score:.4f}"
+        answered = self.document.origin.answered if self.document.origin else None
+        if answered is not None:
+            subtitle = f"{subtitle} over {answered}"
         return pages.Page(title, subtitle, [*sections, pages.analysis_origin(self.document)], self.openings)
 
     def scores(self) -> Section:
-        """The score asked about, those that people are shown first, the signature, and every score by hop."""
+        """Return the section of the score asked about, the headline measures and the signature."""
         document, scores = self.document, self.document.scores
         first = [name for name in headline(document.task) if name in scores and name != self.measure]
         found = getattr(document, "intervals", None)
@@ -76,6 +92,12 @@ class AnalysisPage(PageMaker):
         if self.is_cold_start and document.scenarios.unassessed:
             blocks.append(self.scenario_facts())
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
+        blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(self._undefined())]
+        return Section("scores", "Scores", blocks)
+
+    def every_score(self) -> Section:
+        """Return the section with the table of all scores, by hop where there are hops."""
+        scores = self.document.scores
         hops = sorted({name.partition("@")[2] for name in scores}, key=lambda hop: (hop != "", len(hop), hop))
         headings = {f"hop{hop}" if hop else "all": f"Hop {hop}" if hop else "All hops" for hop in hops}
         rows: dict[str, dict[str, Any]] = {}
@@ -83,17 +105,26 @@ class AnalysisPage(PageMaker):
             measure, _, hop = name.partition("@")
             rows.setdefault(measure, {"measure": measure})[f"hop{hop}" if hop else "all"] = score
         headings = headings if len(hops) > 1 else {"all": "Score"}
-        blocks += table_of("measures", "Every score", rows.values(), None, "measure", **headings)
-        return Section("scores", "Scores", blocks)
+        found = table_of("measures", "Every score", rows.values(), None, "measure", **headings)
+        return Section("every-score", "Every score", list(found))
+
+    def _undefined(self) -> Mapping[str, str]:
+        """Return why measures have no value for the run; an evidence task has a value of every measure."""
+        return getattr(self.document, "undefined", None) or {}
 
     def scenario_facts(self) -> Facts:
-        """Both scenarios beside the score, and the number of unassessed lines."""
+        """Return both scenarios of the SF table beside its scores, and the number of answers that nobody assessed."""
         scenarios = self.document.scenarios
-        named = {"pessimistic": "every unassessed answer wrong", "optimistic": "every unassessed answer right"}
-        facts = [
-            (f"{name} scenario", _shown(getattr(scenarios, name), ".4f", "none"), text) for name, text in named.items()
-        ]
-        return Facts([*facts, ("unassessed lines", str(scenarios.unassessed), scenarios.reason or "")])
+        facts = []
+        for measure, scenario in scenarios.shown.items():
+            wrong = _shown(scenario.pessimistic, ".4f", "none")
+            right = _shown(scenario.optimistic, ".4f", "none")
+            text = (
+                "if every unassessed answer were wrong (pessimistic scenario), and if every one were right (optimistic)"
+            )
+            facts.append((f"{measure} {scenario.score:.4f}", f"{wrong}, {right}", text))
+        facts.append(("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
+        return Facts(facts)
 
     # ---- Error budget
 
@@ -160,21 +191,25 @@ class AnalysisPage(PageMaker):
             about = f"Scores of the units of each group, by the family of {self.measure}, and its mistakes."
             columns = (*layout.columns, Column("score", self.measure))
             layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
-        of, order = layout.rows, [name for name, _ in self._dimensions()]
+        of = layout.rows
+        place_by_dimension = {name: place for place, (name, _) in enumerate(self._dimensions())}
 
-        def place(row: Any) -> int:
-            return order.index(row["dimension"])
+        def rows(document: Any) -> list[Any]:
+            every: list[Any] = list(of(document))
+            chosen = [row for row in every if row["dimension"] in place_by_dimension]
+            return sorted(chosen, key=lambda row: place_by_dimension[row["dimension"]])
 
-        shown = tuple(dict.fromkeys((*layout.shown, *layout.keys)))
-        by_dimension = replace(layout, shown=shown, rows=lambda found: sorted(of(found), key=place))
+        own = [key for key in layout.keys if key not in _LEFT_TO_JSON]
+        shown = tuple(dict.fromkeys((*layout.shown, *own)))
+        by_dimension = replace(layout, shown=shown, rows=rows)
         found = tables(by_dimension, self.document, "by")
         return Section("groups", "Scores by group", (about, pages.charts(self.group_charts()), *found))
 
     def _dimensions(self) -> list[tuple[str, Sequence[Any]]]:
         """The groups by dimension, slot and hop before all others."""
-        groups = self.document.groups
+        groups = [name for name in self.document.groups if name not in _TAUTOLOGICAL]
         names = sorted(groups, key=lambda name: {"slot": 0, "hop": 1}.get(name, 2))
-        return [(name, groups[name]) for name in names if groups[name]]
+        return [(name, self.document.groups[name]) for name in names if self.document.groups[name]]
 
     def group_charts(self) -> Iterator[Drawing]:
         """The scores of the groups of each dimension; the groups with the most mistakes, where they are many."""
@@ -257,9 +292,12 @@ class AnalysisPage(PageMaker):
         reliability = getattr(self.document, "reliability", None)
         if reliability is not None and reliability.bins:
             points = [(row.confidence, row.right) for row in reliability.bins]
-            text = "; ".join(f"confidence {x:.4f}: {y:.4f} right" for x, y in points)
-            axes, curves = ("mean confidence of the bin", "share of right answers"), {"answers": points}
-            yield lines("reliability", "Reliability of confidences", axes, f"{text}.", curves, with_diagonal=True)
+            counts = [row.lines for row in reliability.bins]
+            text = "; ".join(f"confidence {x:.4f}: {y:.4f} of {n} right" for (x, y), n in zip(points, counts))
+            axes = ("mean confidence of the bin", "share of right answers")
+            curves = {"answers (number beside each point)": points}
+            title = f"Reliability of confidences, {reliability.lines} assessed lines"
+            yield lines("reliability", title, axes, f"{text}.", curves, with_diagonal=True, counts=counts)
 
     def precision_charts(self) -> Iterator[Drawing]:
         """Precision at each rank of each query."""

@@ -12,6 +12,7 @@ from cs_score.base.display import cell
 from cs_score.base.records import asdict
 from cs_score.batch.documents import Overview, family_lines, limit_lines
 from cs_score.batch.plan import page_name
+from cs_score.measures.registry import undefined_sentences
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
 from cs_score.report.page import Block, Page, PageMaker, Section, away, batch_origin, charts, slug, table_of
 from cs_score.statistics.options import sentences
@@ -70,6 +71,9 @@ class BatchPage(PageMaker):
         if settings is not None:
             units = len(document.queries) // len(document.policies)
             about = " ".join([about, *limit_lines(settings, units, document.families)])
+        for row in document.leaderboard:
+            for sentence in undefined_sentences(row.undefined or {}):
+                about += f" {row.run} has no {sentence}; it has no rank by these."
         tested = family_lines(document.families, document.verdicts, document.measure)
         about = " ".join([*tested, about, *sentences(document.notes)])
         rows = []

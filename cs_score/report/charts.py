@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cs_score.base.display import cell
+from cs_score.base.display import cell, with_minus_signs
 from cs_score.base.records import Record, field
 from cs_score.base.runtime import Late
 
@@ -27,10 +27,16 @@ else:
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
 
-LETTER: Final = 6.8
-"""Units that a narrow letter takes, roughly."""
+LETTER: Final = 7.5
+"""Units that a narrow letter takes, roughly, in the larger text of a telephone."""
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
+
+_MARGIN: Final = 14.0
+_TITLE_HEIGHT: Final = 26.0
+
+_KINDS_OF_NUMBERS: Final = ("tick", "note", "axis-title")
+"""Texts of numbers, whose hyphens are minus signs; labels may be ids."""
 
 
 class Target(Record):
@@ -59,7 +65,7 @@ class Drawing:
         }
         self._parent = self._root = etree.Element("svg", attributes)
         etree.SubElement(self._root, "title", {"id": f"{name}-title"}).text = _safe(title)
-        etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(description)
+        etree.SubElement(self._root, "desc", {"id": f"{name}-desc"}).text = _safe(with_minus_signs(description))
 
     @contextmanager
     def leading_to(self, target: Target | None) -> Iterator[None]:
@@ -113,7 +119,7 @@ class Drawing:
             left += 13 + LETTER * len(each) + 18
 
     def _write(self, text: str, wide: float, kind: str, **attributes: float | str) -> None:
-        safe = _safe(text)
+        safe = _safe(with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text)
         short = shortened(safe, wide)
         self._add("text", kind, None if short == safe else text, **attributes).text = short
 
@@ -129,12 +135,15 @@ class Drawing:
         return etree.tostring(self._root, encoding="unicode")
 
     def standalone(self) -> str:
-        """The drawing as a file of its own, in the colours for paper."""
+        """Return the drawing as a file of its own: with its title above, a margin, and the colours for paper."""
         root = etree.fromstring(self.svg())
         root.set("role", "img")
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
-        root.set("width", _number(WIDTH))
-        root.set("height", _number(self.height))
+        width, height = WIDTH + 2 * _MARGIN, self.height + _TITLE_HEIGHT + 2 * _MARGIN
+        root.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
+        root.set("width", _number(width))
+        root.set("height", _number(height))
+        self._put_title(root)
         style = etree.Element(f"{{{_NAMESPACE}}}style")
         # Not every reader knows the names of colours, which the first rule of the style sheet defines.
         first, _, rest = chart_style().partition("}")
@@ -143,6 +152,16 @@ class Drawing:
         style.text = re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match.group(1)], rules).strip()
         root.insert(0, style)
         return f"{etree.tostring(root, encoding='unicode')}\n"
+
+    def _put_title(self, root: etree._Element) -> None:
+        """Move all that is drawn below a line of text with the title."""
+        drawn = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
+        group = etree.Element(f"{{{_NAMESPACE}}}g", transform=f"translate({_pair(_MARGIN, _MARGIN + _TITLE_HEIGHT)})")
+        group.extend(drawn)
+        place = {"class": "title", "x": _number(_MARGIN), "y": _number(_MARGIN + 12)}
+        title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", place)
+        title.text = shortened(_safe(with_minus_signs(self.title)), WIDTH)
+        root.append(group)
 
 
 def chart_style() -> str:
@@ -215,6 +234,12 @@ DOT_PLACES: Final = (LABELS + 14, WIDTH - 14)
 
 SHADES: Final = 6
 _ROW: Final = 24.0
+_APART: Final = 7.0
+"""Units between the markers of two series of a row, which would hide each other on one line."""
+
+_HEAD: Final = 24.0
+"""Units above the rows of bars, where the name of the rows stands."""
+
 _NOTES: Final = 56.0
 _LEGEND: Final = 28.0
 _BELOW: Final = 42.0
@@ -237,12 +262,12 @@ def bars(
 ) -> Drawing:
     """Horizontal bars: gains and contributions from zero, to the left where they are negative; steps of a score."""
     description = f"{about}{'; '.join(f'{row.label} {row.note}' for row in rows)}."
-    top = 8.0
+    top = _HEAD
     bottom = top + _ROW * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
     across = scale([end for row in rows for end in (row.start, row.end)], LABELS + 10, WIDTH - _NOTES, from_zero)
     drawing.axis(across, top, bottom, axes[0])
-    drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
+    drawing.text("axis-title", LABELS, top - 8, axes[1], anchor="end", wide=LABELS)
     for at, row in enumerate(rows):
         y = top + _ROW * at
         left, right = sorted((across.at(row.start), across.at(row.end)))
@@ -291,23 +316,25 @@ def dots(
     """Scores of each row, at most three, distinguished by form and colour; the axis is from 0 to 1 unless given."""
     series = list(dict.fromkeys(each for row in rows for each in row.values))
     description = f"{about}{'; '.join(map(str, rows))}."
-    bottom = _LEGEND + _ROW * len(rows)
+    row_height = max(_ROW, 10 * len(series))
+    bottom = _LEGEND + row_height * len(rows)
     drawing = Drawing(name, title, description, bottom + _BELOW, of)
     across = across or Scale(*DOT_PLACES)
     drawing.legend(series, across.start)
     drawing.axis(across, _LEGEND, bottom, axes[0])
-    drawing.text("axis-title", 0, bottom + 33, axes[1], wide=LABELS)
+    drawing.text("axis-title", LABELS, 16, axes[1], anchor="end", wide=LABELS)
     for at, row in enumerate(rows):
-        middle = _LEGEND + _ROW * (at + 0.5)
+        middle = _LEGEND + row_height * (at + 0.5)
         drawing.text("label", LABELS, middle + 4, row.label, anchor="end", wide=LABELS)
         drawing.line("grid", across.start, middle, across.end, middle)
         for position, each in enumerate(series):
+            y = middle + (position - (len(series) - 1) / 2) * _APART
             if each in row.intervals:
                 low, high = row.intervals[each]
-                drawing.line(f"line{position + 1}", across.at(low), middle, across.at(high), middle)
+                drawing.line(f"line{position + 1}", across.at(low), y, across.at(high), y)
             if each in row.values:
                 value = row.values[each]
-                drawing.marker(position, across.at(value), middle, f"{row.label}: {each} {value:.4f}")
+                drawing.marker(position, across.at(value), y, f"{row.label}: {each} {value:.4f}")
     return drawing
 
 
@@ -323,10 +350,12 @@ def lines(
     *,
     mark: tuple[float, str] | None = None,
     with_diagonal: bool = False,
+    counts: Sequence[int] = (),
     of: str = "",
 ) -> Drawing:
     """At most three curves; what is above is from 0 to 1. `mark` is a place across and its text; `with_diagonal` draws
-    where both are equal, and the axis across is from 0 to 1 then.
+    where both are equal, and the axis across is from 0 to 1 then. `counts` are numbers beside the points of the first
+    curve, such as how many answers a point stands for.
     """
     left, right, bottom = 52.0, WIDTH - 14, 228.0
     drawing = Drawing(name, title, about, bottom + _BELOW, of)
@@ -346,12 +375,20 @@ def lines(
         if len(curve) <= 20:
             for x, y in curve:
                 drawing.marker(position, across.at(x), upwards.at(y), f"{series}: {y:.4f} at {x:.4g}")
+    first_curve = next(iter(curves.values()), ())
+    for (x, y), count in zip(first_curve, counts):
+        is_high = y > _HIGH
+        drawing.text("note", across.at(x), upwards.at(y) + (16 if is_high else -8), str(count), anchor="middle")
     if mark is not None:
         place, text = across.at(mark[0]), mark[1]
         drawing.path("dashed", [(place, _LEGEND), (place, bottom)])
         is_right = place > (left + right) / 2
         drawing.text("note", place + (-6 if is_right else 6), bottom - 8, text, anchor="end" if is_right else "start")
     return drawing
+
+
+_HIGH: Final = 0.9
+"""Points above this have their number below them, where it does not meet the legend."""
 
 
 def shade(value: float) -> int:
@@ -370,10 +407,10 @@ def grid(
     of: str = "",
 ) -> Drawing:
     """Rows of numbers from 0 to 1, such as units by runs, None where there is none: the darker, the higher."""
-    height, legend, left = 14.0, 30.0, LABELS + 8
+    height, legend, left = 14.0, 48.0, LABELS + 8
     head = min(110.0, max(map(len, columns), default=0) * LETTER + 14)
     bottom = legend + head + height * len(rows)
-    drawing = Drawing(name, title, about, bottom + 40, of)
+    drawing = Drawing(name, title, about, bottom + 8, of)
     for each in range(SHADES):
         drawing.rectangle(f"shade{each}", left + 26 * each, 4, 24, 8)
         drawing.text("tick", left + 26 * each, 24, f"{each / SHADES:.2f}", wide=26)
@@ -389,6 +426,6 @@ def grid(
             shown = "none" if value is None else f"{value:.4f}"
             place = (left + wide * at, top, max(wide - 1, 1), height - 1)
             drawing.rectangle(kind, *place, f"{label}, {columns[at]}: {shown}")
-    drawing.text("axis-title", left, bottom + 18, axes[0])
-    drawing.text("axis-title", 0, bottom + 18, axes[1], wide=LABELS)
+    drawing.text("axis-title", left, legend - 4, axes[0])
+    drawing.text("axis-title", LABELS, legend + head - 6, axes[1], anchor="end", wide=LABELS)
     return drawing

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from cs_score.analysis.evidence.documents import in_short
 from cs_score.analysis.outcomes import comparison_sentences
+from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Bar, Dots, Drawing, Target, bars, dots, limits
 from cs_score.report.page import (
@@ -29,7 +30,7 @@ from cs_score.report.page import (
 )
 from cs_score.statistics.options import sentences
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.tables.layout import Column, Layout, words
+from cs_score.tables.layout import Cell, Column, Layout, words
 from cs_score.tables.statistics import PAIRS, SYSTEMS, explanation
 from cs_score.tasks import task_named
 
@@ -73,6 +74,7 @@ class DifferencePage(PageMaker):
         blocks: list[Block] = [
             Facts([(f"B - A in {document.measure}", f"{document.difference:+.4f}", detail)], is_main=True),
             Facts(facts),
+            *answered_lines({side.upper(): document.origins[side] for side in "ab"}),
             *comparison_sentences(document),
             *sentences(document.notes),
             Code([f"{side.upper()} {document.signatures[side]}" for side in "ab"]),
@@ -156,7 +158,7 @@ class ComparisonPage(PageMaker):
 
     def page(self) -> Page:
         document: Comparison = self.document
-        sections = []
+        sections = [Section("verdict", "Verdict", [f"{document.primary.verdict}."])]
         for each in sorted(document.measures, key=lambda each: each.exploratory):
             found = (table for layout in (SYSTEMS, PAIRS) for table in tables(layout, [each]))
             blocks: tuple[Block, ...] = (
@@ -166,11 +168,31 @@ class ComparisonPage(PageMaker):
                 *found,
                 *sentences(each.notes),
             )
-            sections.append(Section(slug(each.measure), each.title, blocks))
+            menu_text = "" if each.exploratory else each.measure
+            sections.append(Section(slug(each.measure), each.title, blocks, menu_text))
+            if not each.exploratory and len(document.measures) > 1:
+                sections.append(self.other_verdicts())
         signatures = Code([f"{system}: {signature}" for system, signature in document.signatures.items()])
         notes: tuple[Block, ...] = (*explanation(document), *sentences(document.notes), signatures)
         sections.append(Section("how", "How these numbers were found", notes))
         return Page("Comparison", f"{len(document.systems)} systems by {document.measure}", sections)
+
+    def other_verdicts(self) -> Section:
+        """Return the section that says who differs in the exploratory measures, each of which leads to its section."""
+        document: Comparison = self.document
+        rows = [
+            {
+                "measure": Cell(each.measure, f'<a href="#{slug(each.measure)}">', "</a>"),
+                "verdict": each.verdict,
+                "best": each.systems[0].name,
+                "score": each.systems[0].score,
+            }
+            for each in document.measures
+            if each.exploratory
+        ]
+        headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
+        found = table_of("verdicts", "Verdicts by measure", rows, None, **headings)
+        return Section("others", "Other measures (exploratory)", list(found), "Other measures")
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Scores with their intervals, of all measures."""

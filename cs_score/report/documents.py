@@ -15,7 +15,7 @@ from cs_score.report.batch import BatchPage
 from cs_score.report.charts import Drawing
 from cs_score.report.difference import ComparisonPage, DifferencePage
 from cs_score.report.page import PageMaker, page_html, page_template
-from cs_score.tasks import TASKS
+from cs_score.tasks import is_task
 
 _PAGES: Final[Mapping[str, type[PageMaker]]] = {
     "analysis": AnalysisPage,
@@ -73,7 +73,8 @@ def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
 def checked(value: object, name: str) -> Any:
     """The document that JSON from a file of that name holds. Raises InputError for anything but what a page shows."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or value.get("task") not in (*TASKS, "table") or kind not in (*_PAGES,):
+    task = value.get("task") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not (is_task(task) or task == "table") or kind not in (*_PAGES,):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
     document = document_record(value, name)
     for place, problem in _misplaced(document) if kind == "batch" else _misnumbered(value.get("explanations", {})):

@@ -18,15 +18,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from cs_score.analysis.evidence.documents import unit_name
-from cs_score.base.display import cell, terminal_safe
+from cs_score.base.display import cell, terminal_safe, with_minus_signs
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.base.signature import GOLD, POOL, QUERIES, RUN, Origin
-from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS
+from cs_score.coldstart.options import EDITIONS, LATEST, PRESETS, Rule, options_in_order
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.report.charts import Drawing, Target, chart_style, lines
 from cs_score.tables.layout import Cell, Column, Format, Layout, Row, html, words
-from cs_score.tasks import mode_named
+from cs_score.tasks import mode_named, words_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -104,11 +104,19 @@ Block: TypeAlias = Table | Charts | Facts | Code | str
 
 
 class Section(Record):
-    """A part of a page: the anchor, the heading, and what stands there."""
+    """A part of a page: the anchor, the heading, and what stands there.
+
+    The menu of the page calls it by its `title`, or as `menu_text` says; by nothing where that is empty.
+    """
 
     name: str
     title: str
     blocks: Sequence[Block]
+    menu_text: str | None = None
+
+    @property
+    def menu(self) -> str:
+        return self.title if self.menu_text is None else self.menu_text
 
 
 class Page(Record):
@@ -252,7 +260,9 @@ def page_template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, finalize=shown, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"svg": lambda drawing: Markup(drawing.svg()), "markup": Markup}
+    environment.filters["svg"] = lambda drawing: Markup(drawing.svg())
+    environment.filters["markup"] = Markup
+    environment.filters["minus"] = with_minus_signs
     return environment.from_string(_resource("page.html"))
 
 
@@ -343,11 +353,6 @@ def _precision_chart(query: Any, name: str) -> Drawing | None:
 
 _INPUT: Final = {"role": "Role", "name": "File", "sha256": "SHA-256 of the content"}
 
-_SWITCHES: Final = (
-    "-right -wrong -ignore -justifications -discipline -expand -queries -samples -runids --follow --mention-types"
-).split()
-"""Options of Cold Start that an origin has."""
-
 
 def _section(*blocks: Block) -> Section:
     return Section("origin", "How to reproduce this page", blocks)
@@ -429,21 +434,34 @@ def _resampling(settings: Mapping[str, Any] | None) -> Iterator[str]:
 def _task_words(origin: Origin, runs: Sequence[str]) -> list[str]:
     """The words behind the name of a command: options in force and files, `runs` among them, last for evidence."""
     if origin.task == COLD_START_MODE:
-        given = {name: origin.options.get(name.lstrip("-").replace("-", "_")) for name in _SWITCHES}
-        if not EDITIONS[given["--follow"] or LATEST.name].has_limits:
-            del given["-justifications"]
-        options = [word for name, value in given.items() for word in _switch(name, value)]
-        return [*options, *_named(origin, QUERIES), *runs, *_named(origin, POOL)]
+        return [*_scoring_words(origin.options), *_named(origin, QUERIES), *runs, *_named(origin, POOL)]
     names = mode_named(origin.task).options.__struct_fields__
     given = {name: origin.options.get(name) or None for name in names}
     options = [word for name, value in given.items() for word in _switch(f"--{name.replace('_', '-')}", value)]
-    return [origin.task, *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)), *options, *runs]
+    return [
+        *words_of(origin.task),
+        *(word for gold in _named(origin, GOLD) for word in ("--gold", gold)),
+        *options,
+        *runs,
+    ]
+
+
+def _scoring_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the options of scoring that an origin has, as words of a command line."""
+    has_limits = EDITIONS[options.get("follow") or LATEST.name].has_limits
+    words = []
+    for option in options_in_order(Rule.POLICY, Rule.LIMITS, Rule.SCORING, Rule.EDITION):
+        if option.rule is not Rule.LIMITS or has_limits:
+            words += _switch(option.switch, options.get(option.name))
+    return words
 
 
 def _switch(name: str, value: Any) -> list[str]:
-    """An option with its value as a command line has it; None for one that was not given."""
-    if value is None or value is True:
-        return [] if value is None else [name]
+    """Return an option with its value as a command line has it; nothing for one that was not given."""
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [name]
     return [name, ":".join(value) if isinstance(value, list) else str(value)]
 
 

@@ -179,7 +179,8 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
 
     `measure` is the primary one, by which a ranking is decided; all others are exploratory. Tiers follow the corrected
     tests at the level 1 - confidence. `dropped` are the units of each system that were left out to compare all on the
-    same. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
+    same. `undefined` has by system the measures that have no value for it, with the reasons: nothing is compared by
+    these. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
     """
 
     schema_version: Literal[4] = 4
@@ -188,6 +189,7 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
     resampling: Resampling
     notes: tuple[Note, ...]
     dropped: Mapping[str, tuple[str, ...]] | UnsetType = UNSET
+    undefined: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
     measures: tuple[MeasureComparison, ...]
     signatures: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)

@@ -12,7 +12,16 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cs_score.base.display import LONGEST_LINE, aligned, cell, escape_latex, escape_markdown, one_line, spreadsheet_cell
+from cs_score.base.display import (
+    LONGEST_LINE,
+    aligned,
+    cell,
+    escape_latex,
+    escape_markdown,
+    one_line,
+    spreadsheet_cell,
+    with_minus_signs,
+)
 from cs_score.base.errors import MissingExtraError
 from cs_score.base.records import Record
 
@@ -303,10 +312,19 @@ def _data(value: Value | Cell, column: Column, longest: int) -> str:
         return "<td></td>"
     kinds = " ".join(filter(None, ("" if isinstance(given.value, str) else "number", given.kind)))
     attributes = f' class="{kinds}"' if kinds else ""
-    if isinstance(given.value, float):
-        attributes += f' data-exact="{exact(given.value)}"'
+    if isinstance(given.value, float | int):
+        attributes += _exact_attribute(given.value)
     content = escaped(shown(given.value, column, longest))
+    if not isinstance(given.value, str):
+        content = with_minus_signs(content)
     return f"<td{attributes}{given.attributes}>{given.before}{content}{given.after}</td>"
+
+
+def _exact_attribute(value: float) -> str:
+    """Return the attribute with which a script sorts and copies a number that is shown in another form."""
+    if isinstance(value, int) and value >= 0:
+        return ""
+    return f' data-exact="{exact(value)}"'
 
 
 def words(key: str) -> str:

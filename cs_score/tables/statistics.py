@@ -9,7 +9,7 @@ from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_lin
 from cs_score.base.documents import json_text
 from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, asdict, replace
-from cs_score.base.signature import Signature
+from cs_score.base.signature import Signature, answered_lines
 from cs_score.statistics.options import difference_limits_in_words, limits_in_words, sentences
 from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
@@ -237,7 +237,7 @@ def explanation(comparison: Comparison) -> tuple[str, ...]:
         "Effect: B - A over the standard deviation of the units' differences. Wins, Ties, Losses: units that speak for "
         "B, for neither, for A.",
     ]
-    return (*sentences_of_tables, *_of_equivalence(comparison))
+    return (*sentences_of_tables, *_of_equivalence(comparison), *answered_lines(comparison.origins))
 
 
 def _of_limits(comparison: Comparison) -> list[str]:
@@ -313,6 +313,7 @@ def comparison_screen(comparison: Comparison, top: int = 10) -> str:
     about_all = [" ".join([first, *_of_limits(comparison)])]
     if not comparison.resampling.baseline:
         about_all.append(_of_tiers(comparison))
+    about_all += answered_lines(comparison.origins)
     about_all += sentences(comparison.notes)
     about_all.append(
         "--all shows every measure, system and pair with how each number was found; --format json has all of it."
@@ -357,6 +358,64 @@ def _of_effects(measure: MeasureComparison, level: float) -> list[str]:
     if pair.wins is None or pair.ties is None or pair.losses is None:
         return []
     return [f"{effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)}."]
+
+
+# ---- The table of a paper
+
+
+def paper_table(comparison: Comparison) -> str:
+    """Return one LaTeX `tabular` below one comment: a line for each system, a column for each measure.
+
+    A cell is the score with its interval, and a star where the measure's family finds a difference from the system of
+    the first line: the baseline, or the system that was named first. The comment says what a caption has to say.
+    """
+    reference = comparison.resampling.baseline or comparison.systems[0]
+    others = [system for system in comparison.systems if system != reference]
+    measures = comparison.measures
+    heads = [escape_latex(name) for name in ("System", *(measure.measure for measure in measures))]
+    lines = [
+        f"% {_caption(comparison, reference)}",
+        rf"\begin{{tabular}}{{l{'l' * len(measures)}}}",
+        r"\toprule",
+        _latex_row(heads),
+        r"\midrule",
+    ]
+    for system in (reference, *others):
+        cells = [_paper_cell(measure, system, reference, comparison.resampling.level) for measure in measures]
+        lines.append(_latex_row([escape_latex(system), *cells]))
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _paper_cell(measure: MeasureComparison, system: str, reference: str, level: float) -> str:
+    """Return a score with its star and its interval; the score alone where it has no interval."""
+    entry = next(entry for entry in measure.systems if entry.name == system)
+    star = "^{*}" if _differs(measure, system, reference, level) else ""
+    score = f"${entry.score:.4f}{star}$"
+    if entry.low is None or entry.high is None:
+        return score
+    return f"{score} $[{entry.low:.4f}, {entry.high:.4f}]$"
+
+
+def _differs(measure: MeasureComparison, system: str, reference: str, level: float) -> bool:
+    """Return whether the corrected test of the pair of both systems is significant."""
+    pairs = [pair for pair in measure.pairs if {pair.a, pair.b} == {system, reference}]
+    return any(pair.p_adjusted <= level for pair in pairs)
+
+
+def _caption(comparison: Comparison, reference: str) -> str:
+    """Return one line with level, method, units and families of tests, for the caption of the table."""
+    settings = comparison.resampling
+    tests = "; ".join(measure.tests for measure in comparison.measures)
+    each = "one family for each measure: " if len(comparison.measures) > 1 else ""
+    return one_line(
+        f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
+        f"{reference} (level {settings.level:g}, {each}{tests}). The table needs the package booktabs."
+    )
 
 
 class _Style(Record):

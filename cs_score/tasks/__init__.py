@@ -23,6 +23,13 @@ TASKS: Final[dict[str, str]] = {
 }
 """Tasks by name, each as `module:value`, which is imported when it is asked for; of a task of evidence the mode."""
 
+STAGES: Final[dict[str, str]] = {
+    "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
+    "scifact-rationale": "cs_score.evidence.stages:RATIONALE",
+    "scifact-label": "cs_score.evidence.stages:LABEL",
+}
+"""Stages of tasks by what documents call them; a command line names the task and `--stage`."""
+
 OF_EVIDENCE: Final = "cs_score.analysis.evidence.task:EvidenceTask"
 """What makes a task of a mode."""
 
@@ -40,10 +47,32 @@ def task_named(name: str) -> Task:
     return task
 
 
+def is_task(name: object) -> bool:
+    """Return whether documents can be of a task of this name, or of a stage."""
+    return isinstance(name, str) and (name in TASKS or name in STAGES)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a command line that name a task or a stage."""
+    if name not in STAGES:
+        return [name]
+    task, _, stage = name.partition("-")
+    return [task, "--stage", stage]
+
+
+def stage_named(task: str, stage: str) -> str:
+    """Return the name of a stage of a task. Raises UsageError where there is none."""
+    name = f"{task}-{stage}"
+    if name not in STAGES:
+        stages = mode_named(task).stages
+        raise UsageError(f"--stage takes {', '.join(stages)}, not {stage}{nearest(stage, stages)}")
+    return name
+
+
 def _value_of(name: str) -> Any:
-    if name not in TASKS:
+    if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
-    return _imported(TASKS[name])
+    return _imported(TASKS[name] if name in TASKS else STAGES[name])
 
 
 def _imported(path: str) -> Any:

@@ -37,6 +37,9 @@ class Comparable(Protocol):
     def measures(self, results: Iterable[Any]) -> Sequence[str]:
         """The measures that results can be compared by."""
 
+    def undefined(self, result: Any) -> Mapping[str, str]:
+        """The measures that have no value for a result, with the reasons; `measures` lacks them."""
+
     def statistics(self, result: Any, measures: Sequence[str]) -> Statistics:
         """What these measures of a result are made of."""
 

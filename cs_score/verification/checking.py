@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -9,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from cs_score.analysis.many.rankings import measured
 from cs_score.base.display import one_line, wrapped
-from cs_score.base.documents import Document, json_text, read_document
+from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.records import Record, replace, to_builtins
@@ -24,7 +25,7 @@ from cs_score.statistics.options import FEW, Note, Resampling, sentences
 from cs_score.statistics.planning import Aim, design_of
 from cs_score.statistics.units import Units, UnitTable, counted, units_of
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.verification.recorded import scores_in
+from cs_score.verification.recorded import any_scores_in
 
 ROUNDING: Final = Decimal("1e-12")
 """Scores that lie nearer to a limit than this are on it: they are sums of rounded numbers."""
@@ -51,13 +52,15 @@ def read_limit(option: str, text: str) -> Limit:
 
 class Measured(Record):
     """The scores of one run by measure, what they were computed from, and the statistics of its units where known.
-    `name` is what messages call it: a run id, or the file of a baseline.
+    `name` is what messages call it: a run id, or the file of a baseline. `undefined` has the measures that have no
+    value for the run, with the reasons.
     """
 
     name: str
     origin: Origin
     scores: Mapping[str, float]
     units: Units | None
+    undefined: Mapping[str, str] = {}
 
 
 def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
@@ -70,38 +73,65 @@ def of_result(result: ColdStartResult | EvidenceResult) -> Measured:
         (run,) = result.runs
         table = unit_table(run, run.measures)
         units = Units(table.ids, table.columns, table.rows, unit_name(result))
-        return Measured(run.run_id, result.origin, run.scores, units)
+        return Measured(run.run_id, result.origin, run.scores, units, run.undefined)
     table = result.table
     units = Units(table.ids, table.columns, table.rows, result.mode.unit)
     return Measured(result.origin.task, result.origin, result.scores, units)
 
 
-def of_record(path: str, run_id: str) -> Measured:
-    """What an earlier call has recorded; of several runs the one called so. Raises InputError for anything else."""
-    scores = scores_in(read_document(path, stdin_as_dash=False), path)
+def read_baseline(path: str, run_id: str) -> Measured:
+    """Return the scores that an earlier call has stored; of several runs those of the run with this id.
+
+    `path` is JSON of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything else.
+    """
+    file = os.path.join(path, _IN_FOLDER) if os.path.isdir(path) else path
+    if file != path and not os.path.exists(file):
+        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+    value = read_document(file, stdin_as_dash=False)
+    kind = value.get("kind")
+    if kind == "check":
+        return _of_check(record_in(value, Checked, file), file)
+    if kind not in (None, "score"):
+        raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
+    scores = any_scores_in(value, file)
     if not isinstance(scores, ColdStartScores):
-        return Measured(path, scores.origin, scores.scores, scores.units or None)
-    found = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
-    if len(found) != 1:
-        raise InputError(f"has {len(found)} runs {run_id} among {len(scores.runs)}", file=path, place="runs")
-    return Measured(path, scores.origin, found[0].scores, found[0].units or None)
+        return Measured(file, scores.origin, scores.scores, scores.units or None)
+    runs = scores.runs if len(scores.runs) == 1 else [run for run in scores.runs if run.run_id == run_id]
+    if len(runs) != 1:
+        stored = ", ".join(run.run_id for run in scores.runs)
+        raise InputError(f"no run {run_id}: there are {stored}", file=file, place="runs")
+    run = runs[0]
+    return Measured(file, scores.origin, run.scores, run.units or None, run.undefined or {})
+
+
+def _of_check(checked: Checked, file: str) -> Measured:
+    """Return the scores that an earlier check has held against limits; it stores no statistics of units."""
+    scores = {check.measure: check.score for check in checked.checks if check.score is not None}
+    return Measured(file, checked.origin, scores, None)
+
+
+_IN_FOLDER: Final = "out.json"
+"""The result in a folder that `score -o FOLDER` makes."""
+
+_MAKE_BASELINE: Final = "make a baseline with cs-score score ... -o FOLDER, for a task of evidence with -o FILE.json"
 
 
 class Check(Record):
     """One limit and what became of it.
 
-    `name` is what is asked, `message` what was found. `difference` is run minus baseline and `drop` its opposite, None
-    where nothing is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test
-    `tests` is how many were made together, each uncorrected, and `detectable` the smallest drop that so many units
-    show with a probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is
-    kept only because the test does not call the drop significant.
+    `name` is what is asked, `message` what was found. `score` is None where the measure has no value for the run, which
+    keeps no limit; `undefined` says why. `difference` is run minus baseline and `drop` its opposite, None where nothing
+    is compared; `p` is the two-sided p-value of the difference, None where it was not tested. Of a test `tests` is how
+    many were made together, each uncorrected, and `detectable` the smallest drop that so many units show with a
+    probability of 0.8, None where none is. A limit is `undecided` where the drop is beyond it, and it is kept only
+    because the test does not call the drop significant.
     """
 
     name: str
     kind: Literal["min", "max-drop"]
     measure: str
     limit: float
-    score: float
+    score: float | None
     baseline: float | None
     difference: float | None
     drop: float | None
@@ -111,6 +141,7 @@ class Check(Record):
     tests: int | None = None
     detectable: float | None = None
     undecided: bool = False
+    undefined: str | None = None
 
 
 class Baseline(Record):
@@ -132,13 +163,13 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     baseline: Baseline | None = None
 
 
-NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE"
+NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH"
 
 
 class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    Without any limit no measure that people are shown first may drop. With `significance` a drop counts only where the
+    Without any limit no headline measure may drop that both have. With `significance` a drop counts only where the
     paired test calls it significant at the level of these settings.
     """
 
@@ -151,28 +182,29 @@ class Gate(Record):
         """Hold a run against the limits. Raises UsageError for a limit of a measure that the run does not have,
         InputError for a baseline that cannot be compared.
         """
-        known = list(run.scores)
+        known = [*run.scores, *run.undefined]
         minima, drops = (
             {measure: limit.value for limit in limits for measure in chosen(known, [limit.measure])}
             for limits in (self.minima, self.drops)
         )
         notes: tuple[Note, ...] = ()
-        checks = [_minimum(measure, run.scores[measure], minima[measure]) for measure in known if measure in minima]
+        checks = [_minimum(measure, run, minima[measure]) for measure in known if measure in minima]
         if baseline is not None:
             if not self.any_baseline:
                 _check_comparable(run, baseline)
             order: Sequence[str] = known
             if not drops and not minima:
-                order, drops = headline(run.origin.task), dict.fromkeys(known, Decimal(0))
+                # From a baseline that has no value itself nothing can have dropped.
+                order = _measures_of_both(run, baseline)
+                if not order:
+                    raise InputError("it has no score of a measure of the run", file=baseline.name)
+                drops = dict.fromkeys(order, Decimal(0))
             drops = {measure: drops[measure] for measure in order if measure in drops}
             for measure in drops:
-                if measure not in baseline.scores:
-                    raise InputError(f"it has no {measure}", file=baseline.name)
-            tests, notes = self._tested(list(drops), run, baseline)
-            checks += [
-                _drop(measure, run.scores[measure], baseline.scores[measure], limit, tests.get(measure))
-                for measure, limit in drops.items()
-            ]
+                if measure not in baseline.scores and measure not in run.undefined:
+                    raise _missing_in_baseline(baseline, measure)
+            tests, notes = self._tested([measure for measure in drops if measure in run.scores], run, baseline)
+            checks += [_drop(measure, run, baseline, limit, tests.get(measure)) for measure, limit in drops.items()]
         names = {check.measure for check in checks}
         measure = names.pop() if len(names) == 1 else ANY_MEASURE
         origin = replace(run.origin, measure=measure)
@@ -273,6 +305,31 @@ def _several_tests(tests: int, level: float) -> tuple[Note, ...]:
     return (Note("SEVERAL_TESTS", text),)
 
 
+_MOST_NAMED: Final = 5
+"""Measures of a baseline that a message names."""
+
+
+def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
+    """Return the error for a limit of a measure of which the baseline has no score."""
+    if measure in baseline.undefined:
+        return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
+    stored = ", ".join(list(baseline.scores)[:_MOST_NAMED]) or "no score"
+    remedy = f"store it with score --measure {measure}, or make the baseline with score -o FOLDER"
+    return InputError(f"it has no {measure}; it has {stored}", file=baseline.name, remedy=remedy)
+
+
+def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
+    """Return the measures that must not drop where no limit was given.
+
+    They are the headline measures that run and baseline both have, or, where the baseline has none of them, all
+    measures that both have. A measure that is undefined for the run alone is among them.
+    """
+    known = [*run.scores, *run.undefined]
+    both = [measure for measure in known if measure in baseline.scores]
+    first = [measure for measure in headline(run.origin.task) if measure in both]
+    return first or both
+
+
 def _check_comparable(run: Measured, baseline: Measured) -> None:
     """Raises InputError where a baseline was computed from other gold or with other options."""
     ours, theirs = run.origin.signature, baseline.origin.signature
@@ -288,15 +345,52 @@ def _check_comparable(run: Measured, baseline: Measured) -> None:
     raise InputError(problem, file=baseline.name, remedy="make a new one, or take it all the same with --any-baseline")
 
 
-def _minimum(measure: str, score: float, limit: Decimal) -> Check:
+def _without_value(kind: Literal["min", "max-drop"], measure: str, limit: Decimal, reason: str) -> Check:
+    """Return the check of a limit that cannot be kept: its measure has no value for the run."""
+    name = _name_of_minimum(measure, limit) if kind == "min" else _name_of_drop(measure, limit)
+    asked = f"at least {limit} is asked" if kind == "min" else f"at most {limit} below the baseline is allowed"
+    return Check(
+        name=name,
+        kind=kind,
+        measure=measure,
+        limit=float(limit),
+        score=None,
+        baseline=None,
+        difference=None,
+        drop=None,
+        p=None,
+        passed=False,
+        message=f"{measure} has no value ({reason}); {asked}",
+        undefined=reason,
+    )
+
+
+def _name_of_minimum(measure: str, limit: Decimal) -> str:
+    return f"{measure} at least {limit}"
+
+
+def _name_of_drop(measure: str, limit: Decimal) -> str:
+    return f"{measure} at most {limit} below the baseline"
+
+
+def _minimum(measure: str, run: Measured, limit: Decimal) -> Check:
+    """Return the check of a least score."""
+    if measure in run.undefined:
+        return _without_value("min", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
     passed = _exact(score) >= limit - ROUNDING
     message = f"{measure} is {_shown(score, limit)}; at least {limit} is asked"
-    name = f"{measure} at least {limit}"
-    return Check(name, "min", measure, float(limit), score, None, None, None, None, passed, message)
+    return Check(
+        _name_of_minimum(measure, limit), "min", measure, float(limit), score, None, None, None, None, passed, message
+    )
 
 
-def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, test: _Test | None) -> Check:
+def _drop(measure: str, run: Measured, baseline: Measured, limit: Decimal, test: _Test | None) -> Check:
     """Return the check of a drop below the baseline; one that the test does not call significant is kept."""
+    if measure in run.undefined:
+        return _without_value("max-drop", measure, limit, run.undefined[measure])
+    score = run.scores[measure]
+    baseline_score = baseline.scores[measure]
     drop = _exact(baseline_score) - _exact(score)
     is_beyond = drop > limit + ROUNDING
     is_excused = is_beyond and test is not None and test.p > test.level
@@ -309,7 +403,7 @@ def _drop(measure: str, score: float, baseline_score: float, limit: Decimal, tes
         verdict = ", not significant" if is_excused else ""
         message += f" (p = {test.p:.4f}{among}{verdict}; {test.reach})"
     return Check(
-        name=f"{measure} at most {limit} below the baseline",
+        name=_name_of_drop(measure, limit),
         kind="max-drop",
         measure=measure,
         limit=float(limit),
@@ -375,6 +469,8 @@ def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
+    if checked.origin.answered is not None:
+        lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
@@ -384,6 +480,8 @@ def checked_text(checked: Checked) -> str:
 def checked_junit(checked: Checked) -> str:
     """JUnit XML: a suite with a test case for each limit."""
     properties = {"signature": checked.signature}
+    if checked.origin.answered is not None:
+        properties["answered"] = checked.origin.answered
     if checked.baseline is not None:
         properties["baseline"] = checked.baseline.signature
     body = [" <properties>"]

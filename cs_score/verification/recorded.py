@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, defstruct
 
 from cs_score.base.display import one_line
 from cs_score.base.documents import Json, check_kind, converted, member_place, read_document, record_in
@@ -23,11 +23,11 @@ from cs_score.batch.plan import InputFile
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import Options, Policy
+from cs_score.coldstart.options import SCORING_OPTIONS, USUAL, Options, options_of_values
 from cs_score.evidence.report import Scores as EvidenceScores
 from cs_score.measures.registry import COLD_START_MODE, parse
 from cs_score.statistics.options import MANY_RESAMPLES, Resampling
-from cs_score.tasks import TASKS, mode_named
+from cs_score.tasks import TASKS, is_task, mode_named
 
 MOST_MENTIONS: Final = 20
 """Times that a record may name one input: each time it is scored anew, and nobody names a file more often."""
@@ -98,19 +98,32 @@ def _kind_of_scores(document: Mapping[str, Json]) -> type[ColdStartScores | Evid
 
 
 def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
-    """The whole result that an object is, all of it checked. Raises InputError for anything else."""
+    """Return the whole result that an object is, all of it checked. Raises InputError for anything else."""
+    scores = any_scores_in(value, file)
+    if isinstance(scores, ColdStartScores) and not _is_whole(scores):
+        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
+    return scores
+
+
+def _is_whole(scores: ColdStartScores) -> bool:
+    if scores.measures:
+        return False
+    return not any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS)
+
+
+def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | EvidenceScores:
+    """Return the scores that an object is, a whole result or chosen ones, all of it checked.
+
+    Raises InputError for anything else.
+    """
     place, document = _scores_within(value)
 
     def refused(problem: str, member: str) -> InputError:
         return InputError(problem, file=file, place=member_place(place, member))
 
-    if document.get("kind") != "score" or document.get("task") not in (*TASKS,):
+    if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     scores = record_in(document, _kind_of_scores(document), file, place)
-    if isinstance(scores, ColdStartScores) and (
-        scores.measures or any(getattr(run, part) is UNSET for run in scores.runs for part in PARTS)
-    ):
-        raise InputError("chosen scores, not a whole result", file=file, remedy="score -o FOLDER and to_json store it")
     if scores.origin.task != scores.task:
         raise refused(f"is {scores.origin.task}", "origin.task")
     if scores.signature != str(scores.origin.signature):
@@ -132,31 +145,30 @@ def scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evidenc
 
 def check_task(task: str, file: str, place: str) -> None:
     """Raises InputError for what is no task."""
-    if task not in TASKS:
+    if not is_task(task):
         raise InputError(f"is none of {', '.join(TASKS)}", file=file, place=place)
 
 
-class _ColdStartOptions(Record):
-    right: tuple[str, ...]
-    wrong: tuple[str, ...]
-    ignore: tuple[str, ...]
-    justifications: str
-    discipline: str
-    expand: str | None
-    queries: str | None
-    samples: str | None
-    runids: tuple[str, ...] | None
-    metrics: tuple[str, ...] = Options().metrics
-    follow: str = Options().follow
-    mention_types: str = Options().mention_types
+def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
+    """Return the members that the options in an origin have: names, types, and usual values of what may be left out."""
+    needed: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    optional: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for option in SCORING_OPTIONS:
+        if option.is_recorded(option, USUAL):
+            needed.append((option.name, option.json_type))
+        else:
+            optional.append((option.name, option.json_type, option.usual))
+    return needed + optional
+
+
+_ColdStartOptions: Final = defstruct("_ColdStartOptions", _json_fields(), bases=(Record,), frozen=True)
 
 
 def cold_start_options(options: Json, file: str, place: str) -> Options:
-    """The options of a Cold Start scoring, from those of its origin. Raises InputError."""
-    found = asdict(converted(options, _ColdStartOptions, file, place))
+    """Return the options of a Cold Start scoring, from those of its origin. Raises InputError."""
+    values = asdict(converted(options, _ColdStartOptions, file, place))
     try:
-        policy = Policy(*(found.pop(side) for side in ("right", "wrong", "ignore")))
-        return Options(**found, policy=policy)
+        return options_of_values(values)
     except UsageError as error:
         raise InputError(str(error), file=file, place=place) from None
 

@@ -26,6 +26,7 @@ from cs_score.batch.store import digest_of, written_files
 from cs_score.batch.tables import PROBLEMS, document_of, files_of, make_leaderboard, overview_of, problem_lines
 from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
 from cs_score.coldstart import documents as cold_start
+from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import kind_of
 from cs_score.coldstart.options import APART, NamedPolicy, Options
@@ -36,9 +37,8 @@ from cs_score.coldstart.unit_statistics import intervals as cold_start_intervals
 from cs_score.evidence.mode import intervals as evidence_intervals
 from cs_score.evidence.report import document_of as evidence_document
 from cs_score.evidence.report import result_object
-from cs_score.knowledge_base.recognition import is_knowledge_base
-from cs_score.knowledge_base.validation import prepared_files
 from cs_score.measures.registry import COLD_START_MODE
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.runs import load_prepared
 from cs_score.problems.log import ProblemLog
 from cs_score.tasks import mode_named
@@ -131,7 +131,8 @@ def _cold_start(options: Mapping[str, object], found: Sequence[FoundInput], file
     def loaded(gold: Gold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
         known = [file for file in files if _is_knowledge_base(file)]
         limits = gold.options.justifications
-        prepared = prepared_files(files, gold.table, limits, validate=validated, known=known, alone=gold.alone)
+        settings = PreparationSettings(gold.table, limits, validated, alone=gold.alone)
+        prepared = prepare_inputs(files, settings, known)
         return load_prepared(gold, prepared, problems=problems)
 
     def loaded_alone(gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
@@ -160,7 +161,7 @@ def _named(options: Options, found: Sequence[FoundInput], file: str) -> dict[str
 
 def _is_knowledge_base(file: Input) -> bool:
     """Whether it looks like one, or is neither a run nor assessments by its first line: then it was one, too."""
-    if is_knowledge_base(file):
+    if converter_for(file) is not None:
         return True
     try:
         kind_of(file)

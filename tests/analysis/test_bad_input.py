@@ -19,7 +19,7 @@ import pytest
 from cs_score.base.sources import open_source
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.options import Options
-from cs_score.knowledge_base.validation import prepared_files
+from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from tests.analysis.test_groups import counts
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
@@ -138,7 +138,8 @@ def folder(tmp_path: Path) -> Path:
     for name in (KB, "kb.txt"):
         shutil.copy(ROOT / f"submissions/{KB}", tmp_path / name)
     gold = open_gold([str(tmp_path / QUERIES)], Options(expand="ISLE26"))
-    [resolved] = prepared_files([str(tmp_path / KB)], gold.table, gold.options.justifications, validate=False).files
+    settings = PreparationSettings(gold.table, gold.options.justifications, validates=False)
+    [resolved] = prepare_inputs([str(tmp_path / KB)], settings).files
     with open_source(resolved) as source:
         (tmp_path / RUN).write_bytes(source.read_bytes())
     return tmp_path

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cs_score.analysis.coldstart.confidence import BINS, Judged, reliability
+from cs_score.analysis.coldstart.confidence import BINS, FEWEST_CALIBRATED, Judged, reliability
 from cs_score.analysis.coldstart.groups import MOST_VALUES
 from tests.coldstart.command import score_in
 from tests.coldstart.worlds import Answer, Assessment, Query, Response, Slot, World
@@ -160,7 +160,7 @@ def test_lines_by_slot_and_category_near_misses_and_wrong_values(tmp_path: Path)
     assert len(values) == MOST_VALUES
 
 
-@given(st.lists(st.tuples(st.integers(1, 20).map(lambda at: at / 20), st.booleans()), max_size=60))
+@given(st.lists(st.tuples(st.integers(1, 20).map(lambda at: at / 20), st.booleans()), max_size=160))
 def test_reliability_is_what_its_definitions_say(judged: list[Judged]) -> None:
     lines = sorted(judged, key=lambda line: line[0])
     found, ends = reliability(lines), [len(lines) * number // BINS for number in range(BINS + 1)]
@@ -176,6 +176,9 @@ def test_reliability_is_what_its_definitions_say(judged: list[Judged]) -> None:
         for other, is_right_too in lines if not is_right_too
     ]  # fmt: skip
     assert found.lines == len(lines)
+    if len(lines) < FEWEST_CALIBRATED:
+        assert found.ece is None
+        ece = []
     for number, terms, size in (
         (found.brier, brier, len(lines)),
         (found.ece, ece, len(lines)),

@@ -244,15 +244,20 @@ def with_unassessed_wrong(policy: Policy) -> Policy:
 
 
 def check_scenarios(call: Call, analysis: Mapping[str, Any]) -> None:
+    """Every score in both scenarios is that of the files and switches; the count is that of the lines of the pool."""
     found, name, run_id = analysis["scenarios"], analysis["measure"], analysis["run"]
-    assert found["score"] == analysis["score"]
-    assert sum(slot["unassessed"] for slot in found["slots"]) == found["unassessed"]
-    if not found["unassessed"]:
-        assert found["pessimistic"] == found["optimistic"] == found["score"]
+    asked = found["scores"][name]
+    assert [found[key] for key in ("pessimistic", "score", "optimistic")] == list(asked.values())
+    assert {measure: each["score"] for measure, each in found["scores"].items()}.items() <= analysis["scores"].items()
+    assert found["unassessed"] == len(found["added_pool"])
+    if not any(slot["unassessed"] for slot in found["slots"]):
         assert found["added_pool"] == []
+        assert all(len(set(each.values())) == 1 for each in found["scores"].values())
         return
     options = replace(call.options, policy=with_unassessed_wrong(call.options.policy))
-    assert _same(found["pessimistic"], call.scores(run_id, options).get(name))
+    pessimistic = call.scores(run_id, options)
+    assert all(_same(each["pessimistic"], pessimistic.get(measure)) for measure, each in found["scores"].items())
     if found["added_pool_to"] is not None:  # else the pool is an empty file
         with call.rewritten([], found["added_pool"], found["added_pool_to"]):
-            assert _same(found["optimistic"], call.scores(run_id).get(name))
+            optimistic = call.scores(run_id)
+        assert all(_same(each["optimistic"], optimistic.get(measure)) for measure, each in found["scores"].items())

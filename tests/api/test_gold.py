@@ -174,6 +174,20 @@ def test_validated_runs_are_scored_as_the_command_line_scores_them(folder: Path,
     assert json.loads(result.to_json()) | {"remarks": []} == told | {"remarks": []}
 
 
+def test_each_run_of_a_file_is_validated_by_itself(folder: Path, inputs: Inputs) -> None:
+    answers = (BO, replace(BO, confidence="0.5"), replace(BO, query=OTHER, run_id="runB", confidence="1"))
+    inputs.run(*answers, name="both.tab")
+    result = gold_of().score("both.tab", validate=True)
+    assert result.remarks[:2] == (
+        "both.tab: run runA validated; 1 of 2 lines are left out",
+        "both.tab: run runB validated; 0 of 1 lines are left out",
+    )
+    inputs.run(answers[0], replace(answers[2], confidence="1.0"), name="corrected.tab")
+    corrected = gold_of().score("corrected.tab")
+    assert result.run_ids == corrected.run_ids == ("runA", "runB")
+    assert result.scores_by_run == corrected.scores_by_run
+
+
 def test_knowledge_bases_are_scored_as_the_command_line_scores_them(tmp_path: Path) -> None:
     words = ("-expand", "ISLE26", "-queries", "queries/queryids.txt", "-output_file", str(tmp_path / "out"))
     files = ("queries/ldc-queries.xml", "assessments/pool-2016.tab", "submissions/tide.tac")

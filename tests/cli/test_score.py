@@ -100,6 +100,20 @@ def test_runs_of_one_file_are_scored_each_by_itself(both: str, tmp_path: Path) -
     assert b"out.json: reproduced" in score_in(tmp_path, ["verify", "g/out.json"]).stdout
 
 
+def test_a_batch_validates_each_run_of_a_file_by_itself(both: str, tmp_path: Path) -> None:
+    """The two runs keep their scores, and the recorded batch is reproduced."""
+    words = ("--validate", "--measure", "SF-AP", QUERIES, POOL)
+    assert score_in(tmp_path, ["batch", *EXPAND, *words, "--with-json", "-o", "out", both]).status == 0
+    runs = json.loads((tmp_path / "out" / both / "out.json").read_bytes())["runs"]
+    alone = {
+        run: numbers(tmp_path, "--validate", QUERIES, POOL, file)
+        for run, file in (("TIDE_KB", TIDE), ("GULL_SF", GULL))
+    }
+    assert {run["run_id"]: run["scores"] for run in runs} == alone
+    done = score_in(tmp_path, ["verify", "out"])
+    assert done.status == 0, done.stdout
+
+
 @pytest.mark.parametrize("verb", ["analyze", "explain", "check --min SF-AP=0", "diff --policy-b sf --bootstrap 9"])
 def test_one_of_several_runs_is_chosen(verb: str, both: str, tmp_path: Path) -> None:
     def said(*words: str) -> str:

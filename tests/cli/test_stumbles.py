@@ -47,9 +47,9 @@ REFUSED: Final = """
 2 | analyze scifat gold.jsonl pred.jsonl | no task `scifat`, and no such file; did you mean scifact?
 2 | analyze --gold gold.jsonl | --gold is an option of evidence tasks: cs-score analyze scifact --gold ...
 1 | score q.xml pool.tab run.tab.txt | of an LDC query: score with -expand ISLE26
-2 | scifact gold.jsonl list.json | list.json is a JSON list, where one object a line is expected; convert it: jq
-2 | hotpotqa gold.jsonl pred.jsonl | one JSON object a line, where a single value is expected; convert it: jq
-2 | hotpotqa answers.json hotpot.json | the files are swapped: hotpot.json is gold
+1 | scifact gold.jsonl list.json | a JSON list, where an object a line is expected; convert it to list-converted.jsonl:
+1 | hotpotqa gold.jsonl pred.jsonl | gold is to be a list like [{
+1 | hotpotqa answers.json hotpot.json | the files are swapped: hotpot.json is gold
 2 | score --measure f1 $COLD | no measure called f1; did you mean SF-ALL-Micro-F1,
 2 | scifact --labels gold.jsonl pred.jsonl | --labels is called --gold here
 2 | scifact gold.jsonl | --predictions FILE must be given
@@ -73,7 +73,12 @@ REFUSED: Final = """
 2 | score -expnad ISLE26 $COLD | unknown switch -expnad; did you mean -expand?
 2 | batch q.xml pool.tab run.tab.txt | -o PATH must be given, such as: cs-score batch -o scored
 2 | compare scifact gold.jsonl pred.jsonl | at least two systems: there is --gold gold.jsonl pred.jsonl
-2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE
+2 | check $COLD | nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH
+2 | analyze -o x.html $COLD | cs-score report does: write cs-score report ... -o x.html
+2 | diff -o x.html $COLD | cs-score report --compare ... -o x.html
+2 | diff scifact gold.jsonl pred.jsonl --format html | cs-score report --compare scifact ... -o page.html
+2 | score -tabs $COLD | -tabs lays out the tables that -o FOLDER writes: add -o FOLDER, or leave out -tabs
+2 | score -fields EC:F -o x.json $COLD | -fields lays out the tables that -o FOLDER writes
 2 | score --metric SF-AP $COLD | --metric is called --measure here
 2 | score -o out.csv $COLD | no format ends in .csv, but .json, .tsv, .md, .tex, .txt; for a folder write
 2 | analyze --format xml $COLD | --format takes text, json, tsv, markdown, latex, not xml
@@ -102,7 +107,7 @@ def test_what_is_refused_says_what_to_type(case: str, folder: Path) -> None:
         ("scifact --json gold.jsonl pred.jsonl", "{\n"),
         (f"score --json {COLD}", '{\n "kind": "score"'),
         (f"analyze {COLD} --json", '{\n"kind": "analysis"'),
-        ("scifact gold.jsonl pred.jsonl --format tsv --bootstrap 9", "measure\tscore\tlow\thigh\nabs"),
+        ("scifact gold.jsonl pred.jsonl --format tsv --bootstrap 9", "measure\tscore\tlow\thigh\tconfidence\t"),
         ("analyze scifact gold.jsonl pred.jsonl", "scifact"),
         ("diff scifact --bootstrap 9 gold.jsonl pred.jsonl windows.jsonl", "scifact: "),
         ("scifact gold.jsonl windows.jsonl", "scifact: "),

@@ -90,16 +90,43 @@ def test_standard_input_and_compressed_files(folder: Path, role: str) -> None:
         ((*GIVEN, "--explain", "1"), "--explain is no option but a command: cs-score explain scifact"),
         ((*GIVEN, "z"), "too many words: z; several systems are compared by cs-score compare"),
         (("analyze", *GIVEN, "--measure", "abstract_label_only"), "; did you mean abstract_label_only_"),
-        (("analyze", *GIVEN, "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be stan"),
+        (("analyze", "scifact", "--gold", "-", "--predictions", "-"), "only one of --gold and --predictions can be st"),
         (("diff", *TWO[:-1]), "name two files of predictions, A and B, not 1"),
-        (("diff", *TWO, "--gold", "-"), "standard input cannot be read once for each of the two"),
+        (("diff", "scifact", "-", *TWO[3:]), "standard input cannot be read once for each of the two"),
         (("diff", *TWO, "--measure", "em"), "no measure called em; there are "),
+        (
+            (*GIVEN, "--predictions", "b.jsonl"),
+            "--predictions is given 2 times (a.jsonl, b.jsonl) and takes one value; several systems are compared by "
+            "cs-score compare scifact --gold gold.jsonl a.jsonl b.jsonl and listed by cs-score batch scifact",
+        ),
+        ((*GIVEN, "--gold", "b.jsonl"), "--gold is given 2 times (gold.jsonl, b.jsonl) and takes one value; there is"),
+        (("score", "--policy", "kb", "--policy", "sf", "x"), "--policy is given 2 times (kb, sf) and takes one value"),
     ],
 )
 def test_wrong_usage(words: Sequence[str], message: str, folder: Path) -> None:
     outcome = cs_score(*words)
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            "scifact --labels_file gold.jsonl --preds_file a.jsonl --metrics_output_file m.json --verbose",
+            "scifact --gold gold.jsonl --predictions a.jsonl --output m.json --format json",
+        ),
+        ("scifact --verbose --gold gold.jsonl a.jsonl", "scifact --gold gold.jsonl a.jsonl"),
+        ("claims -v gold.jsonl a.jsonl", "claims gold.jsonl a.jsonl"),
+        ("r4c -ig -nbref 2 --label r.json p.json", "r4c --ignore-missing --references 2 --gold r.json p.json"),
+    ],
+)
+def test_options_of_official_evaluators_get_the_line_to_type(words: str, line: str, folder: Path) -> None:
+    outcome = cs_score(*words.split())
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"; write cs-score {line}; see cs-score " in outcome.err
+    if "scifact" in line:
+        assert cs_score(*line.split()).status == 0
 
 
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_sentences_are_sets_of_values(gold: list[object], predicted: list[object
     [
         ({"evidence": {}}, ": the key 'id' is missing"),
         ({"id": [6], "evidence": {}}, ": 'id' is a list where a number or text is expected"),
-        ({"id": 6, "evidence": None}, ", claim 6: 'evidence' is null where an object is expected"),
+        ({"id": 6, "evidence": 1}, ", claim 6: 'evidence' is a number where an object is expected"),
         ([6], ": the line is a list where an object is expected"),
         ({"11": {}}, ", claim 6, abstract 11: the gold evidence is an object where a list is expected"),
         ({"11": [3]}, ", claim 6, abstract 11: an evidence set is a number where an object is expected"),
@@ -91,7 +91,12 @@ def test_bad_prediction_of_an_abstract_outside_gold(given: object, expected: str
 @pytest.mark.parametrize(
     ("ids", "any_order", "expected"),
     [
-        ([7, 8], True, "no prediction for claim 9 of <gold>"),
+        (
+            [7, 8],
+            True,
+            "no prediction for claim 9 of <gold> (1 of 3 claims have none); write "
+            '{"id": 9, "evidence": {}} for a claim without evidence, or score the others with --answered-only',
+        ),
         ([3, 7, 8, 9], True, "line 1, claim 3: <gold> has no such claim (or fewer of them)"),
         ([7, 7, 8, 9], True, "line 1, claim 7: <gold> has no such claim (or fewer of them)"),
         ([7, 8, 3], False, "line 3, claim 3: id 3 where <gold> has 9"),

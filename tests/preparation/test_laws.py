@@ -8,10 +8,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cs_score.base.records import replace
+from cs_score.coldstart import linking
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries import load_queries
+from cs_score.preparation.runs import Limits, check_run
+from cs_score.problems.log import ProblemLog
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.worlds import BASE, World, worlds
 from tests.preparation.invented import AskedQuery, Inputs, RunLine, column, written
@@ -107,6 +113,55 @@ def test_validating_in_one_call_equals_the_two_steps_and_average_precision_stays
         assert one_call.files == two_steps.files
         scores = [line.split("\t") for line in one_call.files["out.ap"].decode().splitlines()]
         assert all(0 <= float(cells[3]) <= 1 for cells in scores if len(cells) == 4 and cells[3] != "AP")
+
+
+_TWICE: Final = st.lists(st.integers(0, 99), max_size=4)
+
+
+@given(messy(), _LIMITS, _TWICE, st.sampled_from(((), ("-depth", "B:1"), ("-depth", "A:2"))))
+def test_follow_on_queries_that_are_made_late_change_nothing(
+    evaluation: tuple[World, str], limits: str, spoilt: list[int], switches: tuple[str, ...]
+) -> None:
+    """Some lines are spoilt: they name other languages, slots or types, have spans to be corrected or tabs behind."""
+    spoils = (
+        lambda text: text.replace("_ENG_", "_XYZ_"),
+        lambda text: re.sub("per:[a-z_]+", "per:age", text, count=1),
+        lambda text: re.sub(r":(\d+)-(\d+)", r": \1-\2", text),
+        lambda text: re.sub(r"(\S+:\d+-\d+)\t", r"\1,\1\t", text, count=1),
+        lambda text: text.replace("PER", "per"),
+        lambda text: f"{text}\t",
+        lambda text: text.replace("\t", "\t \t", 1),
+    )
+    rows = evaluation[1].splitlines()
+    for number in spoilt:
+        row = number % len(rows)
+        rows[row] = spoils[number % len(spoils)](rows[row])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _prepared((evaluation[0], "".join(f"{row}\n" for row in rows)), folder)
+        late = _validated(folder, "run.tab", limits, *switches)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(linking, "LATEST", None)  # no edition is it
+            early = _validated(folder, "run.tab", limits, *switches)
+    assert (late.status, late.stdout, late.stderr) == (early.status, early.stdout, early.stderr)
+
+
+def test_follow_on_queries_are_made_once_a_line_of_a_later_hop_asks_for_one(inputs: Inputs) -> None:
+    answers = [RunLine("Bo", "N_ENG_1"), RunLine("Cy", "N_ENG_2")]
+    inputs.queries()
+    inputs.lines(*answers)
+    assert _follow_ons(inputs) == set()
+    inputs.lines(*answers, answers[0].child())
+    made = _follow_ons(inputs)
+    assert made >= {answer.follow_on.rpartition("_")[2] for answer in answers}
+
+
+def _follow_ons(inputs: Inputs) -> set[str]:
+    """Return the ids of the follow-on queries that validation of the run has made."""
+    queries = load_queries([str(inputs.folder / "q.xml")], None, ProblemLog())
+    run = str(inputs.folder / "run.tab")
+    checked = check_run([run], queries, Limits(Justifications.parse("1:3")), ProblemLog())
+    return set(checked.loading.links.follow_ons)
 
 
 def _patched(text: str, diff: str) -> list[str]:

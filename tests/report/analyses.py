@@ -89,6 +89,10 @@ def analysis(mistakes: int = 120, text: str = "Bo") -> dict[str, Any]:
         "scenarios": {
             "pessimistic": 0.375, "score": 0.4375, "optimistic": 0.625, "unassessed": 7,
             "added_pool": [text], "added_pool_to": text,
+            "scores": {
+                name: {"pessimistic": 0.375, "score": 0.4375, "optimistic": 0.625}
+                for name in (MEASURE, "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1")
+            },
             "slots": [{"slot": text, "lines": 28, "unassessed": 7, "share": 0.25}],
         },
         "policies": [

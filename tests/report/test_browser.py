@@ -275,6 +275,42 @@ def test_a_cell_of_the_heat_map_leads_to_the_run_at_that_query(browser: Any, tmp
     assert browser.execute_script("return document.getElementById('units').getBoundingClientRect().top") < 900
 
 
+def test_the_cost_list_comes_first_and_does_not_scroll_sideways(page: Any) -> None:
+    sections = page.execute_script("return [...document.querySelectorAll('main > section')].map((each) => each.id)")
+    assert sections[:2] == ["scores", "costs"]
+    wide, room = page.execute_script(
+        "const box = document.querySelector('#mistakes .box'); return [box.scrollWidth, box.clientWidth]"
+    )
+    assert wide <= room
+
+
+@pytest.mark.parametrize("name", ["plain", "batch", "difference"])
+def test_texts_of_charts_are_large_enough_on_a_telephone(name: str, browser: Any, pages: dict[str, str]) -> None:
+    opened(browser, pages[name], width=400)
+    sizes = browser.execute_script(
+        "return [...document.querySelectorAll('figure .chart text')].map((text) =>"
+        " parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.clientWidth / 420)"
+    )
+    assert sizes
+    assert min(sizes) >= 11
+
+
+def test_printed_tables_are_not_cut_and_have_no_arrows(page: Any) -> None:
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media("print"))
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    )
+    right = page.execute_script(
+        "return Math.max(...[...document.querySelectorAll('table')].map((each) => each.getBoundingClientRect().right))"
+    )
+    arrow = page.execute_script(
+        "return getComputedStyle(document.querySelector('#mistakes th button'), '::after').content"
+    )
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", media())
+    assert right <= 720
+    assert arrow == "none"
+
+
 @pytest.mark.parametrize("name", ["small", "batch", "difference"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(scheme: str, name: str, browser: Any, pages: dict[str, str]) -> None:

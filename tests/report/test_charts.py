@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from cs_score.report.charts import WIDTH, Bar, Dots, bars, dots
 from tests.coldstart.command import score_in
 from tests.report.analyses import HOSTILE, analysis, done, write
 
@@ -71,3 +72,42 @@ def test_other_images_are_made_of_svg_by_other_programs(words: list[str], tmp_pa
     assert outcome.status == 2
     assert "inkscape c.svg -o c.p" in outcome.stderr.decode()
     assert "-o c.svg" in outcome.stderr.decode()
+
+
+def test_a_file_has_its_title_and_a_margin(tmp_path: Path) -> None:
+    chart = chart_in(tmp_path, "budget", analysis())
+    (title,) = (text for text in chart.iter(f"{SVG}text") if text.get("class") == "title")
+    assert title.text == chart.findtext(f"{SVG}title")
+    _, _, width, _height = map(float, chart.get("viewBox").split())
+    assert width > WIDTH
+    (group,) = chart.findall(f"{SVG}g")
+    left, top = map(float, re.findall(r"[\d.]+", group.get("transform")))
+    assert left == width - WIDTH - left
+    assert top > float(title.get("y"))
+
+
+def test_points_of_reliability_have_the_number_of_their_answers(tmp_path: Path) -> None:
+    value = analysis()
+    chart = chart_in(tmp_path, "reliability", value)
+    counts = [str(row["lines"]) for row in value["reliability"]["bins"]]
+    notes = [text.text for text in chart.iter(f"{SVG}text") if text.get("class") == "note"]
+    assert notes == counts
+
+
+def test_markers_of_equal_scores_do_not_hide_each_other() -> None:
+    row = Dots("slot", {"Precision": 0.5, "Recall": 0.5, "F1": 0.5})
+    drawing = etree.fromstring(dots("name", "Title", ("score", "slot"), [row, row]).svg())
+    transforms = [path.get("transform") or "" for path in drawing.iter(f"{SVG}path")]
+    moved = [transform for transform in transforms if transform]
+    places = [tuple(map(float, re.findall(r"-?[\d.]+", transform))) for transform in moved[3:]]  # behind the legend
+    for x, y in places:
+        near = [other for other in places if abs(other[0] - x) < 7 and abs(other[1] - y) < 7]
+        assert near == [(x, y)]
+
+
+def test_negative_numbers_have_minus_signs() -> None:
+    rows = [Bar("q-1", 0.0, -0.25, "-0.2500"), Bar("q2", 0.0, 0.25, "+0.2500")]
+    drawing = etree.fromstring(bars("name", "Title", ("B - A in AP", "unit"), rows, about="").svg())
+    shown = texts(drawing)
+    assert {"\u22120.2500", "+0.2500", "B \u2212 A in AP", "q-1"} <= set(shown)
+    assert not any(text.startswith("-") for text in shown)

@@ -158,6 +158,26 @@ def test_without_jinja2_a_line_says_what_to_install(tmp_path: Path, monkeypatch:
     assert outcome.stderr == b"cs-score: this needs the package jinja2: pip install 'cs-score[report]'\n"
 
 
+def test_groups_that_say_whether_an_answer_is_right_have_no_scores(tmp_path: Path) -> None:
+    value = analysis()
+    value["groups"]["category"] = value["groups"]["slot"]
+    value["groups"]["judgment"] = value["groups"]["slot"]
+    page = page_of(tmp_path, value)
+    assert page.xpath("//*[@id='by-slot']")
+    assert not page.xpath("//*[@id='by-category' or @id='by-judgment']")
+    titles = page.xpath("//figcaption/text()")
+    assert "Scores by slot" in titles
+    assert not {"Scores by category", "Scores by judgment"} & set(titles)
+
+
+def test_numbers_below_zero_have_minus_signs_and_keep_their_exact_value(tmp_path: Path) -> None:
+    value = analysis(3)
+    value["mistakes"][0]["gain"] = -0.125
+    page = page_of(tmp_path, value)
+    assert exact(page, "mistakes", "gain")[0] == -0.125
+    assert texts(page, "mistakes", "gain")[0] == "\u22120.1250"
+
+
 # ---- Two runs
 
 
@@ -188,6 +208,22 @@ def test_hostile_names_are_text(difference: dict[str, Any], tmp_path: Path) -> N
     assert [each.tag for each in page.iter()] == [each.tag for each in plain.iter()]
     assert page.findtext(".//h1") == f"{SHOWN} against {SHOWN}"
     assert not re.search("[\u202e\x07]", page.text_content())
+
+
+def test_a_comparison_begins_with_its_verdict_and_has_a_short_menu(tmp_path: Path) -> None:
+    copy_samples(tmp_path)
+    words = ["compare", *RUN, "submissions/gull-sf.tab.txt", "--bootstrap", "99", "--all"]
+    page = parsed(done(score_in(tmp_path, [*words, "-o", "c.html"])).files["c.html"])
+    found = json.loads(score_in(tmp_path, [*words, "--format", "json"]).stdout)
+    primary = next(measure for measure in found["measures"] if not measure["exploratory"])
+    assert page.xpath("string(//main/section[1]/p[1])") == f"{primary['verdict']}."
+    menu = page.xpath("//nav//a")
+    assert [link.text for link in menu] == [
+        "Verdict", primary["measure"], "Other measures", "How these numbers were found"
+    ]  # fmt: skip
+    addresses = [link.get("href") for link in [*menu, *page.xpath("//*[@id='verdicts']//td/a")]]
+    assert len(addresses) == 4 + len(found["measures"]) - 1
+    assert all(page.xpath("//section[@id=$name]", name=address[1:]) for address in addresses)
 
 
 # ---- What opens, as `explain` says it

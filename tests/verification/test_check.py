@@ -265,7 +265,45 @@ def test_the_baseline_has_the_run_of_the_same_id(folder: Path) -> None:
         assert [found["baseline"]] == [run["scores"][F1] for run in recorded if run["run_id"] == run_id]
     Inputs(folder).lines(RunLine(run_id="r3"), name="third.tab")
     outcome = check(folder, *words, "q.xml", "third.tab", "qrel")
-    assert (outcome.status, outcome.stderr) == (1, b"cs-score: two.json: runs: has 0 runs r3 among 2\n")
+    assert (outcome.status, outcome.stderr) == (1, b"cs-score: two.json: runs: no run r3: there are r1, r2\n")
+
+
+STORED: Final = ("-o b2.json", "-o b2.json.gz", "-o stored", f"--measure {F1} -o b2.json", "--all -o b2.json")
+
+
+@pytest.mark.parametrize("stored", STORED)
+def test_all_json_that_score_writes_is_a_baseline_and_so_is_its_folder(stored: str, folder: Path) -> None:
+    assert score_in(folder, ["score", *FILES, *stored.split()]).status == 0
+    outcome = check(folder, "--baseline", stored.split()[-1], "--format", "json", *FILES)
+    assert outcome.status == 0, outcome.stderr
+    checks = json.loads(outcome.stdout)["checks"]
+    assert F1 in {check["measure"] for check in checks}
+    assert all(check["difference"] == 0 for check in checks)
+
+
+def test_a_baseline_without_headline_measures_holds_what_it_has(folder: Path) -> None:
+    score_in(folder, ["score", *FILES, "--measure", "SF-ALL-Macro-R", "-o", "b2.json"])
+    outcome = check(folder, "--baseline", "b2.json", "--format", "json", *FILES)
+    assert [check["measure"] for check in json.loads(outcome.stdout)["checks"]] == ["SF-ALL-Macro-R"]
+
+
+def test_an_earlier_check_is_a_baseline_for_what_it_has_checked(folder: Path) -> None:
+    check(folder, f"--min={F1}=0", "-o", "checked.json", *FILES)
+    outcome = check(folder, "--baseline", "checked.json", "--format", "json", *FILES)
+    assert [check["measure"] for check in json.loads(outcome.stdout)["checks"]] == [F1]
+    outcome = check(folder, "--baseline", "checked.json", "--max-drop", "SF-AP=0", *FILES)
+    assert outcome.status == 1
+    assert f"checked.json: it has no SF-AP; it has {F1}; store it with score --measure SF-AP" in outcome.stderr.decode()
+
+
+def test_what_is_no_baseline_names_the_command_that_makes_one(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    score_in(folder, ["analyze", *FILES, "-o", "a.json"])
+    for path, problem in {"empty": "a folder without out.json", "a.json": "kind analysis, not the scores"}.items():
+        outcome = check(folder, "--baseline", path, *FILES)
+        assert outcome.status == 1
+        assert problem in outcome.stderr.decode()
+        assert "cs-score score ... -o FOLDER" in outcome.stderr.decode()
 
 
 def test_several_runs_are_refused(folder: Path) -> None:
@@ -279,9 +317,9 @@ def test_several_runs_are_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ([], "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline FILE"),
-        (["--max-drop=SF-AP=0"], "--max-drop is about a baseline: give --baseline FILE, too"),
-        (["--significant"], "--significant is about a baseline: give --baseline FILE, too"),
+        ([], "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH"),
+        (["--max-drop=SF-AP=0"], "--max-drop is about a baseline: give --baseline PATH, too"),
+        (["--significant"], "--significant is about a baseline: give --baseline PATH, too"),
         (["--min=SF-AP=0", "--seed=1"], "--seed is about the test: give --significant, too"),
         *(([f"--min={text}"], f"--min takes MEASURE=NUMBER, such as --min SF-AP=0.4, not {text}")
           for text in ("0.5", "F1", "F1=", "=0.5", "F1=x", "F1=-1", "F1=nan", "F1=1_0", "F1=1 ")),

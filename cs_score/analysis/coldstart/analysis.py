@@ -39,8 +39,9 @@ class ProblemRow(Record):
 class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     """Why a run scored what it did.
 
-    `mistakes` are all, or the first of them where only so many (`top`) were asked for; `added_to` is the file that
-    lines which find classes are appended to. `groups` by dimension and `confusions` are those of `table`, the one whose
+    `undefined` has the measures that have no value for the run, with the reasons. `mistakes` are all, or the first of
+    them where only so many (`top`) were asked for; `added_to` is the file that lines which find classes are appended
+    to. `groups` by dimension and `confusions` are those of `table`, the one whose
     lines the measure is made of (`SF`, `LDC-MAX`, of one hop `SF@1`). `intervals` are those of all scores, where
     resamples were asked for. `explanations` say how lines, queries and missed classes of the mistakes listed were
     scored.
@@ -50,6 +51,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     run: str
     score: float
     scores: Mapping[str, float]
+    undefined: Mapping[str, str] | UnsetType = UNSET
     added_to: str
     mistake_count: int
     top: int | UnsetType = UNSET
@@ -106,7 +108,7 @@ def analyze(
         mistakes = list(mistakes_of(scored, effects.editor))
         faults = list(chain.from_iterable(mistakes))
         table = grouping.counted_table(scored, chosen, mistakes)
-        listed = cost_list(effects, progress(mistakes, "weighing mistakes"), top)
+        listed = cost_list(effects, progress(faults, "weighing mistakes"), top)
         case, is_whole = Case(scored, str(chosen)), top is None
         return Analysis(
             task=COLD_START_MODE,
@@ -114,6 +116,7 @@ def analyze(
             run=scored.run_id,
             score=scored.result.measures[chosen],
             scores=scored.result.scores,
+            undefined=scored.result.undefined or UNSET,
             signature=str(scored.signature.of(str(chosen))),
             origin=replace(origin, measure=str(chosen)),
             added_to=effects.editor.file.name,

@@ -150,14 +150,14 @@ class Editor:
         pool = sorted([*pool, *self._skipped(of_pool.skipped, FileKind.ASSESSMENTS)], key=self._position)
         # By short id the lines that answer each follow-on query, and those that give the answer which it asks about.
         self.asking: dict[str, list[ReadLine]] = defaultdict(list)
-        self._giving: dict[str, list[ReadLine]] = defaultdict(list)
+        self.giving: dict[str, list[ReadLine]] = defaultdict(list)
         for line in lines:
             if line.query.level:
                 self.asking[line.query.short_id].append(line)
         asked = {*self.asking, *(line.query.short_id for line in pool if line.query.level)}
         for line in lines:
             if line.target in asked:
-                self._giving[line.target].append(line)
+                self.giving[line.target].append(line)
         self._in_pool: dict[str, _Position] = {}
         # The first line of the pool that answers each query which only lines of runs have created before it.
         self._leaning: dict[str, Assessment | SkippedLine] = {}
@@ -238,7 +238,7 @@ class Editor:
                 query.short_id in targets
                 or any(
                     (line.file, line.number) not in gone and tab_files.split_columns(line.text)[2] == self._run_id
-                    for line in self._giving.get(query.short_id, ())
+                    for line in self.giving.get(query.short_id, ())
                 )
             ):
                 if query.short_id not in self._accepted_with:
@@ -306,5 +306,5 @@ class Editor:
 
     def _first_given(self, target: str, gone: Container[Place] = ()) -> _Position:
         """Where the answer that is asked about is first given by what remains."""
-        left = (self._position(line) for line in self._giving.get(target, ()) if (line.file, line.number) not in gone)
+        left = (self._position(line) for line in self.giving.get(target, ()) if (line.file, line.number) not in gone)
         return min(min(left, default=_NEVER), self._in_pool.get(target, _NEVER))

@@ -17,7 +17,17 @@ from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.groups import RUN_ONLY, counted_table, grouped
 from cs_score.analysis.coldstart.mistakes import category_of, classes_of, counted_lines, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.outcomes import UNKNOWN, Outcome, Side, Sides, TwoSided, contributions_of, head_of, outcome_of
+from cs_score.analysis.outcomes import (
+    UNKNOWN,
+    Outcome,
+    Side,
+    Sides,
+    TwoSided,
+    contributions_of,
+    head_of,
+    outcome_of,
+    undefined_notes,
+)
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.judging import pre_policy_category
@@ -117,10 +127,11 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     difference. `answers` are those that counted differently, and `classes` those that only one of the two has found;
     `outcomes` and `found` count all of them. `groups` has the rows of the measure's table by slot, hop and entity type,
     and for micro averages its lines by their own groups. `rules` say which rows change by which rule alone, where A and
-    B are one run under two editions.
+    B are one run under two editions. `undefined` has by side the measures that have no value there, with the reasons.
     """
 
     schema_version: Literal[3] = 3
+    undefined: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
     unit: str
     units: Sequence[UnitShare]
     answers: Sequence[AnswerPair]
@@ -159,9 +170,14 @@ def diff(
     unit = resampled_unit(bool(a.run.gold.table.ldc_of) or has_clusters)
     is_defined = all(each.contribution is not None for each in units)
     answers, classes, meaning = _answers(a, b), _classes(a, b), attrgetter("label", "category", "class_name")
+    head = head_of((one, other), str(chosen), formula_of([chosen]), resampling, unit, "units", is_defined)
+    undefined = {side: scored.result.undefined for side, scored in zip("ab", (a, b)) if scored.result.undefined}
+    reasons_by_name = {name: scored.result.undefined for name, scored in zip(names, (a, b))}
+    head["notes"] = (*head["notes"], *undefined_notes(reasons_by_name))
     return Difference(
         task=COLD_START_MODE,
-        **head_of((one, other), str(chosen), formula_of([chosen]), resampling, unit, "units", is_defined),
+        **head,
+        undefined=undefined or UNSET,
         unit=unit,
         units=sorted(
             (each for each in units if first.get(each.unit) != second.get(each.unit)),

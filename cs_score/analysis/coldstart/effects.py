@@ -11,22 +11,23 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
 from cs_score.analysis.coldstart.changes import Change, Editor
+from cs_score.analysis.coldstart.removals import Removals
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, Unit, by_unit
-from cs_score.coldstart.judging import compares_values
+from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
-from cs_score.coldstart.ranking import Nodes
-from cs_score.coldstart.result import ALL_LEVELS, ScoreRow, UnitResult, ldc_means, representing
+from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
+from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
 from cs_score.coldstart.scorer import score_unit
 from cs_score.coldstart.unit_statistics import RowSums
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
@@ -57,64 +58,96 @@ class Rescoring:
             for line in run.links.responses
             for node_id in (_node_id_of(line),)
         )
+        self._removals = Removals(scored, self.editor)
         self._has_plain_units = not self._is_entangled and not self._has_several_files and len(run.lines) == 1
 
     def rescored(
         self, change: Change, before: Change, units: Mapping[str, UnitResult], *, is_ranked: bool
-    ) -> Iterator[UnitResult]:
-        """The units that are not as they were after `before`, a part of the change: then they were `units`, by id.
+    ) -> Iterator[tuple[UnitResult, Run]]:
+        """Yield the units that are not as they were after `before`, a part of the change, with their lines.
 
-        Nothing is ranked where no score of rankings is wanted. Raises InputError where the changed files could not be
-        scored.
+        `units` are all units as they were after `before`, by id. Nothing is ranked where no score of rankings is
+        wanted. Raises InputError where the changed files could not be scored.
         """
-        if (reason := self.editor.refusal(change)) is not None:
+        reason = self.editor.refusal(change)
+        if reason is not None:
             raise InputError(reason)
-        run, responses, unit_of = self._run, self._run.links.responses, self._run.gold.unit_of
         is_ranked = is_ranked or len(self._run_ids) > 1
-        # Not their symmetric difference, for which all lines of `before` would be copied.
-        others = (change.responses - before.responses) | (before.responses - change.responses)
-        moved = chain(map(responses.__getitem__, others), change.added)
-        base_ids = dict.fromkeys(line.query.base_id for line in moved)
-        reached: Iterable[str] = dict.fromkeys(unit_of(base_id) for base_id in base_ids)
-        if change.policy is not None or self._is_entangled:
-            reached = self._every
-        elif change.places:
-            reached = dict.fromkeys((*reached, *self._of_several_files))
-        is_plain = self._has_plain_units and change.policy is None  # other queries of a unit are as they were
-        whole = self._edited(responses, change, change.added, is_ranked) if self._is_entangled else None
-        added_to = by_unit(run.gold, change.added).get(self._scored.run_id, {})
-        for unit_id in reached:
+        if self._has_plain_units and self._run.limits.most is not None and not before.places:
+            changed = self._removals.units_without(change, is_ranked=is_ranked)
+            if changed is not None:
+                for unit in changed:
+                    yield unit, self._run
+                return
+        base_ids = self._moved_queries(change, before)
+        # Other queries of a unit are as they were where nothing but their lines decides on them.
+        is_plain = self._has_plain_units and change.policy is None
+        whole = None
+        if self._is_entangled:
+            whole = self._edited(self._run.links.responses, change, change.added, is_ranked)
+        added_by_unit = by_unit(self._run.gold, change.added).get(self._scored.run_id, {})
+        for unit_id in self._reached_units(change, base_ids):
             if unit_id not in units:  # only other runs have lines of it
                 continue
             edited = whole
             if edited is None:
-                of_base = chain.from_iterable(of_run.get(unit_id, {}).items() for of_run in run.lines.values())
-                lines = [line for base_id, of_one in of_base if not is_plain or base_id in base_ids for line in of_one]
-                if not is_plain:
-                    lines.sort(key=operator.attrgetter("index"))
-                added = [*chain.from_iterable(added_to.get(unit_id, {}).values())]
+                lines = self._lines_of_unit(unit_id, base_ids if is_plain else None)
+                added = list(chain.from_iterable(added_by_unit.get(unit_id, {}).values()))
                 edited = self._edited(lines, change, added, is_ranked)
-            known = units[unit_id].queries
-            chosen = [each.query for each in known if not is_plain or each.query.base_id in base_ids]
-            found = self._scored_again(unit_id, chosen, edited, change, is_ranked)
-            again = {each.query.short_id: each for each in found.queries}
-            yield replace(found, queries=tuple(again.get(each.query.short_id, each) for each in known))
+            results = units[unit_id].queries
+            queries = [each.query for each in results if not is_plain or each.query.base_id in base_ids]
+            scored_again = self._scored_again(unit_id, queries, edited, change, is_ranked)
+            result_by_query = {each.query.short_id: each for each in scored_again.queries}
+            merged = [result_by_query.get(each.query.short_id, each) for each in results]
+            yield replace(scored_again, queries=tuple(merged)), edited
+
+    def _moved_queries(self, change: Change, before: Change) -> dict[str, None]:
+        """Return the base ids of the queries of which lines go or come between two changes."""
+        # Not their symmetric difference, for which all lines of `before` would be copied.
+        indexes = (change.responses - before.responses) | (before.responses - change.responses)
+        removed = [self._run.links.responses[index] for index in indexes]
+        return dict.fromkeys(line.query.base_id for line in (*removed, *change.added))
+
+    def _reached_units(self, change: Change, base_ids: Iterable[str]) -> Iterable[str]:
+        """Return the ids of the units that a change of these queries reaches."""
+        if change.policy is not None or self._is_entangled:
+            return self._every
+        unit_ids = [self._run.gold.unit_of(base_id) for base_id in base_ids]
+        if change.places:
+            unit_ids += self._of_several_files
+        return dict.fromkeys(unit_ids)
+
+    def _lines_of_unit(self, unit_id: str, base_ids: Container[str] | None) -> list[Response]:
+        """Return the lines of a unit in load order, or those of some of its queries."""
+        lines: list[Response] = []
+        for units in self._run.lines.values():
+            for base_id, lines_of_query in units.get(unit_id, {}).items():
+                if base_ids is None or base_id in base_ids:
+                    lines += lines_of_query
+        if base_ids is None:
+            lines.sort(key=operator.attrgetter("index"))
+        return lines
 
     def _edited(self, before: Sequence[Response], change: Change, added: Sequence[Response], is_ranked: bool) -> Run:
-        """Lines of some units after a change, of which `added` come to them, as a run.
+        """Return lines of some units after a change as a run; `added` are the lines that come to these units.
 
         Raises InputError where the limits cannot be applied.
         """
-        run, gold = self._run, self._run.gold
+        if self._comes_last(change):
+            return self._appended(before, added, is_ranked)
+        run = self._run
+        gold = run.gold
         lines = [line for line in before if line.index not in change.responses]
         removed = [line for line in before if line.index in change.responses]
         links = Links(gold.table, run.links)
-        leads = any(line.target in self.editor.asking for line in removed)  # what stays may be linked otherwise
+        is_linked_anew = any(line.target in self.editor.asking for line in removed)
         if any(run.links.was_skipped(line.target) for line in removed):
-            leads, gold = True, replace(gold, _queries={}, _values={})
+            is_linked_anew = True
+            gold = replace(gold, _queries={}, _values={})
         if added or self._has_several_files:
+            is_linked_anew = True
             lines = self._renumbered(lines, change, added)
-        if added or self._has_several_files or leads:
+        if is_linked_anew:
             links.given.update((line.target, None) for line in removed)
             lines = _with_nodes(lines, links.given)
         if run.limits.most is None:
@@ -123,30 +156,67 @@ class Rescoring:
             links.nodes.update(_nodes_of(lines))
         return replace(run, gold=gold, links=links, lines=by_unit(gold, lines))
 
+    def _comes_last(self, change: Change) -> bool:
+        """Return whether a change only adds lines behind all others, so that these keep indexes, numbers and nodes."""
+        if change.places or not change.added or self._has_several_files or self._run.limits.most is None:
+            return False
+        return list(self.editor.file.ends) == [len(self._run.links.responses)]
+
+    def _appended(self, before: Sequence[Response], added: Sequence[Response], is_ranked: bool) -> Run:
+        """Return lines of some units as a run, with others behind them: only these are numbered and linked."""
+        links = Links(self._run.gold.table, self._run.links)
+        new = self._renumbered_additions(added, before, 0)
+        for line in new:
+            parent_node = self._run.links.given.get(line.query.short_id)
+            if parent_node is not None:
+                links.given[line.query.short_id] = parent_node
+        lines = [*before, *_with_nodes(new, links.given)]
+        if is_ranked:
+            links.nodes.update(_nodes_of(lines))
+        return replace(self._run, links=links, lines=by_unit(self._run.gold, lines))
+
     def _renumbered(self, lines: Iterable[Response], change: Change, added: Sequence[Response]) -> list[Response]:
-        """Lines and added ones in load order, with the indexes and numbers that they have in the changed files.
+        """Return lines and added ones in load order, with the indexes and numbers that they have in the changed files.
 
         Numbers are those without the lines that go before in the same file: they decide ties between files.
         """
-        gone: dict[str, list[int]] = defaultdict(list)
-        for place in self.editor.removed(change) if self._has_several_files else ():
-            gone[place.file].append(place.line)
-        file, size = self.editor.file, len(change.added)
-        found = []
+        gone_by_file: dict[str, list[int]] = defaultdict(list)
+        if self._has_several_files:
+            for place in self.editor.removed(change):
+                gone_by_file[place.file].append(place.line)
+        renumbered = []
         for line in lines:
-            index = line.index + (size * bisect_right(file.ends, line.index) if size else 0)
-            number = line.number - bisect_left(gone.get(line.file, ()), line.number)
-            is_moved = index != line.index or number != line.number
-            found.append(replace(line, index=index, number=number) if is_moved else line)
+            # The lines that come stand at the end of one file, before those of files that are loaded later.
+            index = line.index + len(change.added) * bisect_right(self.editor.file.ends, line.index)
+            number = line.number - bisect_left(gone_by_file.get(line.file, ()), line.number)
+            if index != line.index or number != line.number:
+                line = replace(line, index=index, number=number)
+            renumbered.append(line)
+        gone = len(gone_by_file.get(self.editor.file.name, ()))
+        renumbered += self._renumbered_additions(added, renumbered, gone, len(change.added))
+        return sorted(renumbered, key=operator.attrgetter("index"))
+
+    def _renumbered_additions(
+        self, added: Sequence[Response], lines: Iterable[Response], gone: int, size: int = 0
+    ) -> list[Response]:
+        """Return added lines as they are loaded: once for each time that their file is, `size` lines at a time.
+
+        `lines` are those of the files without so many lines of the same file, which are `gone`.
+        """
+        file = self.editor.file
         # Node ids keep added lines apart; without them a line may be there already, and is usually passed over.
         texts: set[str] = set()
         if added and not self._run.gold.table.edition.keeps_repeated_lines and not self.editor.has_nodes:
-            texts = {line.text for line in found if line.file == file.name}
-        last = file.last + 1 - len(gone.get(file.name, ()))
-        for new in added:
-            for loaded, end in enumerate(file.ends if new.text not in texts else ()):
-                found.append(replace(new, index=end + size * loaded + new.index, number=last + new.number))
-        return sorted(found, key=operator.attrgetter("index"))
+            texts = {line.text for line in lines if line.file == file.name}
+        last = file.last + 1 - gone
+        new = []
+        for line in added:
+            if line.text in texts:
+                continue
+            for times_loaded, end in enumerate(file.ends):
+                index = end + size * times_loaded + line.index
+                new.append(replace(line, index=index, number=last + line.number))
+        return new
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raises InputError where the limits on justifications cannot be applied (rule single-values).
@@ -175,8 +245,7 @@ class Rescoring:
         if compares_values(gold.options.discipline):
             for assessment in chain.from_iterable(gold.assessed.get(query.base_id, ()) for query in queries):
                 run.links.class_of_query(assessment.query)
-        # Lines that keep their indexes meet the assessments that they met.
-        met = self._units[unit_id] if not change.added and gold is self._run.gold else None
+        met = self._met_before(unit_id, queries, run, change)
         found: UnitResult | None = None
         for run_id in self._run_ids:
             for result in () if found is None else found.queries:
@@ -190,6 +259,30 @@ class Rescoring:
                     raise stop
         assert found is not None
         return found
+
+    def _met_before(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> UnitResult | None:
+        """Return a unit with the assessments that its lines meet; None where they are to be matched anew.
+
+        Lines that keep their indexes meet the assessments that they met.
+        """
+        if run.gold is not self._run.gold:
+            return None
+        known = self._units[unit_id]
+        if not change.added:
+            return known
+        if not self._comes_last(change):
+            return None
+        problems = ProblemLog()
+        matched = dict(known.matched)
+        discipline = run.gold.options.discipline
+        lines_by_base = run.lines.get(self._scored.run_id, {}).get(unit_id, {})
+        for base_id in dict.fromkeys(query.base_id for query in queries):
+            new = [line for line in lines_by_base.get(base_id, ()) if line.index >= len(self._run.links.responses)]
+            if not new:
+                continue
+            by_value = run.gold.values_of(base_id, run.links)
+            matched |= match(new, by_value, run.links, discipline, problems)
+        return UnitResult(unit_id, matched, {}, (), problems)
 
 
 def _node_id_of(line: Response) -> str | None:
@@ -258,8 +351,9 @@ class Effects:
             ldc_id: list(dict.fromkeys(queries.by_id[ldc_id].expansions or ())) for ldc_id in queries.ldc_of.values()
         }
         self._before, self._units = Change(), {unit.id: unit for unit in scored.result.units}
-        self._sums = {unit.id: self._sums_of(unit) for unit in scored.result.units}
-        self._total: Sequence[float] = [0.0] * len(self._row_sums.columns)
+        self._sums = {unit.id: self._sums_of(unit, scored.run) for unit in scored.result.units}
+        # Last stands the number of ranked nodes, without which a run has no average precision.
+        self._total: Sequence[float] = [0.0] * (len(self._row_sums.columns) + 1)
         for values in self._sums.values():
             self._total = list(map(operator.add, self._total, values))
         self._unranked: dict[str, str] = {}
@@ -281,8 +375,9 @@ class Effects:
         total, unranked = self._total, dict(self._unranked)
         moved, sums = dict[str, UnitResult](), dict[str, Sequence[float]]()
         try:
-            for unit in self._rescoring.rescored(change, self._before, self._units, is_ranked=self._is_ranked):
-                moved[unit.id], sums[unit.id] = unit, self._sums_of(unit)
+            again = self._rescoring.rescored(change, self._before, self._units, is_ranked=self._is_ranked)
+            for unit, run in again:
+                moved[unit.id], sums[unit.id] = unit, self._sums_of(unit, run)
                 total = [sum_ + new - old for sum_, new, old in zip(total, sums[unit.id], self._sums[unit.id])]
                 unranked.pop(unit.id, None)
                 unranked |= _why_unranked(unit)
@@ -312,13 +407,16 @@ class Effects:
         for at, each in enumerate(self._measures):
             if unranked and not each.average:
                 scores[at], reason = None, next(iter(unranked.values()))
+            elif not total[-1] and not each.average:
+                scores[at] = None
+                reason = reason or NO_RANKED_NODE
             elif not rows[self._rows_of[at]]:
                 scores[at] = None
                 reason = reason or f"there would be no row of hop {each.level}"
         return dict(zip(map(str, self._measures), scores)), reason
 
-    def _sums_of(self, unit: UnitResult) -> Sequence[float]:
-        """What a unit adds to the sums.
+    def _sums_of(self, unit: UnitResult, run: Run) -> Sequence[float]:
+        """What a unit adds to the sums; it was scored from the lines of `run`.
 
         LDC-MAX takes the rows of the entry point with the highest F1, LDC-MEAN the means over the entry points that
         have a row (rules ldc-max, ldc-mean).
@@ -335,7 +433,19 @@ class Effects:
             if entry_points and is_counted:
                 self._row_sums.add(sums, LDC_MAX, representing(entry_points)[1], is_counted, with_total)
             self._row_sums.add(sums, LDC_MEAN, ldc_means([(unit.id, entry_points)]), is_counted, with_total)
-        return sums
+        return [*sums, self._ranked_nodes(unit, run)]
+
+    def _ranked_nodes(self, unit: UnitResult, run: Run) -> int:
+        """Return a number that is 0 where nothing of the run is ranked in the unit: its ranked nodes.
+
+        Where several runs are scored in a call the rankings hold the nodes of all: then it is that of ranked lines.
+        """
+        if len(self._scored.run.run_ids) == 1:
+            rankings = [ranking for query in unit.queries for ranking in query.rankings]
+            return sum(len(ranking.nodes) for ranking in rankings if ranking.level == ALL_LEVELS)
+        query_ids = {query.query.full_id for query in unit.queries}
+        lines = chain.from_iterable(run.lines.get(self._scored.run_id, {}).get(unit.id, {}).values())
+        return sum(is_in_ranked_node(line, query_ids) for line in lines)
 
 
 def _why_unranked(unit: UnitResult) -> dict[str, str]:

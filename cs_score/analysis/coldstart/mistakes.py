@@ -7,7 +7,6 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -185,8 +184,8 @@ class Mistake(Record, kw_only=True):
     added: Sequence[str]
 
 
-def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | None = None) -> list[Mistake]:
-    """All mistakes, or so many of them, the greatest gain first, then by file and line.
+def cost_list(effects: Effects, faults: Iterable[Fault], top: int | None = None) -> list[Mistake]:
+    """Return all mistakes, or so many of them, the greatest gain first, then by file and line.
 
     Gains are exact; those of two mistakes do not add up. Mistakes whose gain the scorer would not give come last.
     """
@@ -196,7 +195,6 @@ def cost_list(effects: Effects, units: Iterable[Iterable[Fault]], top: int | Non
         gain = math.inf if row.gain is None else -round(row.gain, _DIGITS)
         return gain, order.get(row.file, len(order)), row.line, row.kind
 
-    faults = chain.from_iterable(units)
     if top is None:
         return sorted((_mistake(fault, effects) for fault in faults), key=rank)
     alone = effects.of_first_measure()
@@ -246,8 +244,9 @@ KINDS: Final[dict[str, tuple[str, Side | None]]] = {
 class BudgetRow(Record, kw_only=True):
     """The mistakes of one kind: how many, and the score if they were corrected, alone and with the kinds before them.
 
-    Scores are None where the scorer would not give them, for the `reason`. `removed`, `added` and `policy` say which
-    files and switches the score stands for. Of missed classes `unreachable` counts those that no answer of the pool
+    Scores are None where the scorer would not give them, for the `reason`. `note` says that the policy does not count
+    lines of the kind as wrong, so that there is nothing to be gained. `removed`, `added` and `policy` say which files
+    and switches the score stands for. Of missed classes `unreachable` counts those that no answer of the pool
     could find, by the reason, and `reachable_recall` is the recall of the table were all others found.
     """
 
@@ -257,6 +256,7 @@ class BudgetRow(Record, kw_only=True):
     score: float | None
     cumulated: float | None
     reason: str | UnsetType = UNSET
+    note: str | UnsetType = UNSET
     unreachable: Mapping[str, int] | UnsetType = UNSET
     reachable_recall: float | UnsetType | None = UNSET
     removed: Sequence[At]
@@ -324,6 +324,7 @@ def budget(
                 score=value,
                 cumulated=cumulated[0],
                 reason=alone[1] or cumulated[1] or UNSET,
+                note=_why_not_wrong(KINDS[kind][0], policy) or UNSET,
                 unreachable=Counter(str(fault.unreachable) for fault in lost) if is_missed else UNSET,
                 reachable_recall=(left / to_find if to_find else None) if is_missed else UNSET,
                 removed=effects.editor.removed(change),
@@ -332,6 +333,20 @@ def budget(
             )
         )
     return rows
+
+
+def _why_not_wrong(category: str, policy: Policy) -> str:
+    """Return what the policy makes of lines of a category that it does not count as wrong; nothing of others."""
+    if category == MISSED:
+        return ""
+    sides = [side for side in SIDES if category in policy.items(side)]
+    if category == DUPLICATE:  # that counts as one side alone, the last
+        sides = sides[-1:]
+    if WRONG in sides:
+        return ""
+    if RIGHT in sides:
+        return "right under this policy"
+    return "ignored under this policy" if IGNORE in sides else "not counted under this policy"
 
 
 def _score_after(change: Change, effects: Effects) -> tuple[float | None, str | None]:

@@ -1,10 +1,10 @@
 """What a run would score if everything that nobody assessed were wrong, or right; and under other policies.
 
-Each scenario is a call of the scorer with other assessments of the same answers, which could score less or more still.
-The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic one has lines appended to the pool
-(`added_pool`), by which each unassessed answer is correct: hop by hop, the most confident first, it takes the first
-class below that of its parent that nothing right stands in yet, else one of its own. An answer whose parent is not
-right by then stays wrong.
+Each scenario is a call of the scorer with other assessments of the same answers. Neither is a limit: other assessments
+may give less or more. The pessimistic one has UNASSESSED on the side of what is wrong. The optimistic one has lines
+appended to the pool (`added_pool`), by which each unassessed answer is correct: hop by hop, the most confident first,
+it takes the first class below that of its parent that nothing right is in yet, else a new one. Answers of one node take
+one class. An answer whose parent is not right by then stays wrong.
 """
 
 from __future__ import annotations
@@ -41,11 +41,24 @@ class SlotShare(Record):
     share: float
 
 
-class Scenarios(Record, omit_defaults=True):
-    """The score in both scenarios and as it is, the number of unassessed lines, and their share of each slot's lines.
+class Scenario(Record):
+    """A measure in both scenarios and as it is; None where the scorer would not give it."""
 
-    A score is None where the scorer would not give it, for the `reason`. `added_pool` are the lines that the optimistic
-    scenario appends to the file `added_pool_to` of the pool.
+    pessimistic: float | None
+    score: float
+    optimistic: float | None
+
+
+SHOWN: Final = ("SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1")
+"""The measures whose scenarios people are shown: of all others the scenarios say too little (see the documentation)."""
+
+
+class Scenarios(Record, omit_defaults=True):
+    """The score that is asked about in both scenarios, and every other score over all hops by measure in `scores`.
+
+    A score is None where the scorer would not give it, for the `reason`. `unassessed` counts the answers that become
+    right in the optimistic scenario; `added_pool` are the lines that it appends to the file `added_pool_to` of the
+    pool, one for each of them. `slots` has the lines that nobody assessed among those that count.
     """
 
     pessimistic: float | None
@@ -55,27 +68,65 @@ class Scenarios(Record, omit_defaults=True):
     slots: Sequence[SlotShare]
     added_pool: Sequence[str]
     added_pool_to: str | None
+    scores: Mapping[str, Scenario]
     reason: str | None = None
+
+    @property
+    def shown(self) -> dict[str, Scenario]:
+        """Return the scenarios that people are shown, by measure."""
+        return {measure: self.scores[measure] for measure in SHOWN if measure in self.scores}
 
 
 def scenarios(scored: Scored, measure: Measure) -> Scenarios:
-    """Both scenarios for one measure. All three scores are the same where every line was assessed."""
-    score = scored.result.measures[measure]
-    lines, unassessed = Counter[str](), Counter[str]()
+    """Return both scenarios; all scores are as they are where every answer was assessed."""
+    now = {str(each): score for each, score in scored.result.measures.items() if each.hop is None}
+    now[str(measure)] = scored.result.measures[measure]
+    pool_file = _last_of_pool(scored.run)
+    slots = _slot_shares(scored)
+    if not any(slot.unassessed for slot in slots):
+        unchanged = {name: Scenario(score, score, score) for name, score in now.items()}
+        score = now[str(measure)]
+        return Scenarios(
+            pessimistic=score,
+            score=score,
+            optimistic=score,
+            unassessed=0,
+            slots=slots,
+            added_pool=[],
+            added_pool_to=pool_file,
+            scores=unchanged,
+        )
+    wrong = moved(scored.policy, UNASSESSED, IGNORE, WRONG)
+    added: list[Assessment] = []
+    pessimistic, why_not_pessimistic = _scores_of(lambda: scored.under(wrong), list(now))
+    optimistic, why_not_optimistic = _scores_of(lambda: _optimistic(scored, added), list(now))
+    of_measures = {
+        name: Scenario(low, score, high) for (name, score), low, high in zip(now.items(), pessimistic, optimistic)
+    }
+    asked = of_measures[str(measure)]
+    return Scenarios(
+        pessimistic=asked.pessimistic,
+        score=asked.score,
+        optimistic=asked.optimistic,
+        unassessed=len(added),
+        slots=slots,
+        added_pool=[assessment.text for assessment in added],
+        added_pool_to=pool_file,
+        scores=of_measures,
+        reason=why_not_pessimistic or why_not_optimistic,
+    )
+
+
+def _slot_shares(scored: Scored) -> list[SlotShare]:
+    """Return the number of counted lines of each slot, and how many of them nobody assessed."""
+    lines = Counter[str]()
+    unassessed = Counter[str]()
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            lines[line.query.slots[0]] += 1
-            unassessed[line.query.slots[0]] += UNASSESSED in unit.labels[line.index]
-    slots = [SlotShare(slot, lines[slot], unassessed[slot], unassessed[slot] / lines[slot]) for slot in sorted(lines)]
-    pool = _last_of_pool(scored.run)
-    if not unassessed.total():
-        return Scenarios(score, score, score, 0, slots, [], pool)
-    added: list[Assessment] = []
-    wrong = moved(scored.policy, UNASSESSED, IGNORE, WRONG)
-    (pessimistic,), why_not = _scores_of(lambda: scored.under(wrong), [str(measure)])
-    (optimistic,), why_neither = _scores_of(lambda: _optimistic(scored, added), [str(measure)])
-    texts = [assessment.text for assessment in added]
-    return Scenarios(pessimistic, score, optimistic, unassessed.total(), slots, texts, pool, why_not or why_neither)
+            slot = line.query.slots[0]
+            lines[slot] += 1
+            unassessed[slot] += UNASSESSED in unit.labels[line.index]
+    return [SlotShare(slot, lines[slot], unassessed[slot], unassessed[slot] / lines[slot]) for slot in sorted(lines)]
 
 
 def _scores_of(scenario: Callable[[], Scored], names: Sequence[str]) -> tuple[list[float | None], str | None]:
@@ -103,25 +154,83 @@ def _optimistic(scored: Scored, added: list[Assessment]) -> Scored:
 
 
 def _classes(scored: Scored, level: int) -> Iterator[tuple[Response, str]]:
-    """Every unassessed answer of a hop below what is right, with a class for it that nothing right stands in."""
-    taken: set[str] = set()
-    answers: dict[str, list[Response]] = defaultdict(list)
+    """Yield every unassessed answer of a hop below what is right, with a class for it that nothing right is in."""
+    taken = _classes_found(scored)
+    free_classes: dict[str, Iterator[str]] = {}
+    links = scored.run.links
+    for lines in _entities(_unassessed_lines(scored, level), links):
+        first = lines[0]
+        parent = links.class_of_query(first.query)
+        if parent not in free_classes:
+            free_classes[parent] = _free_classes(scored.run, first.query.base_id, parent, taken)
+        name = next(free_classes[parent])
+        # Lines that give the same answer with the same justification are one answer: one assessment serves them.
+        first_lines: dict[tuple[str, str, str], Response] = {}
+        for line in lines:
+            first_lines.setdefault((line.query.full_id, line.target, line.relation), line)
+        for line in first_lines.values():
+            yield line, name
+
+
+def _classes_found(scored: Scored) -> set[str]:
+    """Return the classes that lines which count as right are in."""
+    classes: set[str] = set()
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            labels = unit.labels[line.index]
-            if RIGHT in labels and (assessment := unit.matched.get(line.index)) is not None:
-                taken.add(assessment.value_class)
-            if UNASSESSED in labels and line.query.level == level:
-                answers[f"{line.query.full_id}_{line.target}"].append(line)
-    free: dict[str, Iterator[str]] = {}
-    for lines in sorted(answers.values(), key=lambda lines: (-max(each.confidence for each in lines), lines[0].index)):
-        parent = scored.run.links.class_of_query(lines[0].query)
-        if parent not in free:
-            free[parent] = _free_classes(scored.run, lines[0].query.base_id, parent, taken)
-        name = next(free[parent])
-        # Lines that give the same answer with other justifications are the same answer.
-        for line in {line.relation: line for line in reversed(lines)}.values():
-            yield line, name
+            assessment = unit.matched.get(line.index)
+            if assessment is not None and RIGHT in unit.labels[line.index]:
+                classes.add(assessment.value_class)
+    return classes
+
+
+def _unassessed_lines(scored: Scored, level: int) -> list[Response]:
+    """Return the counted lines of a hop that nobody assessed."""
+    return [
+        line
+        for unit in scored.result.units
+        for line in counted_lines(unit)
+        if line.query.level == level and UNASSESSED in unit.labels[line.index]
+    ]
+
+
+def _entities(lines: Sequence[Response], links: Links) -> list[list[Response]]:
+    """Return the lines in groups, each of which takes one class: lines of one node, and lines that give one answer.
+
+    A group holds everything that is connected so, in load order. The most confident group comes first, then the one
+    with the first line.
+    """
+    lines_by_key: dict[tuple[str, str, str], list[Response]] = defaultdict(list)
+    for line in lines:
+        for key in _entity_keys(line, links):
+            lines_by_key[key].append(line)
+    groups: list[list[Response]] = []
+    placed: set[int] = set()
+    for line in lines:
+        group: list[Response] = []
+        waiting = [line]
+        while waiting:
+            member = waiting.pop()
+            if member.index in placed:
+                continue
+            placed.add(member.index)
+            group.append(member)
+            for key in _entity_keys(member, links):
+                waiting += lines_by_key.pop(key, ())
+        if group:
+            groups.append(sorted(group, key=lambda member: member.index))
+    groups.sort(key=lambda group: (-max(line.confidence for line in group), group[0].index))
+    return groups
+
+
+def _entity_keys(line: Response, links: Links) -> list[tuple[str, str, str]]:
+    """Return what a line has in common with those that are the same entity: its answer, and its node if it has one.
+
+    A node of the second hop may have answers below several classes; these are several entities.
+    """
+    keys = [("answer", line.query.full_id, line.target)]
+    if line.node is not None:
+        keys.append(("node", links.class_of_query(line.query), line.node))
+    return keys
 
 
 def _free_classes(run: Run, base_id: str, parent: str, taken: set[str]) -> Iterator[str]:

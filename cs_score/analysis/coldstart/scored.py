@@ -53,6 +53,9 @@ class Scored(Record, eq=False):
         if wanted not in self.result.measures:
             if self.stopped is not None and not wanted.average:
                 raise self.stopped
+            reason = self.result.undefined.get(str(wanted))
+            if reason is not None:
+                raise InputError(f"run {self.run_id} has no {wanted}: {reason}")
             raise InputError(
                 f"run {self.run_id} has no score {wanted}", remedy=f"it has {', '.join(self.result.scores) or 'none'}"
             )

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cs_score.analysis.coldstart.analysis import Analysis, analyze
 from cs_score.analysis.coldstart.difference import AnswerLabel, Difference, diff
 from cs_score.analysis.coldstart.explanation.document import STEPS
+from cs_score.analysis.coldstart.scenarios import Scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.outcomes import heading
 from cs_score.base.display import SCREEN, aligned, one_line
@@ -18,7 +19,7 @@ from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, SumsFormula, formula_of, parse
+from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse, undefined_sentences
 from cs_score.statistics.options import Resampling, sentences
 from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, headed, text
 from cs_score.tasks.task import Statistics
@@ -63,6 +64,14 @@ def _policies(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
             yield {**about, "difference": None if score is None else score - analysis.scores[name]}
 
 
+def _scenarios(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each measure, the one that is asked about first."""
+    scenarios = analysis.scenarios
+    for measure in dict.fromkeys((str(analysis.measure), *scenarios.scores)):
+        about = {"unassessed": scenarios.unassessed, "reason": scenarios.reason}
+        yield {"measure": measure, **to_builtins(scenarios.scores[measure]), **about}
+
+
 def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
     for name, each in analysis.intervals.scores.items() if analysis.intervals else ():
         yield {"measure": name, "score": each.point, **to_builtins(each)}
@@ -71,7 +80,7 @@ def _intervals(analysis: Analysis) -> Iterator[Mapping[str, Any]]:
 BUDGET: Final = Layout(
     "budget",
     "The score if one kind of mistakes alone were corrected, and cumulated:",
-    columns("kind", "count", "gain", "score", "cumulated", "reason", gain=Format.GAIN),
+    columns("kind", "count", "gain", "score", "cumulated", "note", "reason", gain=Format.GAIN),
     lambda analysis: map(to_builtins, analysis.budget),
     most="whole",
 )
@@ -130,8 +139,8 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     ),
     Layout(  # for people they stand beside the score
         "scenarios",
-        "The score if every unassessed answer were wrong (pessimistic), and if every one were right (optimistic):",
-        columns("pessimistic", "score", "optimistic", "unassessed", "reason"), lambda a: [a.scenarios],
+        "Every score in two scenarios: every unassessed answer wrong (pessimistic), and every one right (optimistic):",
+        columns("measure", "pessimistic", "score", "optimistic", "unassessed", "reason"), _scenarios,
         for_people=False,
     ),
     Layout(
@@ -258,23 +267,34 @@ def text_of(document: Analysis | Difference, width: int, top: int | None = None)
 
 
 def _headline(analysis: Analysis, width: int) -> list[str]:
-    """The score with its interval, and what it would be if what nobody assessed were wrong, or right."""
+    """Return the score with its interval, the measures without a value, and both scenarios for what nobody assessed."""
     found = analysis.intervals.scores.get(str(analysis.measure)) if analysis.intervals else None
     limits = ""
     if found is not None and found.low is not None and found.high is not None:
         limits = f" [{found.low:.4f}, {found.high:.4f}]"
-    head = f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]
-    scenarios = analysis.scenarios
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]]
+    for sentence in undefined_sentences(analysis.undefined or {}):
+        lines += wrap(f"Undefined for this run: {sentence}.", width)
+    return [*lines, *_scenario_lines(analysis.scenarios, width)]
+
+
+def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
+    """Return what the SF table would score if every unassessed answer were wrong, or right; nothing if none is."""
     if not scenarios.unassessed:
-        return [head]
-    wrong, right = ("none" if each is None else f"{each:.4f}" for each in (scenarios.pessimistic, scenarios.optimistic))
+        return []
+    answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
-    lines = "1 line was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} lines were"
-    shown = (
-        f"{lines} not assessed: the score would be {wrong} if all were wrong (pessimistic scenario) and {right} if all "
-        f"were right (optimistic scenario){reason}."
+    scores = []
+    for measure, scenario in scenarios.shown.items():
+        wrong, right = (
+            "none" if score is None else f"{score:.4f}" for score in (scenario.pessimistic, scenario.optimistic)
+        )
+        scores.append(f"{measure} {scenario.score:.4f} ({wrong}, {right})")
+    text = (
+        f"{answers} not assessed. Two scenarios, all wrong (pessimistic) and all right (optimistic): "
+        f"{'; '.join(scores)}{reason}."
     )
-    return [head, *wrap(shown, width)]
+    return wrap(text, width)
 
 
 def _sentences(analysis: Analysis) -> Iterator[str]:
@@ -357,13 +377,25 @@ class ColdStartTask:
     def measures(self, results: Iterable[Result]) -> list[str]:
         """The measures of the summaries of results of one run each, the levels of a row together and sorted.
 
-        A level that only some of the runs have counts as 0 for the others. Raises ValueError for several runs.
+        A level that only some of the runs have counts as 0 for the others. A measure that has no value for one of the
+        runs is left out. Raises ValueError for several runs.
         """
-        once = dict.fromkeys(measure for result in results for measure in summary_scores(_one(result)))
+        runs = [_one(result) for result in results]
+        has_no_value = {name for run in runs for name in run.undefined}
+        once: dict[Measure, None] = {}
+        for run in runs:
+            for measure in summary_scores(run):
+                if str(measure) not in has_no_value:
+                    once[measure] = None
         blocks = list(dict.fromkeys((each.table, each.average) for each in once))
         # A measure that needs no average is one of rankings, whose rows come last.
         place = {each: (not each.average, blocks.index((each.table, each.average)), each.level) for each in once}
         return [str(each) for each in sorted(once, key=place.__getitem__)]
+
+    def undefined(self, result: Result) -> Mapping[str, str]:
+        """Return the measures that have no value for the run, with the reasons."""
+        reasons: Mapping[str, str] = _one(result).undefined
+        return reasons
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         run = _one(result)

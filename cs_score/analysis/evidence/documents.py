@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 from typing import Any, Final, Literal
@@ -11,13 +10,14 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.outcomes import Outcome, TwoSided, heading
-from cs_score.base.display import SCREEN, one_line
+from cs_score.base.display import SCREEN, JsonText, cell, json_value, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.evidence.mode import Mode
 from cs_score.evidence.reading import counted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.tables.layout import TOP, Column, Format, Layout, columns, text
+from cs_score.tasks import words_of
 
 
 class Mistake(Record):
@@ -59,7 +59,8 @@ class Group(Record):
     """Units that have something in common: the totals of their statistics, their scores, their mistakes.
 
     `precision`, `recall` and `f1` are those that belong to the measure that was asked about, null where it has none.
-    `share` is that of all mistakes, 0..1. `units` is the number of units.
+    `share` is that of all mistakes, 0..1; null for an aspect, since a mistake may count in several of them. `units` is
+    the number of units.
     """
 
     group: str
@@ -70,7 +71,7 @@ class Group(Record):
     f1: float | None
     scores: dict[str, float]
     mistakes: int
-    share: float
+    share: float | None
 
 
 class ConfusionCount(Record):
@@ -110,7 +111,7 @@ class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     scores: dict[str, float]
     units: int
     top: int | UnsetType = UNSET
-    mistakes: tuple[Mistake, ...]
+    mistakes: Sequence[Mistake]
     budget: tuple[BudgetRow, ...]
     groups: dict[str, tuple[Group, ...]]
     confusions: tuple[ConfusionCount, ...]
@@ -320,7 +321,7 @@ def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping
             "gold": as_json(each.gold),
             "predicted_in_short": cut(in_short(each.predicted), 36),
             "gold_in_short": cut(in_short(each.gold), 36),
-            "prediction": json.dumps(each.prediction),
+            "prediction": json_value(each.prediction),
             **{f"effect:{measure}": effect for measure, effect in each.effects.items()},
         }
 
@@ -331,8 +332,9 @@ def count_column(name: str) -> str:
 
 
 def _answers(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Yield a row for each answer that was judged differently; texts are shortened unless the table `is_whole`."""
     for each in difference.answers:
-        row = {"value": in_short(each.value), "a": None, "b": None}
+        row: dict[str, str | None] = {"value": in_short(each.value), "a": None, "b": None}
         for name, side in (("a", each.a), ("b", each.b)):
             if side is not None:
                 row[name] = f"{'right' if side.right else 'wrong'}: {side.judgment}"
@@ -358,23 +360,36 @@ def _together(layout: Layout) -> Layout:
     return replace(layout, title="Groups with the largest share:", by="", shown=shown, rows=rows)
 
 
-def as_json(value: object) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
+def as_json(value: object) -> JsonText | None:
+    """Return a value as JSON; None where there is nothing."""
+    return None if value is None else json_value(value)
 
 
-def in_short(value: object) -> str | None:
-    """A value in short: an entry as `SUPPORT [4, 5]`, other objects with their keys, everything else as JSON."""
+def in_short(value: object) -> JsonText | None:
+    """Return a value in short: an entry as `SUPPORT [4, 5]`, other objects with their keys, everything else as JSON.
+
+    Everything is escaped once, so that tables show it as it stands.
+    """
     if isinstance(value, dict) and value.keys() == {"label", "sentences"}:
-        return f"{text_of(value['label'])} {as_json(value['sentences'])}"
+        return JsonText(f"{_member(value['label'])} {as_json(value['sentences'])}")
     if isinstance(value, dict):
-        return ", ".join(f"{key} {text_of(member)}" for key, member in value.items())
+        return JsonText(", ".join([f"{cell(key)} {_member(member)}" for key, member in value.items()]))
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return "; ".join(filter(None, map(in_short, value)))
+        return JsonText("; ".join(filter(None, map(in_short, value))))
     return as_json(value)
 
 
+def _member(value: object) -> str:
+    """Return a member of an object: text as it is, everything else as JSON."""
+    return cell(value) if isinstance(value, str) else json_value(value)
+
+
 def cut(text: str | None, most: int) -> str | None:
-    return text if text is None or len(text) <= most else f"{text[: most - 3]}..."
+    """Return a text of at most so many characters."""
+    if text is None or len(text) <= most:
+        return text
+    shortened = f"{text[: most - 3]}..."
+    return JsonText(shortened) if isinstance(text, JsonText) else shortened
 
 
 def unit_name(found: Any) -> str:
@@ -405,21 +420,34 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
             yield from ("", *wrap(f"--all shows every {rest}; --format json has all of it.", width))
 
     score = f"{document.task}: {document.measure}"
+    answered = _answered(document)
     if isinstance(document, Difference):
         lines = [*heading(document, "predictions", width, score), *tables(document)]
         if not document.units:
             lines += ["", f"No {mode.unit} counts differently."]
     elif isinstance(document, Analysis):
-        lines = [f"{score} = {document.score:.4f} over {counted(document.units, mode.unit)}", *tables(document)]
+        units = answered or counted(document.units, mode.unit)
+        lines = [f"{score} = {document.score:.4f} over {units}", *tables(document)]
         if not document.mistakes:
             lines += ["", "There are no mistakes."]
     elif document.units:
         lines = [line for unit in document.units for line in (*_unit(mode, unit, width), *tables(unit), "")][:-1]
+        if answered:
+            lines = [f"{score} = {document.score:.4f} over {answered}", "", *lines]
     else:
-        hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {mode.name} all mistakes"
-        lines = [f"{score} = {document.score:.4f}", "", *score_lines(mode, document.scores, document.statistics)]
+        task = " ".join(words_of(mode.name))
+        hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes"
+        over = f" over {answered}" if answered else ""
+        scores = score_lines(mode, document.scores, document.statistics)
+        lines = [f"{score} = {document.score:.4f}{over}", "", *scores]
         lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
+
+
+def _answered(document: Any) -> str:
+    """Return on how many units a document's score is where only those answered count; empty where all do."""
+    origin = getattr(document, "origin", None)
+    return origin.answered or "" if origin else ""
 
 
 def _unit(mode: Mode, unit: ExplainedUnit, width: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ import operator
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 from msgspec import UNSET, UnsetType
 
@@ -39,11 +39,11 @@ from cs_score.base.display import one_line
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.evidence.mode import Fault, Mode, Part, Progress, Result, Row, Unit
+from cs_score.evidence.mode import Fault, Mode, Part, Progress, Result, Row, RowsWithout, Unit
 from cs_score.evidence.reading import as_key
 from cs_score.measures.registry import Ratio, SumsFormula, divide, find, usual
 from cs_score.statistics.options import Resampling
-from cs_score.tables.layout import TOP, Layout, Table
+from cs_score.tables.layout import TOP, Column, Layout, Table
 from cs_score.tasks.task import Statistics
 
 Key: TypeAlias = tuple[Hashable, int]
@@ -80,6 +80,12 @@ class Entry:
         rows = [self._at.mode.row(units[each]._replace(prediction=prediction)) for each in self.positions]
         return Entry(self._at, self.positions, self.unit._replace(prediction=prediction), rows)
 
+    @cached_property
+    def rows_without(self) -> RowsWithout:
+        """The function from a fault to the rows without it. Raises InputError where the scorer would refuse that."""
+        units = [self._at.result.units[each]._replace(prediction=self.unit.prediction) for each in self.positions]
+        return self._at.mode.rows_without_each(units, self.rows)
+
     def without_kind(self, kind: str) -> Entry:
         """The entry without its faults of one kind, as far as the scorer accepts that prediction."""
         faults = [fault for fault in self.faults if fault.kind == kind]
@@ -91,7 +97,7 @@ class Entry:
 
     def _can_lose(self, fault: Fault) -> bool:
         try:
-            self.without([fault])
+            self.rows_without(fault)
         except InputError:
             return False
         return True
@@ -154,37 +160,46 @@ class Examination:
         units, rows = self.result.units, self.result.table.rows
         return [Entry(self, served, units[served[0]], [rows[each] for each in served]) for served in together.values()]
 
-    def costs(self, entries: Iterable[Entry]) -> list[Cost]:
-        """All faults, the largest gain first, equal ones in the order of gold; last those whose effect is unknown.
+    def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[Cost]:
+        """Return all faults, the largest gain first, equal ones in the order of gold; last those of unknown effect.
 
         An effect is the measure of predictions in which the entry alone is replaced, minus the measure as it is.
+        `progress` hands the faults back, each with its entry.
         """
         sums = self.result.table.sums()
         now = self.mode.formula(sums, divide)
-        found = []
-        for entry in entries:
-            for fault in entry.faults:
-                try:
-                    rows = entry.without([fault]).rows
-                except InputError as error:
-                    found.append(Cost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error)))
-                    continue
-                after = sums
-                for old, new in zip(entry.rows, rows):
-                    after = tuple([total + (then - before) for total, before, then in zip(after, old, new)])
-                then = self.mode.formula(after, divide)
-                changes = map(operator.sub, then, now)
-                effects: dict[str, float | None] = dict(zip(self.mode.measures, changes))
-                found.append(Cost(entry, fault, effects[self.measure], effects, UNSET))
-        return sorted(found, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
+        faults = [(entry, fault) for entry in entries for fault in entry.faults]
+        costs = [self._cost(entry, fault, sums, now) for entry, fault in progress(faults)]
+        return sorted(costs, key=lambda cost: (cost.gain is None, -(cost.gain or 0.0), cost.position))
 
-    def mistakes(self, costs: Iterable[Cost]) -> tuple[Mistake, ...]:
-        """Costs as documents list them."""
-        found = []
-        for entry, fault, gain, effects, reason in costs:
-            about = *self.names[entry.positions[0]], fault.part, fault.predicted, fault.gold
-            found.append(Mistake(fault.kind, *about, gain, effects, entry.corrected([fault]), reason))
-        return tuple(found)
+    def _cost(self, entry: Entry, fault: Fault, sums: Sequence[float], now: Sequence[float]) -> Cost:
+        """Return the effects of correcting a fault; `sums` are those of the table, `now` the measures made of them."""
+        try:
+            rows = entry.rows_without(fault)
+        except InputError as error:
+            return Cost(entry, fault, None, dict.fromkeys(self.mode.measures), str(error))
+        after = sums
+        for old, new in zip(entry.rows, rows):
+            after = tuple([total + (then - before) for total, before, then in zip(after, old, new)])
+        changes = map(operator.sub, self.mode.formula(after, divide), now)
+        effects: dict[str, float | None] = dict(zip(self.mode.measures, changes))
+        return Cost(entry, fault, effects[self.measure], effects, UNSET)
+
+    def mistake(self, cost: Cost) -> Mistake:
+        """Return a cost as documents list it."""
+        unit, occurrence = self.names[cost.position]
+        return Mistake(
+            kind=cost.fault.kind,
+            unit=unit,
+            occurrence=occurrence,
+            part=cost.fault.part,
+            predicted=cost.fault.predicted,
+            gold=cost.fault.gold,
+            gain=cost.gain,
+            effects=cost.effects,
+            prediction=cost.entry.corrected([cost.fault]),
+            reason=cost.reason,
+        )
 
     def budget(self, entries: Iterable[Entry]) -> tuple[BudgetRow, ...]:
         """The budget in the order of the kinds. A mistake that the scorer would not let be corrected stays."""
@@ -216,12 +231,19 @@ class Examination:
         mode, table = self.mode, self.result.table
 
         def group(
-            name: str, units: int, counts: dict[str, float], scores: dict[str, float], measure: str, mistakes: int
+            name: str,
+            units: int,
+            counts: dict[str, float],
+            scores: dict[str, float],
+            measure: str,
+            mistakes: int,
+            is_aspect: bool = False,
         ) -> Group:
             row = next(row for row in mode.rows if measure in row.measures)
             family = dict(zip(mode.headings, (scores[each] for each in row.measures))) if len(row.measures) > 1 else {}
             shown = family.get("precision", family.get("prec")), family.get("recall"), family.get("f1")
-            return Group(name, units, counts, *shown, scores, mistakes, divide(mistakes, len(costs)))
+            share = None if is_aspect else divide(mistakes, len(costs))
+            return Group(name, units, counts, *shown, scores, mistakes, share)
 
         found: defaultdict[str, list[Group]] = defaultdict(list)
         for dimension, members in members_of(list(map(mode.groups, self.result.units))).items():
@@ -237,7 +259,7 @@ class Examination:
             # A line of the report has the mistakes that one of its measures feels.
             felt = sum(any(cost.effects[name] for name in row.measures) for cost in costs)
             counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, self.result.scores))
-            found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt))
+            found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt, True))
         return {dimension: tuple(groups) for dimension, groups in found.items()}
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
@@ -272,7 +294,7 @@ class Examination:
                 statistics=dict(zip(result.table.columns, result.table.rows[position])),
                 scores=self.mode.scores(result.table.rows[position]),
                 prediction=self.mode.written(result.units[position].prediction),
-                mistakes=self.mistakes(costs[position]),
+                mistakes=tuple(map(self.mistake, costs[position])),
             )
             for position in positions
         )
@@ -298,6 +320,41 @@ class Examination:
         return found
 
 
+class CostedMistakes(Sequence[Mistake]):
+    """The mistakes of a run, each made when it is asked for.
+
+    A mistake has the whole prediction of its unit without it, so that all mistakes of one unit together take memory in
+    proportion to the square of their number.
+    """
+
+    def __init__(self, examined: Examination, costs: Sequence[Cost]) -> None:
+        self._examined = examined
+        self._costs = costs
+
+    def __len__(self) -> int:
+        return len(self._costs)
+
+    @overload
+    def __getitem__(self, place: int) -> Mistake: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> CostedMistakes: ...
+
+    def __getitem__(self, place: int | slice) -> Mistake | CostedMistakes:
+        if isinstance(place, slice):
+            return CostedMistakes(self._examined, self._costs[place])
+        return self._examined.mistake(self._costs[place])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self._costs))
+
+    def __reduce__(self) -> tuple[type[tuple[Mistake, ...]], tuple[list[Mistake]]]:
+        return tuple, (list(self),)
+
+
 def _answers(
     first: Examination, second: Examination, shown: Mapping[Key, tuple[object, int]]
 ) -> tuple[list[Answer], tuple[OutcomeCount, ...]]:
@@ -319,6 +376,24 @@ def _answers(
                 differing.append(Answer(*shown[unit], known.what, known.value, one, other, outcome))
     whats = sorted({what for what, _ in often})
     return differing, tuple(OutcomeCount(what, each, often[what, each]) for what in whats for each in Outcome)
+
+
+def answered_in(document: Any) -> str:
+    """Return on how many units a document's scores are where only those answered count; empty where all do."""
+    if isinstance(document, Difference):
+        sides = [document.origins[side].answered for side in "ab"]
+        return "; ".join(f"{name}: {answered}" for name, answered in zip("AB", sides) if answered is not None)
+    return document.origin.answered or "" if document.origin else ""
+
+
+def with_answered(table: Table, answered: str) -> Table:
+    """Return a table with a last column that says on how many units its scores are; people read that above it."""
+    layout = table.layout
+    if not layout.is_file:
+        return table
+    shown = layout.shown or layout.keys
+    layout = replace(layout, columns=(*layout.columns, Column("answered")), shown=shown)
+    return replace(table, layout=layout, rows=[(*row, answered) for row in table.rows])
 
 
 # ---- The task
@@ -356,16 +431,16 @@ class EvidenceTask(Record):
         """Mistakes, error budget, groups and confusions. Raises UsageError for an unknown measure.
 
         With `is_whole` all mistakes unless `top`, and how units were scored; otherwise what a text shows. `progress`
-        hands back the predictions twice, once for the budget and once for the mistakes.
+        hands back the predictions for the budget, then the mistakes.
         """
         examined = Examination(result, self.measure_of(measure))
         budget = examined.budget(progress(examined.entries))
-        costs = examined.costs(progress(examined.entries))
+        costs = examined.costs(examined.entries, progress)
         return Analysis(
             **examined.head,
             units=len(result.units),
             top=UNSET if top is None else top,
-            mistakes=examined.mistakes(costs[: top if is_whole else top or TOP]),
+            mistakes=CostedMistakes(examined, costs[: top if is_whole else top or TOP]),
             budget=budget,
             groups=examined.groups(costs),
             confusions=examined.confusions(),
@@ -426,11 +501,11 @@ class EvidenceTask(Record):
         """
         examined = Examination(result, self.measure_of(measure))
         positions = [position for unit in units for position in result.positions_of(unit)]
-        costs = [] if units else examined.costs(progress(examined.entries))
+        costs = [] if units else examined.costs(examined.entries, progress)
         return Explanation(
             **examined.head,
             units=examined.explained(positions) if units else (),
-            mistakes=examined.mistakes(costs[:LARGEST_COSTS]),
+            mistakes=tuple(map(examined.mistake, costs[:LARGEST_COSTS])),
             statistics=dict(zip(result.table.columns, result.table.sums())),
         )
 
@@ -443,7 +518,9 @@ class EvidenceTask(Record):
         return layouts_of(self.mode)[type(document)]
 
     def tables(self, document: Any) -> list[Table]:
-        return [layout.table(document) for layout in self.layouts(document)]
+        tables = [layout.table(document) for layout in self.layouts(document)]
+        answered = answered_in(document)
+        return [with_answered(table, answered) for table in tables] if answered else tables
 
     def text(self, document: Any, width: int, top: int | None = None) -> str:
         return text_of_document(self.mode, document, width, top)
@@ -454,6 +531,10 @@ class EvidenceTask(Record):
         if names != [self.name]:
             raise UsageError(f"results of different tasks cannot be compared: {', '.join(names)}")
         return self.mode.measures
+
+    def undefined(self, result: Result) -> Mapping[str, str]:
+        """Return nothing: every measure of evidence has a value for every result."""
+        return {}
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         ids = result.table.ids

@@ -16,7 +16,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.analysis.coldstart.mistakes import counted_lines
-from cs_score.analysis.coldstart.scenarios import scenarios
+from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
 from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
@@ -78,8 +78,8 @@ class LeftOut(Record):
 
 class PooledRun(Record):
     """One run. `unique` counts the assessments of lines that only its team has, `unique_classes` the classes that go
-    with them, `removed` are all that were taken out. The scenarios are those of `analyze`, None where the scorer would
-    give no score.
+    with them, `removed` are all that were taken out. `scenarios` are those of `analyze` by measure, None where the
+    scorer would give no score; `pessimistic` and `optimistic` are those of the measure that ranks.
     """
 
     run: str
@@ -91,6 +91,7 @@ class PooledRun(Record):
     unique_classes: int
     pessimistic: float | None
     optimistic: float | None
+    scenarios: Mapping[str, Scenario]
     removed: tuple[PoolLine, ...]
 
 
@@ -166,11 +167,10 @@ def pool_bias(
     ranks, ranks_after = (dict(zip(names, ranks_of(list(scores.values())))) for scores in (before, after))
     rows = []
     for name, each in scored.items():
-        whole, of_team = scenarios(each, about), own[team_of[name]]
-        rows.append(PooledRun(
-            name, team_of[name], before[name], ranks[name], LeftOut(after[name], ranks_after[name]), of_team.unique,
-            len(of_team.classes), whole.pessimistic, whole.optimistic, of_team.removed,
-        ))  # fmt: skip
+        team = team_of[name]
+        left_out = LeftOut(after[name], ranks_after[name])
+        head = _PooledHead(run=name, team=team, score=before[name], rank=ranks[name])
+        rows.append(_pooled_run(head, left_out, own[team], scenarios(each, about)))
     return PoolBias(
         task=COLD_START_MODE,
         measure=str(about),
@@ -201,6 +201,32 @@ class _Own(Record):
         return cls(unique, classes, tuple(PoolLine(each.file, each.number) for each in assessments if each in gone))
 
 
+class _PooledHead(NamedTuple):
+    """A run with its team, its score against the whole pool, and its rank."""
+
+    run: str
+    team: str
+    score: float
+    rank: int
+
+
+def _pooled_run(head: _PooledHead, left_out: LeftOut, own: _Own, scenarios_of_run: Scenarios) -> PooledRun:
+    """Return what is said of a run: `own` is what only its team brought into the pool."""
+    return PooledRun(
+        run=head.run,
+        team=head.team,
+        score=head.score,
+        rank=head.rank,
+        left_out=left_out,
+        unique=own.unique,
+        unique_classes=len(own.classes),
+        pessimistic=scenarios_of_run.pessimistic,
+        optimistic=scenarios_of_run.optimistic,
+        scenarios=scenarios_of_run.scores,
+        removed=own.removed,
+    )
+
+
 def _without(pool: Sequence[Input], removed: Sequence[PoolLine]) -> Iterator[InMemory]:
     """The files of the pool without some of their lines; a file of which no line is left is none of them."""
     gone = {(each.file, each.line) for each in removed}
@@ -225,6 +251,24 @@ def _tau_in_words(tau_b: float | None, runs: int) -> str:
     return f"{text}, from {runs} runs, {pairs} pairs{few}."
 
 
+_SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
+"""The measure whose scenarios are shown, whatever measure ranks: of others they say too little."""
+
+
+def _bias_rows(bias: PoolBias) -> Iterator[dict[str, Any]]:
+    """Yield the row of each run, the best one first."""
+    for run in sorted(bias.runs, key=lambda run: run.rank):
+        scenario = run.scenarios[_SCENARIO_MEASURE]
+        yield {
+            **asdict(run),
+            "left_out": run.left_out.score,
+            "rank_left_out": run.left_out.rank,
+            "f1": scenario.score,
+            "f1_pessimistic": scenario.pessimistic,
+            "f1_optimistic": scenario.optimistic,
+        }
+
+
 BIAS: Final = Printout(
     Layout(
         "pool-bias",
@@ -235,19 +279,17 @@ BIAS: Final = Printout(
             Column("rank_left_out", "Rank", meaning="rank among the scores of this kind"),
             Column("unique", "Unique", meaning="assessments of lines that only the team has"),
             Column("unique_classes", "Classes", meaning="classes that go with them"),
-            Column("pessimistic", "Pessim.", meaning="score with every unassessed answer wrong"),
-            Column("optimistic", "Optim.", meaning="score with every unassessed answer right"),
+            Column("f1", "F1", meaning=f"{_SCENARIO_MEASURE}"),
+            Column("f1_pessimistic", "all wrong", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer wrong"),
+            Column("f1_optimistic", "all right", meaning=f"{_SCENARIO_MEASURE} with every unassessed answer right"),
         ),
-        lambda bias: (
-            {**asdict(row), "left_out": row.left_out.score, "rank_left_out": row.left_out.rank}
-            for row in sorted(bias.runs, key=lambda row: row.rank)
-        ),
+        _bias_rows,
         most="whole",
     ),
     lambda bias: (
         _tau_in_words(bias.tau_b, len(bias.runs)),
         "Left out: score against the pool without what only the team's runs have.",
-        "Pessim., Optim.: scenarios for what nobody assessed; no bounds.",
+        f"F1: {_SCENARIO_MEASURE}, and what it would be in two scenarios: every unassessed answer wrong, or right.",
     ),
 )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from cs_score.analysis.evidence.documents import Analysis, Mistake
+from cs_score.analysis.evidence.documents import Analysis, Mistake, layouts_of, text_of_document
 from cs_score.base.errors import InputError
 from cs_score.evidence import claims, hotpotqa, r4c, scifact
+from cs_score.tables.layout import tsv
 from tests.evidence.recorded import example
 from tests.evidence.worlds import analyze, explain
 
@@ -234,11 +236,55 @@ def test_the_reference_is_that_of_the_evaluation_of_the_measure() -> None:
 def test_the_worked_example_of_hotpotqa() -> None:
     """q1 has a word too many and a fact too many, q2 the wrong answer, q3 lacks facts, q4 an answer."""
     analysis = analyze(hotpotqa.MODE.score(*example("hotpotqa")), "joint_f1")
-    assert counts(analysis) == {"wrong_answer": 3, "extra_fact": 1, "missed_fact": 1}
+    assert counts(analysis) == {"wrong_answer": 2, "missed_answer": 1, "extra_fact": 1, "missed_fact": 1}
     of_q4 = next(mistake for mistake in analysis.mistakes if mistake.unit == "q4")
     assert of_q4.prediction == {"answer": "New York City", "sp": [["D", 0]]}
     assert of_q4.gain == pytest.approx(0.25)
     assert analysis.budget[-1].cumulated == 1.0
+
+
+def test_a_question_without_answer_is_missed_and_not_wrong() -> None:
+    gold: Json = [{"_id": name, "answer": "yes", "supporting_facts": []} for name in ("missed", "wrong", "right")]
+    analysis = analyze(hotpotqa.MODE.score(gold, {"answer": {"wrong": "no", "right": "Yes"}, "sp": {}}))
+    assert {mistake.unit: mistake.kind for mistake in analysis.mistakes} == {
+        "missed": "missed_answer",
+        "wrong": "wrong_answer",
+    }
+    assert [mistake.prediction for mistake in analysis.mistakes] == [{"answer": "yes"}, {"answer": "yes"}]
+
+
+def test_shares_of_aspects_are_left_out_since_a_mistake_counts_in_several() -> None:
+    analysis = analyze(hotpotqa.MODE.score(*example("hotpotqa")), "joint_f1")
+    assert {group.share for group in analysis.groups["aspect"]} == {None}
+    for dimension, of_dimension in analysis.groups.items():
+        if dimension != "aspect":
+            assert sum(group.share or 0.0 for group in of_dimension) == pytest.approx(1.0)
+
+
+HOSTILE = 'He said "hi"\n\\n\tZo\u00eb \x7f\u2028'
+
+
+def test_a_prediction_is_json_as_it_stands_and_texts_are_escaped_once() -> None:
+    gold = [{"_id": "q", "answer": HOSTILE, "supporting_facts": []}]
+    analysis = analyze(hotpotqa.MODE.score(gold, {"answer": {"q": "no"}, "sp": {}}))
+    layout = next(each for each in layouts_of(hotpotqa.MODE)[Analysis] if each.name == "mistakes")
+    head, row = b"".join(tsv(layout.table(analysis))).decode().splitlines()
+    cells = dict(zip(head.split("\t"), row.split("\t")))
+    assert json.loads(cells["prediction"]) == {"answer": HOSTILE}
+    assert json.loads(cells["gold"]) == HOSTILE
+    assert "Zo\u00eb" in cells["prediction"]
+    shown = text_of_document(hotpotqa.MODE, analysis, 200, 5)
+    assert r'"He said \"hi\"\n\\n' in shown
+
+
+def test_a_line_end_and_a_backslash_with_an_n_look_different() -> None:
+    gold: list[Json] = [
+        {"_id": name, "answer": answer, "supporting_facts": []} for name, answer in (("a", "x\ny"), ("b", "x\\ny"))
+    ]
+    result = hotpotqa.MODE.score(gold, {"answer": {"a": "no", "b": "no"}, "sp": {}})
+    first, second = ("\n".join(unit.lines) for unit in explain(result, ["a", "b"]).units)
+    assert r"x\ny" in first
+    assert r"x\\ny" in second
 
 
 def test_a_repeated_question_has_one_prediction_for_both() -> None:

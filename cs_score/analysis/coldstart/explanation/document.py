@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.coldstart.changes import At
 from cs_score.base.display import SCREEN, columns_of, one_line
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, field
+from cs_score.measures.registry import undefined_sentences
 from cs_score.tables.layout import Layout, columns
 
 _ON: Final = "    "
@@ -555,7 +558,8 @@ class Overview(Record):
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """What was asked for of a run: lines (those of answers among them), classes, nodes and queries, in the order asked.
 
-    `overview` is the run as a whole, where nothing else was asked for. `fatal` is why the run could not be
+    `overview` is the run as a whole, where nothing else was asked for. `undefined` has the measures that have no value
+    for the run, with the reasons. `fatal` is why the run could not be
     scored, None where it could; `score` is None then.
     """
 
@@ -563,6 +567,7 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     run: str
     score: float | None
     scores: Mapping[str, float]
+    undefined: Mapping[str, str] | UnsetType = UNSET
     fatal: str | None
     overview: Overview | None
     lines: tuple[LineExplanation, ...]
@@ -581,6 +586,8 @@ class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
             yield [f"{run} cannot be scored", self.fatal]
         if self.overview is not None:
             yield [run if self.score is None else f"{run}: {self.measure} = {self.score:.4f}", *self.overview.tree()]
+            for sentence in undefined_sentences(self.undefined or {}):
+                yield f"Undefined for this run: {sentence}"
         for of_kind in (self.lines, self.queries, self.classes, self.nodes):
             yield from of_kind
 

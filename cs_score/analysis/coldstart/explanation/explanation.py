@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, chain, islice
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import UNSET
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation import document
@@ -458,7 +460,7 @@ def explain_run(case: Case) -> document.Overview:
     costs: Sequence[Mistake] = ()
     if case.measure is not None:
         effects = case.effects.of_first_measure()
-        costs = cost_list(effects, mistakes_of(case.scored, effects.editor), 3)
+        costs = cost_list(effects, chain.from_iterable(mistakes_of(case.scored, effects.editor)), 3)
     return document.Overview(
         read=Counter(summary.status for summary in summaries),
         met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
@@ -522,6 +524,7 @@ def explain(
             run=scored.run_id,
             score=None if chosen is None else scored.result.measures[chosen],
             scores={} if case.fatal else scored.result.scores,
+            undefined=scored.result.undefined or UNSET,
             fatal=None if case.fatal is None else str(case.fatal),
             overview=explain_run(case) if is_whole else None,
             lines=tuple(lines),
@@ -564,51 +567,119 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
 
 
 def explain_everything(case: Case, mistakes: Sequence[Mistake], *, with_others: bool) -> document.Explanations:
-    """At most `MOST_LINES` lines, those of as many mistakes first, with their queries and the missed classes.
-    `with_others`: lines that are no mistakes, too; their effects are left out.
+    """Return how lines, their queries and the missed classes were scored: the lines of the mistakes first, at most
+    `MOST_LINES`.
+
+    With `with_others` lines that are no mistakes are explained, too. Effects are those of the mistakes.
     """
     mistakes = mistakes[:MOST_LINES]
-    every = {(line.file, line.number): line for line in case.lines()}
-    wanted = chain(((each.file, each.line) for each in mistakes if each.kind != "class"), every if with_others else ())
-    chosen = {*islice(dict.fromkeys(place for place in wanted if place in every), MOST_LINES)}
-    at_line = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
-    assessed = {(each.file, each.number): each for each in case.run.gold.links.assessments}
-    asked: dict[str, LinkedQuery] = {}
-    texts: dict[str, int] = {}
-
-    def numbered(tree: Iterable[document.Tree]) -> list[int]:
-        below = map(document.indented, islice(tree, 1, None))
-        return [texts.setdefault(text, len(texts)) for text in below if text]
-
-    def effect_of(mistake: Mistake | None) -> document.LineEffect | None:
-        if mistake is None:
-            return None
-        effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
-        reason = str(mistake.reason) if None in effects.values() else None
-        return document.LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason)
-
-    lines, queries, classes = [], [], []
-    for place in filter(chosen.__contains__, every):
-        line, mistake = every[place], at_line.get(place)
+    line_by_place = {(line.file, line.number): line for line in case.lines()}
+    places = _places_to_explain(mistakes, line_by_place, with_others=with_others)
+    mistake_by_place = {(each.file, each.line): each for each in mistakes if each.kind == "line"}
+    answer_by_place = {(each.file, each.number): each for each in case.run.gold.links.assessments}
+    missed = [(each, answer_by_place[each.file, each.line]) for each in mistakes if each.kind == "class"]
+    query_by_id: dict[str, LinkedQuery] = {}
+    for place in places:
+        line = line_by_place[place]
         if not isinstance(line, UnreadLine):
-            asked[line.query.full_id] = line.query
-        found = explain_line(line, case, with_effect=False)
-        steps, of = numbered(replace(found, effect=effect_of(mistake)).tree()), found.summary
-        lines.append(document.LineSteps(of.file, of.line, of.query, of.node, of.value, of.category, of.side, steps))
-    missed = [(each, assessed[each.file, each.line]) for each in mistakes if each.kind == "class"]
-    asked |= {answer.query.full_id: answer.query for _, answer in missed}
-    for query in asked.values():
-        whole = explain_query(query, case)
-        asked_by, precision = whole.asked, {}
-        for ranking in () if query.level else case.query(query.base_id).result.rankings:
+            query_by_id[line.query.full_id] = line.query
+    for _, answer in missed:
+        query_by_id[answer.query.full_id] = answer.query
+    texts = _StepTexts()
+    lines = [_line_steps(line_by_place[place], mistake_by_place.get(place), case, texts) for place in places]
+    queries = [_query_steps(query, case, texts) for query in query_by_id.values()]
+    classes = [_class_steps(mistake, answer, case, texts) for mistake, answer in missed]
+    return document.Explanations(len(line_by_place) - len(lines), lines, queries, classes, texts.all())
+
+
+_Place: TypeAlias = tuple[str, int]
+"""A file and the number of a line."""
+
+
+def _places_to_explain(
+    mistakes: Iterable[Mistake], line_by_place: Mapping[_Place, AnyLine], *, with_others: bool
+) -> list[_Place]:
+    """Return the places of the lines that are explained, in the order of the lines: those of mistakes, then others."""
+    wanted: dict[_Place, None] = {}
+    for mistake in mistakes:
+        place = mistake.file, mistake.line
+        if mistake.kind != "class" and place in line_by_place:
+            wanted[place] = None
+    if with_others:
+        wanted |= dict.fromkeys(line_by_place)
+    chosen = set(list(wanted)[:MOST_LINES])
+    return [place for place in line_by_place if place in chosen]
+
+
+class _StepTexts:
+    """The texts of steps by number, each once: many lines have steps in common, which saves half of a document."""
+
+    def __init__(self) -> None:
+        self._number_by_text: dict[str, int] = {}
+
+    def numbers_of(self, tree: Iterable[document.Tree]) -> list[int]:
+        """Return the numbers of the texts of a tree, without its heading."""
+        numbers = []
+        for below in islice(tree, 1, None):
+            text = document.indented(below)
+            if text:
+                numbers.append(self._number_by_text.setdefault(text, len(self._number_by_text)))
+        return numbers
+
+    def all(self) -> list[str]:
+        """Return all texts in the order of their numbers."""
+        return list(self._number_by_text)
+
+
+def _effect_of(mistake: Mistake | None, case: Case) -> document.LineEffect | None:
+    """Return the effect of correcting a mistake on the measures that explanations show."""
+    if mistake is None:
+        return None
+    effects = {name: mistake.effects.get(name) for name in map(str, case.measures)}
+    reason = str(mistake.reason) if None in effects.values() else None
+    return document.LineEffect(mistake.change, effects, mistake.removed, mistake.added, reason)
+
+
+def _line_steps(line: AnyLine, mistake: Mistake | None, case: Case, texts: _StepTexts) -> document.LineSteps:
+    """Return how a line was scored."""
+    explained = explain_line(line, case, with_effect=False)
+    summary = explained.summary
+    return document.LineSteps(
+        file=summary.file,
+        line=summary.line,
+        query=summary.query,
+        node=summary.node,
+        value=summary.value,
+        category=summary.category,
+        side=summary.side,
+        steps=texts.numbers_of(replace(explained, effect=_effect_of(mistake, case)).tree()),
+    )
+
+
+def _query_steps(query: LinkedQuery, case: Case, texts: _StepTexts) -> document.QuerySteps:
+    """Return how a query was scored, with the precision at each rank of its nodes by level."""
+    explained = explain_query(query, case)
+    precision_by_level: dict[str, list[float]] = {}
+    if not query.level:
+        for ranking in case.query(query.base_id).result.rankings:
             totals = accumulate(node.value for node in ranking.nodes)
-            precision[ranking.level] = [total / rank for rank, total in enumerate(totals, 1)]
-        sides = Counter(summary.side for summary in whole.lines if summary.query == whole.query)  # not of other hops
-        statuses, steps = Counter(each.status for each in whole.classes), numbered(whole.tree(with_lines=False))
-        about = asked_by.query, asked_by.unit, asked_by.name, asked_by.slot, asked_by.hop
-        queries.append(document.QuerySteps(*about, sides, statuses, precision, steps))
-    for mistake, answer in missed:
-        of_class = explain_class(answer.value_class, answer.query.base_id, case, with_effect=False)
-        steps = numbered(replace(of_class, effect=effect_of(mistake)).tree())
-        classes.append(document.ClassSteps(answer.value_class, answer.query.full_id, answer.value, steps))
-    return document.Explanations(len(every) - len(lines), lines, queries, classes, list(texts))
+            precision_by_level[ranking.level] = [total / rank for rank, total in enumerate(totals, 1)]
+    own_lines = [summary for summary in explained.lines if summary.query == explained.query]  # not of other hops
+    return document.QuerySteps(
+        query=explained.asked.query,
+        unit=explained.asked.unit,
+        name=explained.asked.name,
+        slot=explained.asked.slot,
+        hop=explained.asked.hop,
+        lines=Counter(summary.side for summary in own_lines),
+        classes=Counter(each.status for each in explained.classes),
+        precision_at=precision_by_level,
+        steps=texts.numbers_of(explained.tree(with_lines=False)),
+    )
+
+
+def _class_steps(mistake: Mistake, answer: Assessment, case: Case, texts: _StepTexts) -> document.ClassSteps:
+    """Return why a class was missed; an answer of the pool would find it."""
+    explained = explain_class(answer.value_class, answer.query.base_id, case, with_effect=False)
+    steps = texts.numbers_of(replace(explained, effect=_effect_of(mistake, case)).tree())
+    return document.ClassSteps(answer.value_class, answer.query.full_id, answer.value, steps)

@@ -1,0 +1,76 @@
+"""What is done to the inputs of a scoring before they are loaded: conversion to runs, and validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from cs_score.base.records import Record
+from cs_score.base.sources import InMemory, Input, rereadable
+from cs_score.coldstart.converters import KNOWLEDGE_BASE, converter_for
+from cs_score.coldstart.linking import members
+from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.queries import QuerySet
+from cs_score.preparation.runs import Preparation, PreparedRun, validate_runs
+from cs_score.problems.log import ProblemLog
+
+
+class Conversion(NamedTuple):
+    """What a converter makes of a file: an account of it, and the run; None where the file has errors."""
+
+    account: PreparedRun
+    run_file: InMemory | None
+
+
+class PreparationSettings(Record, eq=False):
+    """How inputs are prepared.
+
+    Knowledge bases answer the `queries`. With `validates` runs are validated under the `limits`; `alone` is the run
+    that is validated of a file with several, None for all. `new_log` makes the log of problems of each run.
+    `on_prepared` is called with each run that was converted or validated, and raises InputError for one that must not
+    be scored.
+    """
+
+    queries: QuerySet
+    limits: Justifications
+    validates: bool
+    alone: str | None = None
+    new_log: Callable[[], ProblemLog] = ProblemLog
+    on_prepared: Callable[[PreparedRun], object] = PreparedRun.check
+
+
+def prepare_inputs(
+    files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input] = ()
+) -> Preparation:
+    """Convert what is no run, each file of a folder by itself, and validate the runs where that is asked for.
+
+    `knowledge_bases` are files that are converted whatever they look like. Returns the files to score, in order, and an
+    account of each run that was prepared. Raises InputError where a file cannot be prepared.
+    """
+    preparation = Preparation()
+    queries = list(settings.queries.scored_by_default())
+    for given in files:
+        for file in members(given):
+            converter = KNOWLEDGE_BASE if file in knowledge_bases else converter_for(file)
+            if converter is None:
+                preparation.files.append(file)
+                continue
+            convert = converter.load(file)
+            conversion: Conversion = convert(rereadable(file), queries, settings.new_log())
+            preparation.runs.append(conversion.account)
+            if conversion.run_file is not None:
+                preparation.files.append(conversion.run_file)
+    for run in preparation.runs:
+        settings.on_prepared(run)
+    if not settings.validates:
+        return preparation
+    validated = validate_inputs(preparation.files, settings)
+    return Preparation(validated.files, [*preparation.runs, *validated.runs])
+
+
+def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Preparation:
+    """Validate the runs among files, a folder as one run, and convert nothing. Raises InputError."""
+    validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.alone)
+    for run in validated.runs:
+        settings.on_prepared(run)
+    return validated
