@@ -71,7 +71,11 @@ class ColdStartPlan(Plan, kw_only=True):
         return (*self.queries, *self.pool, *self.named.values())
 
     def measures(self) -> list[str]:
-        return list(map(str, rankable(self.task, self.options.expand is not None)))
+        """Return the measures that the options allow, the headline measure first."""
+        rankable_measures = rankable(
+            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+        )
+        return [str(measure) for measure in rankable_measures]
 
     def headline(self) -> Sequence[str]:
         return headline(self.task, self.options.expand is not None)
@@ -145,7 +149,11 @@ class PreparedColdStart(Prepared):
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
             str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
-            for measure in rankable(COLD_START_MODE, bool(self.gold.table.ldc_of))
+            for measure in rankable(
+                COLD_START_MODE,
+                with_ldc=bool(self.gold.table.ldc_of),
+                has_rankings=self.plan.options.edition.has_rankings,
+            )
         }
 
     @cached_property

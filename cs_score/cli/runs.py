@@ -260,6 +260,8 @@ class Runs(Scoring):
         say_policy(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
+        if scored_run.headline_remark is not None and self.line.get("--measure") is None:
+            remark(scored_run.headline_remark)
 
     # -- Several runs
 

@@ -150,6 +150,9 @@ class RunsScored(Record):
         """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
         measures = ("*",) if "--all" in line else read_measures(line)
         chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        standing_in = None if measures else documents.headline_remark(self.result)
+        if standing_in is not None:
+            remark(standing_in)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.get("--format") == "text" and is_one and chosen.measure:
             score, *remarks = documents.single_score(chosen, chosen.measure)

@@ -35,6 +35,10 @@ from cs_score.coldstart.tab_files import are_plain
 from cs_score.problems.log import ProblemLog
 
 
+class RunInPoolError(InputError):
+    """A file of the pool is a run."""
+
+
 class QueryGold(Record, eq=False):
     """What the pool says of one query; `problems` are reported with every run, `failure` is why it has no tree."""
 
@@ -214,7 +218,7 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
     loading = Loading(gold.table, gold.options.justifications, problems)
     _load_with_remarks(gold, loading, pool)
     if loading.links.responses:
-        raise InputError(
+        raise RunInPoolError(
             "this is a run; assessments come before the runs",
             file=loading.links.responses[0].file,
             remedy="give the words in the order QUERIES.xml POOL RUN...",

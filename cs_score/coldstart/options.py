@@ -804,7 +804,7 @@ APART: Final = "runs_apart"
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
     """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
-    measure = str(usual(COLD_START_MODE, has_ldc_index))
+    measure = str(usual(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings))
     origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
     return origin.with_option("validate", True, "validate=true") if validated else origin
 

@@ -17,7 +17,7 @@ from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, Result
 from cs_score.evidence.reading import counted
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import WHY, chosen
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
@@ -88,7 +88,18 @@ def table_text(result: Result) -> str:
     further = mode.below(result.table.sums())
     if further:
         scores += ["", *aligned(further)]
-    return "\n".join((*lines, "", *scores, "", f"signature  {result.origin.signature}"))
+    headline_lines = _headline_lines(result)
+    if headline_lines:
+        headline_lines.append("")
+    return "\n".join((*lines, "", *headline_lines, *scores, "", f"signature  {result.origin.signature}"))
+
+
+def _headline_lines(result: Result) -> list[str]:
+    """Return the headline measure with its score and why it is that; nothing where the scores lack it."""
+    measure = result.origin.measure
+    if measure not in result.scores or measure not in WHY:
+        return []
+    return wrapped(f"headline   {measure} {result.scores[measure]:.4f}: {WHY[measure]}", " " * 11)
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
@@ -137,6 +148,8 @@ def printed(format_: str, result: Result, intervals: ScoreIntervals | None = Non
     """
     scores = document_of(result, intervals)
     names = chosen(list(scores.scores), measures)
+    if not measures:
+        names.sort(key=lambda name: name != scores.measure)  # the headline measure first, the others in their order
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
     table = scores_table(scores, for_programs=format_ == "tsv")
     below = [] if intervals is None else intervals.explanation(names)

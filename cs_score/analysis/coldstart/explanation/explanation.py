@@ -37,7 +37,6 @@ from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SI
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
-from cs_score.measures.registry import usual
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import Place, ProblemLog
 
@@ -515,7 +514,7 @@ def explain(
         classes = tuple(explain_class(*found, case) for found in _each(class_name, case.classes_of))
         nodes = tuple(explain_node(found, case) for found in _each(node, case.nodes_of))
         is_whole, chosen = not any((lines, queries, classes, nodes)), case.measure
-        name = str(chosen or measure or usual(with_ldc=bool(scored.run.gold.table.ldc_of)))
+        name = str(chosen or measure or scored.headline)
         return document.Explanation(
             task="coldstart",
             measure=name,
