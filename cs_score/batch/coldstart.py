@@ -275,14 +275,19 @@ class _Attempt(Record):
                 )
             )
         origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
-        outcome = self._outcome(
-            result.problems,
-            state=WITH_ERRORS if result.error_count else OK,
-            signature=str(origin.signature),
-            origin=origin,
-            runs=tuple(runs),
-            remarks=(*(one.account for one in self.made), *result.warnings),
-        )
+        remarks = (*(one.account for one in self.made), *result.warnings)
+        if not result.runs:  # the files are those of a single call, which is content with an empty run
+            error = InputError("no line of it could be scored", file=self.run.file.name)
+            outcome = self._outcome(result.problems, error, remarks=remarks)
+        else:
+            outcome = self._outcome(
+                result.problems,
+                state=WITH_ERRORS if result.error_count else OK,
+                signature=str(origin.signature),
+                origin=origin,
+                runs=tuple(runs),
+                remarks=remarks,
+            )
         files = self._files(outputs.whole_report(result), result, limits)
         return Scored(outcome, chain(files, self._pages(result, loaded)))
 

@@ -253,6 +253,10 @@ def _meant(word: str, known: Iterable[str]) -> str:
     known = [name for name in known if "@" not in name]
     plain = word.strip("*").casefold()
     containing = [name for name in known if plain in name.casefold()][:3]
+    parts = set(plain.split("-"))
+    with_all_parts = [name for name in known if len(parts) > 1 and parts <= set(name.casefold().split("-"))]
+    if with_all_parts:
+        return f"; did you mean {' or '.join(with_all_parts[:3])}?"
     return nearest(word, known) or (f"; did you mean {', '.join(containing)}?" if plain and containing else "")
 
 

@@ -32,6 +32,7 @@ from cs_score.coldstart.lines import (
     node_confidence,
 )
 from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.near_misses import small_differences
 from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
@@ -228,6 +229,9 @@ def _met(line: Response, query: QueryCase) -> document.Met:
     for how, one in query.nearest(line):
         theirs, own = ((each.query.full_id, *each.answer) for each in (one, line))
         differs = {name: text for name, text, mine in zip(names, theirs, own) if text != mine}
+        small = small_differences(line.value, one.value)
+        if small:
+            how = f"{how}; the answers differ in {' and '.join(small)} only"
         near.append(document.Near(assessed_of(one, case), how, differs))
     return document.Met("matching", discipline, f"no assessment: {DISCIPLINES[discipline]}", None, tuple(near))
 
