@@ -181,7 +181,8 @@ eight columns --line 1
 missed --class {QUERY}:2 --class {QUERY}:1
   Class Q:2: missed, no line of the run gives one of its answers
   ...
-  Effect: if it were found, ...SF-ALL-Micro-F1 +0.3333
+  Effect: if it were found, SF-AP +0.5000, SF-ALL-Micro-F1 +0.3333
+  ...
   Class Q:1: found, a right line counts for it
   ...
   run.tab line 1: "Bo" is right (CORRECT); it counts for the class

@@ -323,7 +323,7 @@ def printed(folder: Path, *words: str) -> Any:
 def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
     found = printed(folder, "--difference", "0.1", *RUNS)
     assert found == printed(folder, "--difference", "0.1", "c.json")
-    assert (found["measure"], found["units"], found["alpha"], found["power"]) == ("LDC-MEAN-ALL-Macro-F1", 4, 0.05, 0.8)
+    assert (found["measure"], found["units"], found["alpha"], found["power"]) == ("LDC-MEAN-AP", 4, 0.05, 0.8)
     effect = found["detectable"] / found["standard_deviation"]
     assert effect == pytest.approx(float(np.ravel(TTestPower().solve_power(None, 4, 0.05, 0.8))[0]), rel=1e-5)
     wanted = TTestPower().solve_power(0.1 / found["standard_deviation"], None, 0.05, 0.8)
