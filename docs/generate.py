@@ -15,9 +15,9 @@ from typing import Any, Final
 from cs_score.api import tables as results
 from cs_score.base.documents import KINDS, schema_of
 from cs_score.cli.core import COMMANDS, Command, load
+from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
-from cs_score.coldstart.tab_files import SCHEMAS
 from cs_score.measures import meanings
 from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, headline, names
 from cs_score.problems.codes import CODES

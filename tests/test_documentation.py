@@ -20,9 +20,9 @@ from cs_score.base.documents import KINDS, schema_of
 from cs_score.cli import main
 from cs_score.cli.core import COMMANDS, Status, load
 from cs_score.cli.options import DEFAULTS
+from cs_score.coldstart.layouts import SCHEMAS
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
-from cs_score.coldstart.tab_files import SCHEMAS
 from cs_score.measures.registry import names
 from cs_score.problems.codes import CODES
 from cs_score.tasks import TASKS, task_named

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -19,12 +19,12 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
 from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source
-from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching
+from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching, usual_among
 from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
-from cs_score.statistics.results import Comparison
-from cs_score.statistics.units import Clusters, UnitTable, clusters_in, require_gold_units, unique_ids
+from cs_score.statistics.results import Comparison, MeasureComparison
+from cs_score.statistics.units import Clusters, UnitTable, aligned, clusters_in, require_gold_units, unique_ids
 from cs_score.tables.layout import Layout, Row, Table, columns
 from cs_score.tasks.task import Comparable, Statistics
 
@@ -46,48 +46,177 @@ def compare(
 ) -> Comparison:
     """Compare results of a task, by the name of the system.
 
-    `measures` are names or patterns (`*_f1`), all if none is given; `primary` decides, the first headline measure among
-    them unless given, and all others are exploratory. `common`, `equivalence` and `has_signs` are as in
-    `compare_tables`, and so are the errors; UsageError also for an unknown measure, InputError for a system that
-    answers no unit of gold.
+    `measures` are names or patterns (`*_f1`), all if none is given; `primary` decides, the headline measure among them
+    unless given, and all others are exploratory. Where some systems have no value of a measure, the others are compared
+    by it, if there are two of them and the baseline is one; the measure names those that have no rank. `common`,
+    `equivalence` and `has_signs` are as in `compare_tables`, and so are the errors; UsageError also for an unknown
+    measure, InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
-    known = task.measures(results.values())
-    undefined = {name: dict(task.undefined(result)) for name, result in results.items()}
-    undefined = {name: reasons for name, reasons in undefined.items() if reasons}
-    _refuse_undefined(known, undefined, [*measures, *([] if primary is None else [primary])])
+    settings = resampling or Resampling(can_grow=True)
+    scope = _scope(task, results, settings.baseline or None)
+    _refuse_undefined(scope.known, scope.undefined, [*measures, *([] if primary is None else [primary])])
     if primary is not None:
-        [primary] = chosen(known, [find(primary, known) or primary])
-    compared = chosen(known, [*measures, primary] if measures and primary else measures)
-    headlines = (name for mode in MEASURES for name in headline(mode))
-    own = task.headline_of(results.values())
-    if primary is None and own in compared:
-        primary = own
-    primary = primary or next((name for name in headlines if name in compared), compared[0])
-    systems = {name: task.statistics(result, compared) for name, result in results.items()}
-    for name, system in systems.items():
-        require_gold_units(name, system.answered, system.known)
-    found = compare_tables(
-        {name: system.table for name, system in systems.items()},
-        compared,
-        task.formula(compared),
-        replace(resampling or Resampling(can_grow=True), unit=next(iter(systems.values())).unit),
-        common=common,
-        primary=primary,
-        **choices,
-    )
-    origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
+        [primary] = chosen(scope.known, [find(primary, scope.known) or primary])
+    compared = chosen(scope.known, [*measures, primary] if measures and primary else measures)
+    headline_of_results = task.headline_of(results.values())
+    if primary is None and headline_of_results in compared:
+        primary = headline_of_results
+    primary = primary or _headline_among(task.name, compared)
+    found, origins = _compared(task, results, scope, compared, settings, primary=primary, common=common, **choices)
     for name, dropped in (found.dropped or {}).items():
         left_out = short_digest("".join(f"{unit}\n" for unit in sorted(dropped)))
         option = {"units": found.units, "dropped": dropped}
         origins[name] = origins[name].with_option("common", option, f"common={left_out}")
     signatures = {name: str(origin.signature) for name, origin in origins.items()}
     found = replace(found, task=task.name, signatures=signatures, origins=origins)
-    if not undefined:
+    if not scope.undefined:
         return found
-    notes = undefined_notes(undefined, "; nothing is compared by these")
-    return replace(found, undefined=undefined, notes=(*found.notes, *notes))
+    return replace(found, undefined=scope.undefined, notes=(*found.notes, *_notes_on_undefined(scope, found)))
+
+
+def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
+    """Return the measure that `compare` takes as the primary one of these results where none is given."""
+    return _headline_among(task.name, _scope(task, results, None).known)
+
+
+class _Scope(NamedTuple):
+    """The measures that systems can be compared by.
+
+    `shared` are those that all systems have a value of; `partial` those that only the `ranked` systems have, which are
+    at least two, with the baseline where there is one. `undefined` has the measures without a value by system.
+    """
+
+    shared: Sequence[str]
+    partial: Sequence[str]
+    ranked: Sequence[str]
+    undefined: Mapping[str, Mapping[str, str]]
+
+    @property
+    def known(self) -> list[str]:
+        """Return all measures, those of all systems first."""
+        return [*self.shared, *self.partial]
+
+
+def _scope(task: Comparable, results: Mapping[str, Any], baseline: str | None) -> _Scope:
+    """Return the measures that results can be compared by, of all and of those without an undefined measure."""
+    undefined = {}
+    for name, result in results.items():
+        reasons = dict(task.undefined(result))
+        if reasons:
+            undefined[name] = reasons
+    shared = task.measures(results.values())
+    ranked = [name for name in results if name not in undefined]
+    can_be_ranked = bool(undefined) and len(ranked) > 1 and (baseline is None or baseline in ranked)
+    if not can_be_ranked:
+        return _Scope(shared, (), (), undefined)
+    measures_of_ranked = task.measures(results[name] for name in ranked)
+    return _Scope(shared, [name for name in measures_of_ranked if name not in shared], ranked, undefined)
+
+
+def _compared(
+    task: Comparable, results: Mapping[str, Any], scope: _Scope, measures: Sequence[str], settings: Resampling,
+    *, primary: str, common: bool, **choices: Any,
+) -> tuple[Comparison, dict[str, Origin]]:  # fmt: skip
+    """Compare all systems by the measures that they share, and the ranked ones by the others.
+
+    Returns the comparison and the origin of the scores of each system.
+    """
+    of_all = [name for name in measures if name in scope.shared]
+    of_ranked = [name for name in measures if name in scope.partial]
+    systems = {name: task.statistics(result, of_all or scope.shared) for name, result in results.items()}
+    for name, system in systems.items():
+        require_gold_units(name, system.answered, system.known)
+    origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
+    tables = {name: system.table for name, system in systems.items()}
+    settings = replace(settings, unit=next(iter(systems.values())).unit)
+    units = aligned(tables, common=common)
+    first: Comparison | None = None
+    if of_all:
+        first_primary = primary if primary in of_all else of_all[0]
+        first = compare_tables(
+            tables, of_all, task.formula(of_all), settings, common=common, primary=first_primary, **choices
+        )
+    if first is not None and not of_ranked:
+        return first, origins
+    ranked_tables = {name: task.statistics(results[name], of_ranked).table for name in scope.ranked}
+    if common:
+        ranked_tables = {name: _only(table, units.ids) for name, table in ranked_tables.items()}
+    ranked_primary = primary if primary in of_ranked else of_ranked[0]
+    second = compare_tables(
+        ranked_tables,
+        of_ranked,
+        task.formula(of_ranked),
+        settings if first is None else first.resampling,
+        primary=ranked_primary,
+        **choices,
+    )
+    return _joined(first, second, tuple(results), measures, primary, units.dropped if common else UNSET), origins
+
+
+def _only(table: UnitTable, ids: Sequence[str]) -> UnitTable:
+    """Return the rows of some units, in the order of the table."""
+    kept = Counter(ids)
+    places = []
+    for place, unit in enumerate(table.ids):
+        if kept[unit] > 0:
+            kept[unit] -= 1
+            places.append(place)
+    return UnitTable(
+        tuple(table.ids[place] for place in places), table.columns, [table.rows[place] for place in places]
+    )
+
+
+def _joined(
+    first: Comparison | None,
+    second: Comparison,
+    names: tuple[str, ...],
+    measures: Sequence[str],
+    primary: str,
+    dropped: Mapping[str, tuple[str, ...]] | UnsetType,
+) -> Comparison:
+    """Return one comparison of all systems; `second` is of those alone that have a value of its measures."""
+    unranked = tuple(name for name in names if name not in second.systems)
+    comparison_by_measure: dict[str, MeasureComparison] = {}
+    for found in second.measures:
+        comparison_by_measure[found.measure] = replace(found, unranked=unranked)
+    for found in first.measures if first is not None else ():
+        comparison_by_measure[found.measure] = found
+    whole = second if first is None or primary in [found.measure for found in second.measures] else first
+    return replace(
+        whole,
+        measure=primary,
+        systems=names,
+        dropped=dropped,
+        measures=tuple(replace(comparison_by_measure[measure], exploratory=measure != primary) for measure in measures),
+    )
+
+
+def _notes_on_undefined(scope: _Scope, found: Comparison) -> list[Note]:
+    """Return a note on each system without a value of some measures, and what follows from that."""
+    if found.primary.unranked:
+        return undefined_notes(scope.undefined, "; it has no rank by these, and its pairs are not tested by them")
+    if scope.partial:
+        return undefined_notes(scope.undefined, "; it is compared by the other measures alone")
+    return undefined_notes(scope.undefined, "; nothing is compared by these")
+
+
+def _headline_among(task: str, measures: Sequence[str]) -> str:
+    """Return the headline measure of a task, or the first measure where none of them is shown first.
+
+    Of a table, whose task is not known, it is the headline measure of the first task that has it.
+    """
+    tasks = [task] if task in MEASURES else list(MEASURES)
+    for name in tasks:
+        headline_measure = str(usual_among(name, measures))
+        if headline_measure in measures:
+            return headline_measure
+    for name in tasks:
+        for measure in headline(name):
+            if measure in measures:
+                return measure
+    return measures[0]
 
 
 def _refuse_undefined(

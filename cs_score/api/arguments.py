@@ -29,7 +29,14 @@ from cs_score.coldstart.options import (
     as_list,
     find_preset,
 )
-from cs_score.statistics.options import DEFAULT_RESAMPLES, Correction, IntervalMethod, Resampling
+from cs_score.statistics.options import (
+    DEFAULT_RESAMPLES,
+    MANY_RESAMPLES,
+    Correction,
+    IntervalMethod,
+    Resampling,
+    many_resamples_refused,
+)
 from cs_score.statistics.units import Clusters, read_clusters
 
 Files: TypeAlias = Input | Iterable[Input]
@@ -147,11 +154,15 @@ def resampling_of(
     clusters: Together,
     correction: Correction | None = None,
     baseline: str | None = None,
+    *,
+    force: bool = False,
 ) -> Resampling:
-    """The settings that arguments ask for; without a number of resamples as many as significance needs.
+    """Return the settings that arguments ask for; without a number of resamples as many as significance needs.
 
-    Raises UsageError for impossible ones, InputError for a table that is none.
+    Raises UsageError for impossible ones and for many resamples without `force`, InputError for a table that is none.
     """
+    if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
+        raise UsageError(many_resamples_refused(f"bootstrap={bootstrap}", "force=True"))
     together: Clusters | UnsetType = UNSET
     if isinstance(clusters, Mapping):
         together = Clusters("clusters", dict(clusters))

@@ -21,7 +21,7 @@ from cs_score.base.outputs import encoded, write_packed
 from cs_score.base.records import to_builtins
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import Signature
-from cs_score.report.documents import page_of
+from cs_score.report.documents import chart_of, page_of
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.tables.layout import Table, frame, html
 from cs_score.tables.statistics import PAIRS, SYSTEMS, WRITERS, comparison_screen
@@ -195,6 +195,28 @@ class Report:
         return f'<iframe srcdoc="{escape(self._html)}" {frame}></iframe>'
 
 
+class Chart:
+    """A chart of an analysis, a difference or a comparison; made by their `chart`, and shown by a notebook."""
+
+    def __init__(self, document: Any, kind: str, name: str | None) -> None:
+        self._svg = chart_of(document, kind, name).standalone()
+
+    @property
+    def svg(self) -> str:
+        """The chart as SVG, the text that `cs-score plot` writes."""
+        return self._svg
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the SVG into a file; an earlier file is replaced. Raises OutputError where it cannot be written."""
+        write_packed(os.fspath(path), encoded([self._svg]))
+
+    def __repr__(self) -> str:
+        return f"<chart of {len(self._svg)} characters>"
+
+    def _repr_svg_(self) -> str:
+        return self._svg
+
+
 class AnyResult(Document, Generic[Source]):
     """A result of any task; of the document those parts that every result has. What was scored has its `_source`."""
 
@@ -225,15 +247,17 @@ class AnyResult(Document, Generic[Source]):
         confidence: float = 95.0,
         interval: IntervalMethod | None = None,
         clusters: Together = None,
+        force: bool = False,
     ) -> list[dict[str, Any]]:
         """Bootstrap intervals of all scores, from resamples of the units: `measure`, `score`, `low`, `high`, ...
 
         `confidence` is a percentage, `interval` `percentile` or `bca`, `clusters` as in `compare`. Limits
-        are None where too many resamples are undefined; `note` is what a reader must know of it.
+        are None where too many resamples are undefined; `note` is what a reader must know of it. More than 100,000
+        resamples are drawn with `force` alone.
         Raises UsageError for impossible arguments, several runs and a result that was loaded from JSON, InputError
         where there is no unit.
         """
-        settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
+        settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
         return _as_rows(INTERVALS.table(self._intervals(settings)))
 
     @checked
@@ -280,6 +304,11 @@ def task_of(what: str, *results: object) -> Task:
 # ---- What is found of results
 
 
+def _without_options(text: str) -> str:
+    """Return a text of a command without the paragraph that says which of its options show more."""
+    return "\n\n".join(part for part in text.split("\n\n") if not part.startswith("--all shows "))
+
+
 class _Found(Document):
     """What was found of one result or two."""
 
@@ -298,8 +327,8 @@ class _Found(Document):
         return "".join(found_json(shortened(self._document, self._top)))
 
     def __str__(self) -> str:
-        """The text that the command prints."""
-        return task_named(self.task).text(self._document, WIDTH, self._top)
+        """Return the text that the command prints, without what it says of its own options."""
+        return _without_options(task_named(self.task).text(self._document, WIDTH, self._top))
 
     def _tables(self) -> Iterable[Table]:
         return (table for table in task_named(self.task).tables(self._document) if table.layout.is_file)
@@ -342,6 +371,15 @@ class Analysis(_Found):
         to_builtins,
     )
 
+    @checked
+    def chart(self, kind: str = "budget", name: str | None = None) -> Chart:
+        """Return a chart, which a notebook shows; the kinds are those that `cs-score plot` lists.
+
+        `name` is which of several of a kind, such as the dimension of `groups`, None for the first. Raises UsageError
+        for a chart that there is not, InputError where there is nothing to draw.
+        """
+        return Chart(self._document, kind, name)
+
     def report(self) -> Report:
         """The page that `cs-score report` makes of it; a notebook shows it.
 
@@ -372,6 +410,14 @@ class Difference(_Found):
     b: float = member("The score of B; 0 to 1.", float)
     difference: float = member("B minus A, which the contributions of the units add up to.", float)
     notes: tuple[str, ...] = member("What a reader must know beside the numbers, one line each.", _texts)
+
+    @checked
+    def chart(self, kind: str = "contributions", name: str | None = None) -> Chart:
+        """Return a chart: `contributions` of units, or `groups`; `name` is the dimension of groups.
+
+        Raises UsageError for a chart that there is not, InputError where there is nothing to draw.
+        """
+        return Chart(self._document, kind, name)
 
     def report(self) -> Report:
         """The page that `cs-score report --compare` makes of it. Raises MissingExtraError without jinja2."""
@@ -409,9 +455,25 @@ class Comparison(Document):
         return WRITERS[format](self._document)
 
     def __str__(self) -> str:
-        """The text that the command prints: of the measures that were chosen, or of the first one."""
+        """Return the text that the command prints of the measures that were chosen, or of the first one.
+
+        What the command says of its own options is left out.
+        """
         found = self._document if self._is_chosen else first_measure(self._document)
-        return comparison_screen(found).removesuffix("\n")
+        return _without_options(comparison_screen(found).removesuffix("\n"))
+
+    @checked
+    def chart(self, kind: str = "leaderboard", name: str | None = None) -> Chart:
+        """Return a chart of the systems' scores with intervals; `name` is the measure, None for the primary one.
+
+        Raises UsageError for another kind and for a measure that there is not, InputError where there is nothing to
+        draw.
+        """
+        return Chart(self._document, kind, name or self._document.primary.measure)
+
+    def _repr_html_(self) -> str:
+        verdict = escape(one_line(f"{self._document.primary.verdict}.", _LONGEST))
+        return f"<p>{verdict}</p>{super()._repr_html_()}"
 
     def __repr__(self) -> str:
         measures = len(self._document.measures)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Unpack
+from collections.abc import Iterable, Sequence
+from typing import Final, Unpack
 
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Limits, checked
 from cs_score.api.documents import Shown
 from cs_score.api.runs import Lines, RunResult
 from cs_score.api.tables import OCCURRENCES
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
-from cs_score.base.sources import Input, name_of, rereadable
+from cs_score.base.sources import Input, name_of, open_source, rereadable
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold as Prepared
-from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import RunInPoolError, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.linking import NoAnswerYetError, members
 from cs_score.coldstart.options import CallArguments, Policy, path_of
-from cs_score.coldstart.queries import load_queries
+from cs_score.coldstart.queries import is_query_file, load_queries
 from cs_score.preparation.documents import read_document_list
 from cs_score.preparation.inputs import PreparationSettings, prepare_inputs
 from cs_score.preparation.pooling import Depth
@@ -117,9 +117,10 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
     query_files = arguments.files_of(queries, "queries")
     if not query_files:
         raise UsageError("queries takes at least one file")
+    given = arguments.files_of(pool, "pool")
+    _refuse_swapped(query_files, given)
     with paused_collector():
         opened = open_gold(query_files, scoring)
-        given = arguments.files_of(pool, "pool")
         if not given:
             return Gold(opened)
         opened = noting_folders(opened, given)
@@ -128,6 +129,34 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
             return Gold(with_pool(opened, files))
         except NoAnswerYetError:
             return Gold(opened, files)
+        except RunInPoolError as error:
+            raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None
+
+
+_RUN_REMEDY: Final = "give assessments as pool, and score the run with Gold.score(run) or score(run=...)"
+
+
+def _refuse_swapped(queries: Sequence[Input], pool: Sequence[Input]) -> None:
+    """Raise UsageError for query files as pool, and for a pool or a run as queries."""
+    for file in queries:
+        if not is_query_file(name_of(file)) and _is_table(file):
+            raise UsageError(f"queries: {name_of(file)} is a pool or a run, not a query file (*.xml)")
+    for file in pool:
+        if is_query_file(name_of(file)):
+            raise UsageError(f"pool: {name_of(file)} is a query file: give it as queries")
+
+
+def _is_table(file: Input) -> bool:
+    """Return whether the first line of a file that has a path has columns; others may be read only once."""
+    if not isinstance(file, str | os.PathLike) or name_of(file) == "-" or not os.path.isfile(file):
+        return False
+    with open_source(file) as source:
+        first_line = source.read_bytes().partition(b"\n")[0]
+    return first_line.count(b"\t") >= _FEWEST_TABS
+
+
+_FEWEST_TABS: Final = 6
+"""Tabs of a line of the narrowest layout of assessments and runs."""
 
 
 @checked

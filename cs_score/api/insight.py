@@ -40,6 +40,7 @@ def analyze(
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
     clusters: Together = None,
+    force: bool = False,
 ) -> Analysis:
     """Why a result scores what it does under `measure`; None: the one that ranks leaderboards.
 
@@ -47,7 +48,7 @@ def analyze(
     `sf` or a Policy, None for that of the result; `also_policy`, by name or with their Policy, are others to give the
     scores under, beside the published ones; `by` are groups that are crossed (`slot,language`); `run` chooses one of
     several runs; with `bootstrap` scores and groups have bootstrap intervals, with `seed`, `confidence` (a percentage)
-    and `interval` (`percentile` or `bca`).
+    and `interval` (`percentile` or `bca`); more than 100,000 resamples are drawn with `force` alone.
 
     Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError for a run without
     that score.
@@ -62,7 +63,9 @@ def analyze(
     options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
     policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
     groups = [by] if isinstance(by, str) else as_list(by, "by")
-    resampling = None if bootstrap is None else resampling_of(bootstrap, seed, confidence, interval, clusters)
+    resampling = None
+    if bootstrap is not None:
+        resampling = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
     found = task.analyze(scored, measure, top=top, policies=policies, by=groups, resampling=resampling)
     return Analysis(found, top)
 
@@ -80,19 +83,21 @@ def diff(
     confidence: float = 95.0,
     interval: IntervalMethod | None = None,
     clusters: Together = None,
+    force: bool = False,
 ) -> Difference:
     """Why `b` scores otherwise than `a` under `measure`; None: the one that ranks leaderboards.
 
     A run against itself under another policy is `diff(run, run.rescore("sf"))`. `names` are what the two are called,
     `top` is the number of units, answers and classes to list, None for all; interval and p-values come from
-    `bootstrap`, as many as significance needs unless given, as in `compare`.
+    `bootstrap`, as many as significance needs unless given, as in `compare`; more than 100,000 are drawn with `force`
+    alone.
 
     Raises UsageError for impossible arguments, results of different kinds and one that was loaded from JSON,
     InputError for a run without that score.
     """
     at_least_one("top", top)
     task = task_of("diff", a, b)
-    settings = resampling_of(bootstrap, seed, confidence, interval, clusters)
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
     if not isinstance(names, tuple | list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError(f"names takes what the two are called, such as ('mine', 'theirs'), not {names!r}")
     for result in (a, b):
@@ -116,6 +121,7 @@ def compare(
     primary: str | None = None,
     correction: Correction | None = None,
     baseline: str | None = None,
+    force: bool = False,
 ) -> Comparison:
     """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
 
@@ -127,15 +133,15 @@ def compare(
     `primary` is the measure that decides, the headline one unless given; `correction` (`maxt`, `holm`, `hsd` or
     `none`) is that of the tests, max-T unless given; with `baseline` only the pairs with this system are tested.
     `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the cluster of
-    each unit.
+    each unit. More than 100,000 resamples are drawn with `force` alone.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
-    compared. README-Usage, Statistics, says how the numbers come about.
+    compared. The pages on statistics of the documentation say how the numbers come about.
     """
     texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
     wanted = [name.strip() for name in texts if name.strip()]
     chosen: Any = {"measures": wanted, "primary": primary, "common": common, "equivalence": equivalence}
-    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
+    settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
         return Comparison(compare_table(read_table([results]), settings, **chosen), is_chosen=bool(wanted))
     if not isinstance(results, Mapping):

@@ -176,7 +176,8 @@ def batch(
     `runs` are files, folders or patterns. `also_policy`, by name or with their Policy, stand beside `policy`. `measure`
     is the one that ranks the runs, `jobs` the number of processes (as many as processors unless given). With
     `resume` runs that are scored already are kept; `validate` validates them first; `html` writes a page for each run
-    and index.html over all; `force` replaces files of others. With `bootstrap` scores have bootstrap intervals, and
+    and index.html over all; `force` replaces files of others and draws more than 100,000
+    resamples. With `bootstrap` scores have bootstrap intervals, and
     rows tiers and p-values, with `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`), and
     `clusters`, `correction` and `baseline` as in `compare`. Other arguments are those of `prepare`.
 
@@ -189,7 +190,9 @@ def batch(
     policy = options.get("policy", arguments.USUAL_POLICY)
     tests = None
     if bootstrap is not None:
-        tests = arguments.resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline)
+        tests = arguments.resampling_of(
+            bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
+        )
     plan = cold_start_plan(
         arguments.files_of(queries, "queries"),
         arguments.files_of(pool, "pool"),
@@ -299,11 +302,12 @@ def assessors(
     seed: int = 0,
     confidence: float = 95.0,
     clusters: Together = None,
+    force: bool = False,
 ) -> Assessors:
     """What a second assessor changes: results of the same systems, by name, over either gold standard.
 
     `measure` is the one that ranks leaderboards unless given, `bootstrap` the number of resamples, `confidence` a
-    percentage, `clusters` as in `compare`.
+    percentage, `clusters` as in `compare`; more than 100,000 resamples are drawn with `force` alone.
 
     Raises UsageError for impossible arguments, InputError where the systems or their units differ.
     """
@@ -320,7 +324,7 @@ def assessors(
         elif isinstance(result, EvidenceResult) and result._source is not None:
             judged.append(pools.judged_of(result._source))
     with_labels = task.name != COLD_START_MODE and bool(judged and judged[0])
-    settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters)
+    settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
     return Assessors(pools.assessors(task, first, second, measure, judged, settings, with_labels=with_labels))
 
 

@@ -5,7 +5,7 @@ Everything else that escapes is a defect of cs-score and not of its input.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from cs_score.base.display import one_line
@@ -13,6 +13,17 @@ from cs_score.base.display import one_line
 
 class CsScoreError(Exception):
     """Base of all deliberate errors; `str()` is one line fit for a terminal."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return what was noticed before the error and may be its cause, such as XML that is not well-formed."""
+        return getattr(self, "__notes__", ())
+
+    def add_remarks(self, remarks: Iterable[str]) -> None:
+        """Add remarks that are not there yet; a traceback shows them, too."""
+        for remark in remarks:
+            if remark not in self.remarks:
+                self.add_note(remark)
 
     def __str__(self) -> str:
         return one_line(super().__str__())

@@ -71,7 +71,11 @@ class ColdStartPlan(Plan, kw_only=True):
         return (*self.queries, *self.pool, *self.named.values())
 
     def measures(self) -> list[str]:
-        return list(map(str, rankable(self.task, self.options.expand is not None)))
+        """Return the measures that the options allow, the headline measure first."""
+        rankable_measures = rankable(
+            self.task, with_ldc=self.options.expand is not None, has_rankings=self.options.edition.has_rankings
+        )
+        return [str(measure) for measure in rankable_measures]
 
     def headline(self) -> Sequence[str]:
         return headline(self.task, self.options.expand is not None)
@@ -145,7 +149,11 @@ class PreparedColdStart(Prepared):
         # LDC-MEAN has the classes of later hops in the row of the class above them.
         return {
             str(measure): hops[:2] if measure.table == LDC_MEAN and measure.average else hops
-            for measure in rankable(COLD_START_MODE, bool(self.gold.table.ldc_of))
+            for measure in rankable(
+                COLD_START_MODE,
+                with_ldc=bool(self.gold.table.ldc_of),
+                has_rankings=self.plan.options.edition.has_rankings,
+            )
         }
 
     @cached_property
@@ -267,14 +275,19 @@ class _Attempt(Record):
                 )
             )
         origin = prepared.origin(self.run, result.origin.inputs[-1], self.policy.name)
-        outcome = self._outcome(
-            result.problems,
-            state=WITH_ERRORS if result.error_count else OK,
-            signature=str(origin.signature),
-            origin=origin,
-            runs=tuple(runs),
-            remarks=(*(one.account for one in self.made), *result.warnings),
-        )
+        remarks = (*(one.account for one in self.made), *result.warnings)
+        if not result.runs:  # the files are those of a single call, which is content with an empty run
+            error = InputError("no line of it could be scored", file=self.run.file.name)
+            outcome = self._outcome(result.problems, error, remarks=remarks)
+        else:
+            outcome = self._outcome(
+                result.problems,
+                state=WITH_ERRORS if result.error_count else OK,
+                signature=str(origin.signature),
+                origin=origin,
+                runs=tuple(runs),
+                remarks=remarks,
+            )
         files = self._files(outputs.whole_report(result), result, limits)
         return Scored(outcome, chain(files, self._pages(result, loaded)))
 

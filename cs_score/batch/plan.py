@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 from abc import abstractmethod
+from codecs import BOM_UTF8
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -156,7 +157,7 @@ def find_runs(words: Iterable[str], list_file: str | None, members: Sequence[str
 def _listed(list_file: str) -> Iterator[tuple[str, str]]:
     """The words of a list with the editions that they ask for."""
     with open_source(list_file) as source:
-        data = source.read_bytes()
+        data = source.read_bytes().removeprefix(BOM_UTF8)
     for number, line in enumerate(data.split(b"\n"), 1):
         word, tab, setting = os.fsdecode(line.strip()).partition("\t")
         if tab and not setting.startswith(_FOLLOW):

@@ -24,9 +24,9 @@ from cs_score.cli.inputs import gold_if_any
 from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.runs import say_policy
+from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.queries import is_query_file
-from cs_score.coldstart.tab_files import FileKind
 from cs_score.measures.registry import find
 from cs_score.tasks import COLD_START, mode_named
 

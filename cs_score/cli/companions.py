@@ -21,12 +21,13 @@ from cs_score.cli import output as terminal
 from cs_score.cli.core import Command, Finished, Line, Misuse, Option, Parameter, Reference, Status, command
 from cs_score.cli.options import report_on_stderr, taken
 from cs_score.cli.output import STDOUT, Destination, file_named, say, write_text
+from cs_score.coldstart.layouts import detect_schema
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import Justifications, is_nothing, listed
 from cs_score.coldstart.outputs import closing_line, doubly_encoded, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
-from cs_score.coldstart.tab_files import detect_schema
 from cs_score.preparation import queries as preparing
+from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.documents import DocumentList, read_document_list
 from cs_score.preparation.pooling import Depth, documents_per_node, kept_lines
 from cs_score.preparation.queries import read_groups, resample_lines
@@ -139,6 +140,20 @@ class Session:
         queries = self.queries(documents)
         return check_run([*files], queries, limits, self.problems, documents, allow_comments=allow_comments)
 
+    def checked_pool(self, file: str) -> CheckedPool:
+        """Return all problems with assessments. Raises InputError where the file cannot be read, or is a run."""
+        documents = self.documents()
+        check_exists(file)
+        queries = self.queries(documents)
+        self.remark(*queries.remarks)
+        lengths = None if documents is None else documents.lengths
+        return check_pool(queries.table, [file], self.problems, lengths)
+
+    def note_fatal(self, fatal: Iterable[InputError]) -> None:
+        """Write the file of --problems with further fatal conditions."""
+        self.problems.fatal += fatal
+        self._write_problems()
+
     def announce(self, text: str) -> None:
         """A line that comes before the report."""
         self._announced += f"{text}\n"
@@ -181,6 +196,7 @@ class Session:
         lines = [f"{other}\n" for other in further[:_SHOWN]]
         if len(further) > _SHOWN:
             lines.append(f"{len(further) - _SHOWN} more fatal conditions (--problems FILE lists all)\n")
+        self.remark(*error.remarks)
         text = "".join((*(() if self._is_reported else self._report()), *lines))
         said = f"{self._called}: {error}\n"
         if self._errors.stream != "stderr":
@@ -325,6 +341,7 @@ def validate_queries(line: Line, session: Session) -> int:
     session.report_to()
     queries = session.queries()
     session.remark(*queries.remarks)
+    session.remark(*preparing.remarks_on_types(queries.table.by_id.values(), options.types, line.words[0]))
     validated = preparing.validate_queries(queries.table, options, session.problems)
     text = preparing.query_file_text(validated.queries)
 
@@ -399,6 +416,7 @@ def _outputs_by_language(line: Line) -> dict[str, Destination]:
     (
         DOCUMENTS,
         _GROUND_TRUTH,
+        Option("--all-problems", "Report all lines that scoring refuses or leaves out, by kind; write no output"),
         Option("-languages LIST", "Checked and without effect", ":".join(LANGUAGES)),
         Option("-output_file PREFIX", "Prefix of the files to write, or stdout or stderr", NONE),
     ),
@@ -415,6 +433,8 @@ def validate_assessments(line: Line, session: Session) -> int:
     for language in filter(None, line.text("-languages").split(":")):
         if language not in LANGUAGES:
             raise UsageError(f"Unexpected language {language} for -languages; choose {', '.join(LANGUAGES)}")
+    if "--all-problems" in line:
+        return _report_pool(session, file)
     checked = session.checked([file], Justifications(None, None))
     if checked.loading.links.responses:
         raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
@@ -428,6 +448,16 @@ def validate_assessments(line: Line, session: Session) -> int:
             output.write(encoded(f"{text}\n" for found_in, text in found if found_in == language or stream))
 
     return session.finish(write)
+
+
+def _report_pool(session: Session, file: str) -> int:
+    """Print every kind of problem that scoring has with assessments; the exit status."""
+    pool = session.checked_pool(file)
+    session.remark(*pool.remarks)
+    lines = [str(kind) for kind in pool.kinds] or ["no line that scoring refuses or leaves out"]
+    write_text("stdout", "".join(f"{one_line(text)}\n" for text in lines))
+    session.note_fatal(pool.fatal)
+    return Finished(Status.REFERENCE if pool.is_refused else 0, pool)
 
 
 @program(

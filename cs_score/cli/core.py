@@ -38,7 +38,7 @@ from cs_score.base.outputs import (
     write_packed,
 )
 from cs_score.base.version import VERSION
-from cs_score.cli.output import captured, quietly, with_clock, write_text
+from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 WIDEST: Final = 100
@@ -263,6 +263,16 @@ def failure_text(format_: str, message: str) -> str:
     return f"{msgspec.json.format(msgspec.json.encode(error), indent=1).decode()}\n"
 
 
+@contextlib.contextmanager
+def _remarks_before_errors() -> Iterator[None]:
+    """Print the remarks that an error bears before it goes on."""
+    try:
+        yield
+    except CsScoreError as error:
+        warn(*error.remarks)
+        raise
+
+
 class Command(click.Command):
     """A command of our own: options anywhere, status 2 for wrong usage.
 
@@ -322,7 +332,7 @@ class Command(click.Command):
                 return Status.DONE
             shows_runs = self.place[0] == "batch"
             clock = contextlib.nullcontext() if shows_runs else with_clock(self.called)
-            with quietly("--quiet" in line), clock:
+            with quietly("--quiet" in line), clock, _remarks_before_errors():
                 return self._delivered(line)
         except CsScoreError as error:
             wanted = [after for word, after in pairwise([*typed, ""]) if word == "--format"]

@@ -19,12 +19,11 @@ from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import named_by
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
-from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas, write_text
+from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
 from cs_score.cli.runs import Runs
 from cs_score.cli.scoring import estimate_from_sample, print_found, scored_by
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
-from cs_score.measures.registry import headline
 from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
@@ -238,8 +237,7 @@ def power(name: str, line: Line) -> int:
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several()
-        known = task.measures(results.values())
-        measures = [measure] if measure else [each for each in headline(name) if each in known][:1]
+        measures = [measure or comparison.headline_measure(task, results)]
         found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
@@ -353,6 +351,11 @@ def check(task: str, line: Line) -> int:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)
+    standing_in = None
+    if baseline is not None and not gate.minima and not gate.drops:
+        standing_in = checking.headline_remark(run, baseline)
+    if standing_in is not None:
+        remark(standing_in)
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 

@@ -84,7 +84,7 @@ _HEADLINE: Final = "the headline measure"
 def _measures(task: str) -> Iterable[str]:
     """The measures of a task that can be asked about."""
     if task == COLD_START:
-        return map(str, rankable(COLD_START_MODE, True))
+        return map(str, rankable(COLD_START_MODE))
     return names(task) if task in TASKS else ()
 
 
@@ -197,10 +197,7 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
             raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
         if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-            raise UsageError(
-                f"--bootstrap {resamples}: more than {statistics.MANY_RESAMPLES} resamples take much time and memory "
-                "and say no more of the test set; to draw them all the same add --force"
-            )
+            raise UsageError(statistics.many_resamples_refused(f"--bootstrap {resamples}", "--force"))
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
         from cs_score.base.numbers import is_decimal_number  # scoring starts without it

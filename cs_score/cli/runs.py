@@ -18,7 +18,7 @@ from cs_score.cli.options import Scoring, read_resampling, report_on_stderr
 from cs_score.cli.output import remark, say, warn
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import load_run, noting_folders, open_gold, with_pool
-from cs_score.coldstart.linking import members
+from cs_score.coldstart.linking import folders_without_files, members, what_folders_hold
 from cs_score.coldstart.options import read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.scorer import OneRun, run_files, runs_of, score_each
@@ -136,7 +136,9 @@ class Runs(Scoring):
     def _message_without(self, kind: str) -> str:
         """Return the message that no file is of a kind."""
         names = ", ".join([name_of(file) for file in self.files]) or "no file beside the queries"
-        return f"no {kind} among the files: there is {names}; name queries, assessments and a run"
+        folders = folders_without_files(self.files)
+        remedy = what_folders_hold(folders) if folders else "name queries, assessments and a run"
+        return f"no {kind} among the files: there is {names}; {remedy}"
 
     def _message_without_queries(self) -> str:
         """Return the message that no file has queries, with a remedy where -queries was taken to name one."""
@@ -258,6 +260,8 @@ class Runs(Scoring):
         say_policy(self, scored_run.result.duplicates)
         if scored_run.stopped is not None and scored_run.result.tables.sf.rows:
             warn(f"there is no average precision: {scored_run.stopped}")
+        if scored_run.headline_remark is not None and self.line.get("--measure") is None:
+            remark(scored_run.headline_remark)
 
     # -- Several runs
 

@@ -24,18 +24,18 @@ from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions
 from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
-from cs_score.cli.output import STDERR, STDOUT, Destination, say, warn, write_text
+from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
 from cs_score.cli.runs import Runs, load_as_prepared, say_policy
 from cs_score.coldstart import outputs
-from cs_score.coldstart.gold import Gold, load_run, noting_folders, open_gold, with_pool
+from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.options import is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
-from cs_score.coldstart.scorer import score_apart, score_runs
+from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
 from cs_score.measures.registry import chosen
-from cs_score.problems.log import ProblemLog, RecordingLog
+from cs_score.problems.log import ProblemLog, RecordingLog, causes_first, count_of_discarded
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
@@ -121,6 +121,13 @@ class Call(Runs):
             for ending, blocks in outputs.file_blocks(result, self.layout, self.params, intervals, was_stopped):
                 storage.write_whole(f"{self.output.text}.{ending}", blocks)
 
+    def load_with_remarks(self, gold: Gold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+        """Load a run by itself; its remarks say which unassessed answers nearly equal assessed ones."""
+        from cs_score.coldstart.near_misses import remarks_on_near_misses
+
+        loaded = self.load_alone(gold, run, pool, problems)
+        return replace(loaded, remarks=[*loaded.remarks, *remarks_on_near_misses(loaded)])
+
     def check_inputs(self) -> None:
         """Raises InputError where an input cannot be opened."""
         for given in (*self.queries, *(member for word in self.files for member in members(word))):
@@ -144,6 +151,9 @@ class RunsScored(Record):
         """The chosen measures in the format of the line; the number alone for one of one run where text is wanted."""
         measures = ("*",) if "--all" in line else read_measures(line)
         chosen = documents.choose(documents.document_of(self.result, self.intervals, ()), measures)
+        standing_in = None if measures else documents.headline_remark(self.result)
+        if standing_in is not None:
+            remark(standing_in)
         is_one = len(chosen.measures or ()) == len(chosen.runs) == 1
         if line.get("--format") == "text" and is_one and chosen.measure:
             score, *remarks = documents.single_score(chosen, chosen.measure)
@@ -339,6 +349,7 @@ def _give_up(error: CsScoreError, problems: ProblemLog, call: Call | None) -> in
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
+        warn(*error.remarks)
         if errors.stream == "stderr":
             say(report_on_stderr(collected))
         write_text("stderr", f"{PROGRAM}: {error}\n")
@@ -374,15 +385,36 @@ def scored_by(task: str, line: Line) -> Iterator[RunsScored | PredictionsScored]
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):
             warn(*error.partial.warnings)
-        say(report_on_stderr(problems))
+        say(report_on_stderr(causes_first(problems)))
         call.write_problems(problems, error)
         raise
-    warn(*result.warnings)
-    say_policy(call, sum(run.duplicates for run in result.runs))
-    say(report_on_stderr(result.problems))
+    say(report_on_stderr(causes_first(result.problems)))
     if result.problems:
         say(outputs.closing_line(result.error_count, result.warning_count))
+    warn(*result.warnings)
+    if discarded := count_of_discarded(result.problems):
+        remark(
+            f"{discarded} line(s) that are called discarded count in the scores all the same; cs-score validate-run, "
+            "or --validate, leaves them out"
+        )
+    _explain_made_files(result)
+    say_policy(call, sum(run.duplicates for run in result.runs))
     call.write_problems(problems)
+
+
+_MADE_FILES: Final = {
+    "(resolved)": "the run that was made of the knowledge base, which cs-score resolve-queries writes",
+    "(validated)": "the run as cs-score validate-run writes it",
+}
+"""What files are that messages name and that are not there, by the end of their names."""
+
+
+def _explain_made_files(result: Result) -> None:
+    """Say what the files are that were made in memory, where a message names a line of them."""
+    messages = "".join([*result.warnings, *(str(place) for problem in result.problems for place in problem.places)])
+    for ending, meaning in _MADE_FILES.items():
+        if f"{ending} line" in messages:
+            remark(f"FILE {ending} is {meaning}")
 
 
 def _call_of_score(line: Line) -> Call:
@@ -399,6 +431,22 @@ def _call_of_score(line: Line) -> Call:
 
 
 @contextlib.contextmanager
+def _whole_pool_checked(gold: Gold, assessments: Sequence[Input]) -> Iterator[None]:
+    """Where scoring stops at a line of the assessments, report all lines that it would stop at, by kind."""
+    try:
+        yield
+    except InputError as error:
+        if error.file not in [name_of(member) for given in assessments for member in members(given)]:
+            raise
+        from cs_score.preparation.assessments import check_pool
+
+        with contextlib.suppress(InputError):
+            for kind in check_pool(gold.table, assessments, ProblemLog()).kinds:
+                remark(f"assessments: {kind}")
+        raise
+
+
+@contextlib.contextmanager
 def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """Each run by itself, over a pool that is read first wherever it stands among the files.
 
@@ -410,7 +458,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     call.plan.clear()
     gold = open_gold(call.queries, call.options_per_run, problems, validates=call.validates)
     gold = noting_folders(gold, call.files)
-    with contextlib.ExitStack() as unfinished:
+    with contextlib.ExitStack() as unfinished, _whole_pool_checked(gold, assessments):
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
@@ -418,7 +466,7 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
             check_discipline(gold.options.discipline)
             if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
                 gold, assessments = with_pool(gold, assessments, problems), []
-            result = score_apart(gold, runs, problems, call.load_alone, assessments)
+            result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
 

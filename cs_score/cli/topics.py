@@ -69,10 +69,14 @@ def measures_text(words: Sequence[str]) -> str:
 def _sections_of_task(task: str) -> list[Section]:
     """Return the headline measure of a task and why it is that, and the meanings of all of its measures."""
     task_named(task)  # a task enters its measures when it is loaded
-    headline = [(str(usual(task)), WHY.get(str(usual(task)), "The first measure of its package."))]
+    headline = [_reason_row(str(usual(task)), "by default")]
     if task == COLD_START:
         without_ldc = str(usual(task, with_ldc=False))
-        headline.append((without_ldc, WHY[without_ldc]))
+        unranked = str(usual(task, has_rankings=False))
+        unranked_without_ldc = str(usual(task, with_ldc=False, has_rankings=False))
+        headline.append(_reason_row(without_ldc, "without LDC queries"))
+        headline.append(_reason_row(unranked, "edition 3.0, runs without node ids"))
+        headline.append(_reason_row(unranked_without_ldc, "the same, without LDC queries"))
         return [
             (f"{task}: the headline measure", headline),
             (f"{task}: first part of a name, the table", meanings.TABLES.items()),
@@ -89,6 +93,12 @@ def _sections_of_task(task: str) -> list[Section]:
     if task in meanings.STAGES:
         sections.append((f"{task}: measures of --stage", list(meanings.STAGES[task].items())))
     return sections
+
+
+def _reason_row(measure: str, situation: str) -> tuple[str, str]:
+    """Return a measure, and in which situation and why it is the headline measure."""
+    reason = WHY.get(measure, "the first measure of the package that brings the task")
+    return measure, f"{situation}: {reason}."
 
 
 def policies_text(words: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
@@ -20,40 +20,48 @@ _NO_RUN_ID: Final = re.compile(rf":.*|.*{SPACE}.*|", re.DOTALL)
 _NODE_NAME: Final = re.compile(r":?(?:entity|event|string)[^-]+", re.IGNORECASE | re.DOTALL)
 
 
-def is_knowledge_base(given: Input) -> bool:
-    """Whether the first line is a run id, and the next one that is not blank begins with the name of a node.
+def is_knowledge_base(file: Input) -> bool:
+    """Return whether the first line is a run id, and the next line that is not blank begins with the name of a node.
 
-    No run or assessment file begins like this. What can be read only once is none.
+    No run or assessment file begins like this. Standard input, which can be read only once, is no knowledge base.
     """
-    if given == "-":
+    if file == "-":
         return False
-    with open_source(given) as source:
+    with open_source(file) as source:
         try:
-            found = _begins_like_one(source)
+            is_one = _begins_like_knowledge_base(_lines_of(source))
         except (InputError, UnicodeDecodeError):  # not UTF-8, or damaged: whoever reads it says so
-            found = False
-    if not isinstance(given, str) and hasattr(given, "seek"):
-        given.seek(0)
-    return found
+            is_one = False
+    if not isinstance(file, str) and hasattr(file, "seek"):
+        file.seek(0)
+    return is_one
 
 
-def _begins_like_one(source: Source) -> bool:
-    lines = (line for block in line_blocks(source, _BLOCK) for line in block.split(b"\n"))
+def _lines_of(source: Source) -> Iterator[bytes]:
+    for block in line_blocks(source, _BLOCK):
+        yield from block.split(b"\n")
+
+
+def _begins_like_knowledge_base(lines: Iterator[bytes]) -> bool:
+    """Return whether lines begin with a run id and the name of a node. Raises UnicodeDecodeError."""
     first = next(lines, b"").removeprefix(BOM_UTF8).partition(b"#")[0].strip()
     if b"\t" in first or not is_run_id(first.decode("utf-8")):  # every run has tabs
         return False
-    texts = (split_comment(line.decode("utf-8"))[0].strip(WHITE_SPACE) for line in lines)
-    columns = next(filter(None, texts), "").split("\t")
-    return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))
+    for line in lines:
+        text = split_comment(line.decode("utf-8"))[0].strip(WHITE_SPACE)
+        if text:
+            columns = text.split("\t")
+            return len(columns) >= _FEWEST_COLUMNS and is_node_name(columns[0].strip(WHITE_SPACE))
+    return False
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a text is a run id: one word that does not begin like the name of a node."""
+    """Return whether a text is a run id: one word that does not begin like the name of a node."""
     return _NO_RUN_ID.fullmatch(text.strip(WHITE_SPACE)) is None
 
 
 def is_node_name(text: str) -> bool:
-    """Whether a text is the name of a node, with or without its colon."""
+    """Return whether a text is the name of a node, with or without its colon."""
     return _NODE_NAME.fullmatch(text) is not None
 
 

@@ -18,7 +18,15 @@ from cs_score.coldstart.judging import Counts, pre_policy_category, without
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult
 from cs_score.coldstart.samples import Limits
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
-from cs_score.measures.registry import COLD_START_MODE, WHY, chosen, headline, undefined_sentences, usual
+from cs_score.measures.registry import (
+    COLD_START_MODE,
+    WHY,
+    chosen,
+    headline,
+    substitute_remark,
+    undefined_sentences,
+    usual_among,
+)
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Column, Layout, Table, columns, latex, markdown, tsv
@@ -221,9 +229,25 @@ def choose(scores: Scores, patterns: Sequence[str] = ()) -> Scores:
         wanted = chosen(known, patterns)
         _require_a_score(scores, wanted)
         return chosen_scores(scores, wanted, wanted[0] if len(wanted) == 1 else UNSET)
+    defined = [name for run in scores.runs for name in run.scores]
     has_ldc = any(name.startswith("LDC-") for name in known)
     wanted = [name for name in headline(COLD_START_MODE, has_ldc) if name in known]
-    return chosen_scores(scores, wanted, str(usual(COLD_START_MODE, has_ldc)))
+    measure = str(usual_among(COLD_START_MODE, defined))
+    wanted.sort(key=lambda name: name != measure)  # the headline measure first, the others in their order
+    return chosen_scores(scores, wanted, measure)
+
+
+def headline_remark(result: Result) -> str | None:
+    """Return which measure stands in for average precision, and why; None where a run has an average precision."""
+    edition = result.options.edition
+    reasons = []
+    if not edition.has_rankings:
+        reasons.append(f"edition {edition.name} has no average precision")
+    for run in result.runs:
+        if run.average_precision is not None and not run.undefined:
+            return None
+        reasons += run.undefined.values()
+    return substitute_remark(result.has_ldc_index, reasons[0]) if reasons else None
 
 
 def _require_a_score(scores: Scores, measures: Sequence[str]) -> None:

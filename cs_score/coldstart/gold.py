@@ -15,6 +15,7 @@ from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
+from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options, is_nothing
@@ -30,8 +31,12 @@ from cs_score.coldstart.queries import (
 from cs_score.coldstart.ranking import AssessedClasses, Nodes
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.samples import SampleFile, read_samples
-from cs_score.coldstart.tab_files import Schema, are_plain
+from cs_score.coldstart.tab_files import are_plain
 from cs_score.problems.log import ProblemLog
+
+
+class RunInPoolError(InputError):
+    """A file of the pool is a run."""
 
 
 class QueryGold(Record, eq=False):
@@ -173,7 +178,11 @@ def open_gold(
     loaded = load_queries(queries, base, problems, edition=options.edition)
     held = held or {}
     named = {QUERY_LIST: options.queries, SAMPLES: None if is_nothing(options.samples) else options.samples}
-    selection = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
+    try:
+        selection = select_queries(options.queries, loaded.table, problems, held.get(QUERY_LIST))
+    except InputError as error:
+        error.add_remarks(loaded.remarks)
+        raise
     files = {role: held.get(role, name) for role, name in named.items()}
     digests = [*loaded.digests]
     for role, given in files.items():  # a choice that may be a file or a list is signed only as a file
@@ -207,9 +216,9 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
     check_discipline(gold.options.discipline)
     problems = gold.problems.branch() if problems is None else problems
     loading = Loading(gold.table, gold.options.justifications, problems)
-    loading.load(pool)
+    _load_with_remarks(gold, loading, pool)
     if loading.links.responses:
-        raise InputError(
+        raise RunInPoolError(
             "this is a run; assessments come before the runs",
             file=loading.links.responses[0].file,
             remedy="give the words in the order QUERIES.xml POOL RUN...",
@@ -230,6 +239,15 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
         _queries={},
         _values={},
     )
+
+
+def _load_with_remarks(gold: Gold, loading: Loading, files: Iterable[Input]) -> None:
+    """Load files; an error that ends this bears the remarks that were made before."""
+    try:
+        loading.load(files)
+    except InputError as error:
+        error.add_remarks([*gold.remarks, *loading.remarks])
+        raise
 
 
 def by_query(assessments: Iterable[Assessment]) -> dict[str, list[Assessment]]:
@@ -275,7 +293,7 @@ def load_run(
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
     loading = Loading(gold.table, limits, problems, below=gold.links, known=gold.known, alone=gold.alone)
-    loading.load(files)
+    _load_with_remarks(gold, loading, files)
     return run_of(gold, loading, limits)
 
 

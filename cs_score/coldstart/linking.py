@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, file_in_folder, name_of, open_source, plain_name
 from cs_score.coldstart import lines, queries, tab_files
+from cs_score.coldstart.forms import describe_folder, is_nil_line, line_to_type, without_nil_lines
+from cs_score.coldstart.layouts import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import QuerySet, has_slot, language_code, read_query_id
@@ -34,6 +37,7 @@ def answer_key(query_id: str, relation: str, value: str, provenance: str) -> str
     return f"{query_id}\t{relation}\t{value}\t{provenance}"
 
 
+_MENTION_TYPES: Final = ("NAM", "NOM")
 NO_NODE: Final = "0"  # the node id of a line that has none
 
 
@@ -70,7 +74,7 @@ class Loading:
         self.discard = lines.DiscardRules(limits, problems)
         self.remarks: list[str] = []
         self.digests: list[InputDigest] = []
-        self.layouts: dict[str, tab_files.Schema] = {}
+        self.layouts: dict[str, Schema] = {}
         self._edition = table.edition
         # The slots of an edition that has not the whole inventory.
         self._slots = queries.slots_without_events() if table.edition.slot_filling_only else None
@@ -96,10 +100,10 @@ class Loading:
                         self.load_lines(tab_file)
                     self.digests.append(source.digest(role_of(None if tab_file is None else tab_file.schema)))
 
-    def note_layout(self, name: str, schema: tab_files.Schema) -> None:
+    def note_layout(self, name: str, schema: Schema) -> None:
         """Keep the layout of a file, with a remark where nothing in it can be scored."""
         self.layouts[name] = schema
-        if schema.kind is not tab_files.FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
+        if schema.kind is not FileKind.ASSESSMENTS or schema.position("VALUE_MENTION_TYPE") is not None:
             return
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
@@ -112,10 +116,11 @@ class Loading:
 
     def load_lines(self, tab_file: tab_files.TabFile) -> None:
         """Link the lines of a file and, of a run, mark those beyond the limits. Raises InputError as `load` does."""
-        is_run = tab_file.schema.kind is tab_files.FileKind.RUN
+        is_run = tab_file.schema.kind is FileKind.RUN
         if not is_run and self.links.below is not None and self.links.below.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
         self._file = tab_file.name
+        assessments_before = len(self.links.assessments)
         link = self._link_run if is_run else self._link_assessments
         while True:  # after an error, linking the same file goes on with the next line
             try:
@@ -125,22 +130,53 @@ class Loading:
                 if self._note is None:
                     raise
                 self._note(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-                if tab_file.schema is tab_files.RUN_2014:  # says the same of every line
+                if tab_file.schema is RUN_2014:  # says the same of every line
                     break
         if not is_run:
+            self._remark_on_mention_types(tab_file, self.links.assessments[assessments_before:])
             return
         self.links.unread += tab_file.unread
-        if tab_file.schema is tab_files.RUN_2017 and not self.problems.fatal:
+        self._remark_on_nil_lines(tab_file)
+        if tab_file.schema is RUN_2017 and not self.problems.fatal:
             if any(query.level for query in self.links.queries.values()):
                 self.links.make_follow_ons()
             self.discard.apply(self.links.responses, self.links.nodes, self.links.is_in_order)
         if self._after_run is not None:
             self._after_run()
 
+    def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Sequence[Assessment]) -> None:
+        """Remark on correct answers that are taken for no name because of the text in the column of mention types."""
+        at_type = tab_file.schema.position("VALUE_MENTION_TYPE")
+        if at_type is None or self._edition.ignores_each_nominal:
+            return
+        accepted = [assessment for assessment in assessments if assessment.is_accepted]
+        others = [line for line in accepted if line.value_mention not in _MENTION_TYPES and line.class_mention != "NOM"]
+        is_unnamed = all(line.value_mention != "NAM" and line.class_mention != "NOM" for line in accepted)
+        if not others and not (accepted and is_unnamed):
+            return
+        types = some(repr(text) for text in dict.fromkeys(line.value_mention for line in others or accepted))
+        at_class = tab_file.schema.columns.index("VALUE_EC")
+        program = f"awk -F '\\t' -v OFS='\\t' '${at_class + 1} != \"0\" {{${at_type + 1} = \"NAM\"}} 1'"
+        effect = "all of them are ignored and every score is 0" if is_unnamed else "nodes without another are ignored"
+        self.remarks.append(
+            f"{tab_file.name}: {len(others or accepted)} of {len(accepted)} answers that it calls correct are no names "
+            f"(mention type {types}, where NAM in capitals is a name), so {effect}; to take all correct answers for "
+            f"names: {line_to_type(program, tab_file.name, 'names')}"
+        )
+
+    def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
+        """Remark on lines that say that a query has no answer, which Cold Start runs do not have."""
+        lines_of_run = [line for line in tab_file.unread if is_nil_line(tab_files.split_columns(line.text))]
+        if lines_of_run:
+            self.remarks.append(
+                f"{tab_file.name}: {len(lines_of_run)} NIL line(s) of regular slot filling are no answers and count as "
+                f"errors; to leave them out: {without_nil_lines(tab_file.name)}"
+            )
+
     # Long, since a call for each of a million lines costs more than a step of what it does here.
     def _link_run(self, tab_file: tab_files.TabFile) -> None:
         name = tab_file.name
-        if tab_file.schema is tab_files.RUN_2014:
+        if tab_file.schema is RUN_2014:
             raise self._error_of_2014(tab_file)
         has_nodes = tab_file.schema.position("NODEID") is not None
         links, slots = self.links, self._slots
@@ -213,7 +249,7 @@ class Loading:
 
     def _is_plain_type(self, value_type: str, number: int) -> bool:
         """Return whether a value type is legal and in capitals; report an illegal one."""
-        legal_types = tab_files.VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
+        legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
         if not is_legal:
             self.problems.add("ILLEGAL_VALUE_TYPE", value_type, place=Place(self._file, number))
@@ -321,6 +357,9 @@ class Loading:
             remedy = (
                 f"an earlier line gives its answer; ids of letters outside ASCII are those of --follow {other} here"
             )
+        elif parts.level and parts.short != parts.short.lower() and self.links.follow_on(parts.short.lower()):
+            written = f"{full_id.rpartition('_')[0]}_{parts.short.lower()}"
+            remedy = f"an earlier line gives the answer; the id is written in small letters: {written}"
         elif parts.level:
             remedy = "no earlier line has given the answer that it asks about; parent lines must come first"
         elif parts.prefix and self.table.would_expand_to(parts.short):
@@ -464,11 +503,22 @@ def _order_in_folder(name: str) -> tuple[bytes, bytes]:
 _NO_FILE, _NOT_LOADED = f"no file *{RUN_SUFFIX} in ", ", so nothing of it was loaded"
 
 
+def folders_without_files(files: Iterable[Input]) -> list[str]:
+    """Return the folders among files that hold no run or assessments by their names."""
+    return [name_of(given) for given in files if not members(given)]
+
+
+def what_folders_hold(folders: Iterable[str]) -> str:
+    """Return what is in folders without files to load, with the files or the folder to name."""
+    return "; ".join(f"{folder}: {describe_folder(folder, RUN_SUFFIX)}" for folder in folders)
+
+
 def remarks_on_folders(files: Sequence[Input]) -> list[str]:
-    """Remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
-    empty = [name_of(given) for given in files if not members(given)]
+    """Return remarks on folders that hold no file to load. Raises InputError where nothing else was named."""
+    empty = folders_without_files(files)
     if empty and len(empty) == len(files):
-        raise InputError(f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}", remedy="name the files")
+        problem = f"nothing to load: no file *{RUN_SUFFIX} in {', '.join(empty)}"
+        raise InputError(problem, remedy=what_folders_hold(empty))
     return [f"{_NO_FILE}{name}{_NOT_LOADED}" for name in empty]
 
 
@@ -479,11 +529,11 @@ def folder_without_files(remark: str) -> str | None:
     return remark.removeprefix(_NO_FILE).removesuffix(_NOT_LOADED)
 
 
-def role_of(schema: tab_files.Schema | None) -> str:
-    return POOL if schema is not None and schema.kind is tab_files.FileKind.ASSESSMENTS else RUN
+def role_of(schema: Schema | None) -> str:
+    return POOL if schema is not None and schema.kind is FileKind.ASSESSMENTS else RUN
 
 
-def kind_of(given: Input, edition: Edition = LATEST) -> tab_files.FileKind | None:
+def kind_of(given: Input, edition: Edition = LATEST) -> FileKind | None:
     """Whether a file is a run or assessments, by its first line; None for an empty one. Raises InputError."""
     with open_source(given) as source:
         tab_file = tab_files.read_tab_file(source, ProblemLog(), edition=edition)

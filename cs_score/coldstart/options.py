@@ -201,19 +201,22 @@ def is_nothing(text: str | None) -> bool:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The items of a list with colons between them; empty ones at the end do not count."""
+    """Return the items of a list with colons between them; empty ones at the end do not count."""
     text = text.rstrip(":")
     return tuple(text.split(":")) if text else ()
 
 
-def as_list(given: object, what: str) -> tuple[str, ...]:
-    """A list of texts, or a text with colons between its items. Raises UsageError for anything else."""
-    if isinstance(given, str):
-        return listed(given)
-    items = tuple(given) if isinstance(given, Iterable) else (given,)
+def as_list(value: object, name: str) -> tuple[str, ...]:
+    """Return the items of a list of texts, or of a text with colons between its items.
+
+    Raises UsageError for anything else; `name` is what the message calls it.
+    """
+    if isinstance(value, str):
+        return listed(value)
+    items = tuple(value) if isinstance(value, Iterable) else (value,)
     for item in items:
         if not isinstance(item, str):
-            raise UsageError(f"{what} takes a list of texts, not {item!r}")
+            raise UsageError(f"{name} takes a list of texts, not {item!r}")
     return items
 
 
@@ -304,8 +307,9 @@ MENTION_TYPES: Final = {
 
 
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
-    """The edition called so, 2017.1.6 being 2017.1.5, with what is made of pools without mention types. Raises
-    UsageError.
+    """Return the edition of a name, where 2017.1.6 is 2017.1.5, and with it how pools without mention types are read.
+
+    Raises UsageError for an unknown name.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -463,7 +467,7 @@ def _queries_setting(option: ScoringOption, options: Options, inputs: Sequence[I
     """Return the digest of the file of queries, or of the list."""
     if options.queries is None:
         return None
-    files = [given for given in inputs if given.role == QUERY_LIST]
+    files = [file for file in inputs if file.role == QUERY_LIST]
     digest = digest_of(files) if files else short_digest(options.queries.rstrip(":"))
     return f"queries={digest}"
 
@@ -472,7 +476,8 @@ def _samples_setting(option: ScoringOption, options: Options, inputs: Sequence[I
     """Return the digest of the file of resamples."""
     if options.samples is None:
         return None
-    return f"samples={digest_of(given for given in inputs if given.role == SAMPLES)}"
+    files = [file for file in inputs if file.role == SAMPLES]
+    return f"samples={digest_of(files)}"
 
 
 def _editions_text() -> str:
@@ -758,21 +763,23 @@ _FORM: Final = "NAME:right=A:B,wrong=C:D,ignore=E,justifications=1:3"
 
 
 def read_policies(
-    given: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
+    words: Sequence[str], base: Options, texts: dict[str, str], switch: str = "--policy"
 ) -> list[NamedPolicy]:
-    """The policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
+    """Return the policies of `--policy` switches: `NAME` of a preset, or `NAME:right=...,wrong=...,ignore=...`.
 
     Parts that are left out are those of `base`, whose policy was typed as `texts`; messages name the `switch`. Raises
     UsageError for what cannot be understood, for an impossible policy, and for a name that comes twice.
     """
-    read = [_read(text, base, texts, switch) for text in given]
-    for name, times in Counter(policy.name.casefold() for policy in read).items():
-        if times > 1:
+    policies = [_read_policy(word, base, texts, switch) for word in words]
+    count_by_name = Counter([policy.name.casefold() for policy in policies])
+    for name, count in count_by_name.items():
+        if count > 1:
             raise UsageError(f"{switch} {name} is given twice; each policy needs a name of its own")
-    return read
+    return policies
 
 
-def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
+def _read_policy(text: str, base: Options, texts: dict[str, str], switch: str) -> NamedPolicy:
+    """Return the policy of one switch. Raises UsageError."""
     name, colon, parts = text.partition(":")
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -794,8 +801,10 @@ def _read(text: str, base: Options, texts: dict[str, str], switch: str) -> Named
             limits = Justifications.parse(value)
         else:
             raise UsageError(f"{switch} {text}: edition {base.follow} has no limits on justifications")
-    policy = Policy(**{side.lower(): tuple(filter(None, listed(chosen[side]))) for side in SIDES})
-    return NamedPolicy(name, policy, limits, chosen)
+    sides = {}
+    for side in SIDES:
+        sides[side.lower()] = tuple([item for item in listed(chosen[side]) if item])
+    return NamedPolicy(name, Policy(**sides), limits, chosen)
 
 
 # The option in the origin of a result of several runs, or of one in a file of several, each scored by itself.
@@ -803,9 +812,15 @@ APART: Final = "runs_apart"
 
 
 def origin_of(options: Options, inputs: Sequence[InputDigest], has_ldc_index: bool, *, validated: bool) -> Origin:
-    """The origin of scores made with these options from these inputs; `validated`: runs were validated first."""
-    measure = str(usual(COLD_START_MODE, has_ldc_index))
-    origin = Origin(COLD_START_MODE, options.as_json(), tuple(inputs), tuple(_settings(options, inputs)), measure)
+    """Return the origin of scores under these options of these inputs; runs may have been `validated` before."""
+    measure = usual(COLD_START_MODE, with_ldc=has_ldc_index, has_rankings=options.edition.has_rankings)
+    origin = Origin(
+        task=COLD_START_MODE,
+        options=options.as_json(),
+        inputs=tuple(inputs),
+        settings=tuple(_settings(options, inputs)),
+        measure=str(measure),
+    )
     return origin.with_option("validate", True, "validate=true") if validated else origin
 
 

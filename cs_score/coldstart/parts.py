@@ -20,13 +20,14 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Source, open_source
 from cs_score.coldstart.gold import Gold, run_of
+from cs_score.coldstart.layouts import RUN_2014, FileKind, Schema
 from cs_score.coldstart.lines import Links
 from cs_score.coldstart.linking import Loading, members, role_of
 from cs_score.coldstart.outputs import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, ranked_rows, tallies_of
 from cs_score.coldstart.scorer import Combining, rankings_of, score_rows
-from cs_score.coldstart.tab_files import RUN_2014, FileKind, Schema, TabFile, accepted_lines, line_blocks, read_tab_file
+from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
 # What the id of a follow-on query has after that of the query whose answer it asks about.

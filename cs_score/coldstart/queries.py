@@ -24,7 +24,8 @@ from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.signature import QUERIES
-from cs_score.base.sources import SPACE, Input, InputDigest, decoded
+from cs_score.base.sources import SPACE, Input, InputDigest
+from cs_score.coldstart.forms import decoded_text, why_no_queries, without_blanks
 from cs_score.coldstart.options import LATEST, Edition, listed
 from cs_score.coldstart.tab_files import DocumentLengths, Span, SpanProblem, cut_span, outside_document
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -322,11 +323,36 @@ def _fault_of_xml(data: bytes) -> str | None:
     return None
 
 
+def _remarks_on_xml(data: bytes, name: str) -> list[str]:
+    """Return a remark on a file that is not well-formed; none on others."""
+    fault = _fault_of_xml(data)
+    if fault is None:
+        return []
+    return [f"{name}: not well-formed XML ({fault}); its queries were read as far as possible"]
+
+
 class _QueryReader:
     """Reads the queries of one file; their spans are checked against `documents` where those are given."""
 
     def __init__(self, name: str, problems: ProblemLog, documents: DocumentLengths | None, edition: Edition) -> None:
         self._name, self._problems, self._documents, self._edition = name, problems, documents, edition
+        self._ids_without_slots: list[str] = []
+        self._blank_texts: list[str] = []
+
+    def remarks(self) -> list[str]:
+        """Return remarks on queries that were left out, and on blanks that change the ids of expanded queries."""
+        remarks = []
+        if self._ids_without_slots:
+            count = len(self._ids_without_slots)
+            verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
+            remarks.append(f"{self._name}: {count} {verb} left out ({some(self._ids_without_slots)})")
+        if self._blank_texts:
+            shown = some(map(repr, self._blank_texts))
+            remarks.append(
+                f"{self._name}: blanks stand around document ids or offsets ({shown}); they belong to the hash, "
+                f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
+            )
+        return remarks
 
     def queries(self, text: str) -> Iterator[Query]:
         """The queries in file order. Raises InputError for an id that cannot be parsed."""
@@ -370,7 +396,10 @@ class _QueryReader:
             is_of_slot_only=is_of_slot_only,
         )
         report_languages(query, self._problems, edition=self._edition)
-        return query if query.slots else None
+        if query.slots:
+            return query
+        self._ids_without_slots.append(text_id)
+        return None
 
     def _slots(self, fields: Mapping[str, str]) -> tuple[str, ...]:
         """Return the slots by hop, empty for those that are left out before the last; report unknown ones.
@@ -412,6 +441,7 @@ class _QueryReader:
     def _entry_point(self, fields: dict[str, str], place: Place) -> EntryPoint:
         entry_point = EntryPoint(*map(fields.get, ENTRY_POINT_FIELDS))
         offsets = (entry_point.start or "", entry_point.end or "")
+        self._blank_texts += [text for text in (entry_point.docid or "", *offsets) if text != text.strip()]
         span = Span(entry_point.docid or "", *offsets)
         bad = [offset for offset in offsets if not _DIGITS.fullmatch(offset)]
         found = [SpanProblem("ILLEGAL_OFFSET", (offset,), offset) for offset in bad]
@@ -451,16 +481,42 @@ def load_queries(
         with sources.open_source(given) as source:
             data = source.read_bytes()
             reader = _QueryReader(source.name, problems, documents, edition)
-            for query in reader.queries(decoded(data, source.name)):
+            text = decoded_text(data, source.name)
+            try:
+                queries_of_file = list(reader.queries(text))
+            except InputError as error:
+                error.add_remarks([*remarks, *_remarks_on_xml(data, source.name)])
+                raise
+            if queries_of_file:
+                remarks += reader.remarks()
+            else:
+                remarks.append(why_no_queries(text, source.name))
+            for query in queries_of_file:
                 if base is None or not query.is_of_slot_only:  # such a query is not expanded, and so it is lost
                     loaded.append(query)
             digests.append(source.digest(QUERIES))
-        if (fault := _fault_of_xml(data)) is not None:
-            remarks.append(f"{source.name}: not well-formed XML ({fault}); its queries were read as far as possible")
+        remarks += _remarks_on_xml(data, source.name)
     if names and not loaded:
         shown = ", ".join(names)
         problems.add("NO_QUERIES_LOADED", place=Place(shown, 0, f"files({shown})"))
+    remarks += _remarks_on_repeated_ids(loaded)
     return QueryFiles(build_query_set(loaded, base, problems, edition), remarks, digests)
+
+
+def _remarks_on_repeated_ids(loaded: Iterable[Query]) -> list[str]:
+    """Return a remark on different queries that bear one id, of which only the last one counts."""
+    queries_by_id: dict[str, list[Query]] = {}
+    for query in loaded:
+        queries_by_id.setdefault(query.short_id, []).append(query)
+    repeated = []
+    for same_id in queries_by_id.values():
+        if any(replace(query, place=same_id[-1].place) != same_id[-1] for query in same_id[:-1]):
+            repeated.append(same_id)
+    if not repeated:
+        return []
+    texts = [f"{same_id[-1].full_id.removeprefix('_')} {len(same_id)} times" for same_id in repeated]
+    files = some(dict.fromkeys(query.place.file for same_id in repeated for query in same_id))
+    return [f"{files}: different queries bear one id ({some(texts)}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")

@@ -20,13 +20,14 @@ from cs_score.coldstart import judging
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import Gold, QueryGold, Run, Unit, load_run, units_of
 from cs_score.coldstart.judging import Counting, Labels
+from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.linking import kind_of, members
 from cs_score.coldstart.options import APART, DUPLICATE, MANY, SIDES, Policy, is_nothing, origin_of
 from cs_score.coldstart.queries import parse_query_id
 from cs_score.coldstart.ranking import Ranker, Ranking, is_in_ranked_node
 from cs_score.coldstart.result import QueryResult, Result, RunResult, ScoreRow, ScoringStopped, UnitResult
-from cs_score.coldstart.tab_files import FileKind, line_blocks, read_tab_file
+from cs_score.coldstart.tab_files import line_blocks, read_tab_file
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import ProblemLog
 

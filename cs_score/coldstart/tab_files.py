@@ -7,110 +7,15 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
-from cs_score.base.sources import SPACE, WHITE_SPACE, Source, decoded, reason_of
+from cs_score.base.sources import SPACE, WHITE_SPACE, Source, reason_of
+from cs_score.coldstart.forms import FirstLine, decoded_text, why_no_layout
+from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.options import LATEST, Edition
 from cs_score.problems.log import Place, ProblemLog
-
-
-class FileKind(Enum):
-    RUN = "run"
-    ASSESSMENTS = "assessments"
-
-
-_TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
-
-# Column name -> what the first line of a file must hold there; later lines are not held to it.
-COLUMN_PATTERNS: Final = {
-    **dict.fromkeys("ASSESSMENT_ID FULL_QUERY_ID LDC_QUERY_ID NODEID QUERY_ID RUNID".split(), ".+"),
-    **dict.fromkeys("SUBJECT VALUE VALUE_EC VALUE_TYPE".split(), ".+"),
-    **dict.fromkeys(("EC_MENTION_TYPE", "VALUE_MENTION_TYPE"), "(?i:NAM|NOM|0)"),
-    **dict.fromkeys(("PROVENANCE_ASSESSMENT", "VALUE_ASSESSMENT"), "[CWXISL]"),
-    **dict.fromkeys(("RELATION_PROVENANCE_TRIPLES", "VALUE_PROVENANCE_TRIPLES"), _TRIPLES),
-    "CONFIDENCE": r"\d+(\.\d+(e[-+]?\d\d)?)?",
-    "QUERY_AND_SLOT_NAME": ".+:.+:.+",
-    "SLOT_NAME": "[^:]+:[^:]+",
-    "SUBJECT_PROVENANCE_TRIPLE": r"[^:]+:\d+-\d+",
-}
-
-VALUE_TYPES_2016: Final = frozenset(("per", "org", "gpe", "string"))  # legal value types before events, lower case
-
-
-class Schema(Record):
-    """A column layout; `name` is for messages."""
-
-    name: str
-    kind: FileKind
-    columns: tuple[str, ...]
-
-    def position(self, column: str) -> int | None:
-        return self.columns.index(column) if column in self.columns else None
-
-    def exists(self, edition: Edition) -> bool:
-        return edition.has_nodes or "NODEID" not in self.columns
-
-    def misfits(self, columns: list[str], edition: Edition) -> list[tuple[int, str]]:
-        """Numbers and names of the columns that do not hold what this layout has there."""
-        return [
-            (number, name)
-            for number, (name, text) in enumerate(zip(self.columns, columns), 1)
-            if not re.fullmatch(COLUMN_PATTERNS[name], text)
-            or (name == "VALUE_TYPE" and edition.slot_filling_only and text.lower() not in VALUE_TYPES_2016)
-        ]
-
-
-_ANSWER: Final = "RELATION_PROVENANCE_TRIPLES VALUE VALUE_PROVENANCE_TRIPLES"
-_OF_RUN: Final = _ANSWER.replace("VALUE ", "VALUE VALUE_TYPE ")
-_ASSESSED: Final = f"QUERY_AND_SLOT_NAME {_ANSWER} VALUE_ASSESSMENT"
-SCHEMAS: Final = tuple(
-    Schema(name, FileKind.RUN if name.endswith("run") else FileKind.ASSESSMENTS, tuple(columns.split()))
-    for name, columns in (
-        ("2014 run", f"QUERY_ID SLOT_NAME RUNID {_ANSWER} CONFIDENCE"),
-        ("2015 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE"),
-        ("2017 run", f"FULL_QUERY_ID SLOT_NAME RUNID {_OF_RUN} CONFIDENCE NODEID"),
-        ("2014-2015 assessments", f"ASSESSMENT_ID {_ASSESSED} PROVENANCE_ASSESSMENT VALUE_EC"),
-        (
-            "2016 assessments",
-            f"ASSESSMENT_ID {_ASSESSED} VALUE_MENTION_TYPE PROVENANCE_ASSESSMENT VALUE_EC EC_MENTION_TYPE",
-        ),
-        (
-            "expanded assessments",
-            f"ASSESSMENT_ID LDC_QUERY_ID QUERY_AND_SLOT_NAME SUBJECT SUBJECT_PROVENANCE_TRIPLE {_ANSWER} "
-            "VALUE_ASSESSMENT PROVENANCE_ASSESSMENT VALUE_EC",
-        ),
-    )
-)
-RUN_2014, _, RUN_2017, _, ASSESSMENTS_2016, _ = SCHEMAS
-
-
-def detect_schema(columns: list[str], edition: Edition = LATEST) -> Schema | None:
-    fitting = (schema for schema in _of_width(len(columns), edition) if not schema.misfits(columns, edition))
-    return next(fitting, None)
-
-
-def _of_width(width: int, edition: Edition) -> list[Schema]:
-    return [schema for schema in SCHEMAS if len(schema.columns) == width and schema.exists(edition)]
-
-
-def _why_no_schema(columns: list[str], edition: Edition) -> str:
-    widths = sorted({len(schema.columns) for schema in SCHEMAS})
-    if len(columns) == len(RUN_2017.columns) and not RUN_2017.exists(edition):
-        return f"{edition.name} reads runs of eight columns, and this line has nine; leave the last one out"
-    if len(columns) == 1 and columns[0].count(",") >= widths[0] - 1:
-        return "commas stand between its columns where tabs are needed"
-    if sum(text.strip("#\ufeff ").upper() in COLUMN_PATTERNS for text in columns) > 1:
-        return "a header stands there; take it out"
-    of_width = _of_width(len(columns), edition)
-    if not of_width:
-        return f"it has {len(columns)} columns, where layouts have {', '.join(map(str, widths[:-1]))} or {widths[-1]}"
-    nearest = min(of_width, key=lambda schema: len(schema.misfits(columns, edition)))
-    number, name = nearest.misfits(columns, edition)[0]
-    return f"column {number}, {columns[number - 1]!r}, is no {name} of a line of the layout '{nearest.name}'"
-
 
 # Bytes that are decoded and split at a time: few enough to stay in the processor's cache until they are linked.
 _BLOCK: Final = 1 << 16
@@ -152,7 +57,8 @@ def read_tab_file(
     cut off; `alone`: the run whose lines are read. Raises InputError where the layout is unknown, no line counts, or
     the bytes are not UTF-8 (also while the lines are read).
     """
-    counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source))
+    beginning: list[bytes] = []
+    counted: Iterator[tuple[int, str]] = itertools.chain.from_iterable(_counted_blocks(source, beginning))
     if allow_comments:
         counted = ((number, split_comment(text)[0]) for number, text in counted)
     unread: list[UnreadLine] = []
@@ -169,11 +75,13 @@ def read_tab_file(
     columns = split_columns(text)
     schema = detect_schema(columns, edition)
     if schema is None:
+        next_text = next((text for _, text in counted), "")
+        line = FirstLine(source.name, number, text, next_text, beginning[0])
         raise InputError(
             f"Unknown file type: {source.name}",
             file=source.name,
             place=f"line {number}",
-            remedy=f"{_why_no_schema(columns, edition)} (see docs/reference/input-files.md)",
+            remedy=why_no_layout(line, edition),
             code="UNKNOWN_FILE_TYPE",
         )
     every: Iterator[tuple[int, str]] = itertools.chain([(number, text)], counted)
@@ -226,11 +134,16 @@ def accepted_lines(
         unread.append(UnreadLine(name, number, text))
 
 
-def _counted_blocks(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
-    """The lines with their numbers, block by block. Only a line feed ends one: U+0085 and form feeds are data."""
+def _counted_blocks(source: Source, beginning: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
+    """Yield the lines with their numbers, block by block. Only a line feed ends one: U+0085 and form feeds are data.
+
+    The first block is added to `beginning`, for what is said of a file that cannot be read.
+    """
     number = 0
     for block in line_blocks(source, _BLOCK):
-        text = decoded(block, source.name, number)
+        if not number:
+            beginning.append(block)
+        text = decoded_text(block, source.name, number, beginning[0])
         lines = (text.replace("\r", "") if "\r" in text else text).split("\n")
         yield enumerate(lines, number + 1)
         number += len(lines)

@@ -17,7 +17,7 @@ from cs_score.base.records import asdict, replace, to_builtins
 from cs_score.base.signature import Origin
 from cs_score.evidence.mode import Mode, Result
 from cs_score.evidence.reading import counted
-from cs_score.measures.registry import chosen
+from cs_score.measures.registry import WHY, chosen
 from cs_score.statistics.results import SETTINGS_COLUMNS, ScoreIntervals
 from cs_score.statistics.units import Units
 from cs_score.tables.layout import Layout, Table, columns, latex, markdown, text, tsv
@@ -122,14 +122,30 @@ def table_text(result: Result) -> str:
     if further:
         scores += ["", *aligned(further)]
     head = head_lines(result.head)
-    reasons = [line for name, reason in result.undefined.items() for line in wrapped(f"undefined  {name}: {reason}")]
-    return "\n".join((*lines, *head, "", *scores, "", *reasons, f"signature  {result.origin.signature}"))
+    headline_lines = _headline_lines(result)
+    if headline_lines:
+        headline_lines.append("")
+    reasons = []
+    for name, reason in result.undefined.items():
+        reasons += wrapped(f"undefined  {name}: {reason}")
+    closing = [*reasons, f"signature  {result.origin.signature}"]
+    return "\n".join((*lines, *head, "", *headline_lines, *scores, "", *closing))
 
 
 def head_lines(head: Iterable[str]) -> list[str]:
     """Return what was scored, in lines that fit a screen, below a blank one."""
-    lines = [line for sentence in head for line in wrapped(sentence)]
+    lines = []
+    for sentence in head:
+        lines += wrapped(sentence)
     return ["", *lines] if lines else []
+
+
+def _headline_lines(result: Result) -> list[str]:
+    """Return the headline measure with its score and why it is that; nothing where the scores lack it."""
+    measure = result.origin.measure
+    if measure not in result.scores or measure not in WHY:
+        return []
+    return wrapped(f"headline   {measure} {result.scores[measure]:.4f}: {WHY[measure]}", " " * 11)
 
 
 def intervals_text(intervals: ScoreIntervals) -> str:
@@ -178,6 +194,8 @@ def printed(format_: str, result: Result, intervals: ScoreIntervals | None = Non
     """
     scores = document_of(result, intervals)
     names = chosen(list(scores.scores), measures)
+    if not measures:
+        names.sort(key=lambda name: name != scores.measure)  # the headline measure first, the others in their order
     scores = replace(scores, scores={name: scores.scores[name] for name in names})
     table = scores_table(scores, for_programs=format_ == "tsv")
     below = [] if intervals is None else intervals.explanation(names)

@@ -191,25 +191,35 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
 
 _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     COLD_START_MODE: (
-        *("LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1", "LDC-MEAN-AP"),
-        *("SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1", "SF-AP"),
+        *("LDC-MEAN-AP", "LDC-MEAN-ALL-Macro-F1", "LDC-MAX-ALL-Micro-F1"),
+        *("SF-AP", "SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-ALL-Micro-F1", "SF-ALL-Macro-F1"),
     ),
-    "scifact": ("abstract_label_only_f1", "abstract_rationalized_f1", "sentence_selection_f1", "sentence_label_f1"),
-    "claims": ("abstract_f1", "sentence_f1", "label_accuracy"),
-    "r4c": ("e_f1", "r_f1", "er_f1"),
-    "hotpotqa": ("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1"),
+    "scifact": ("sentence_label_f1", "sentence_selection_f1", "abstract_rationalized_f1", "abstract_label_only_f1"),
+    "claims": ("sentence_f1", "abstract_f1", "label_accuracy"),
+    "r4c": ("er_f1", "e_f1", "r_f1"),
+    "hotpotqa": ("joint_f1", "joint_em", "f1", "em", "sp_f1", "sp_em"),
     "pool": ("micro-f1", "micro-p", "micro-r", "macro-f1", "ap"),
 }
+"""The measures that people are shown first, the headline measure before the others."""
 
-_USUAL_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
+_UNRANKED: Final = "LDC-MEAN-ALL-Macro-F1"
+_UNRANKED_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
 
 WHY: Final[Mapping[str, str]] = {
-    _HEADLINES[COLD_START_MODE][0]: "every query and class counts alike, confidences do not; 2017's official is "
-    "LDC-MEAN-AP",
-    _USUAL_WITHOUT_LDC: "no LDC query groups these queries, so that all answers count alike; confidences do not",
+    "LDC-MEAN-AP": "the official score of TAC KBP 2017: nodes ranked by confidence, every LDC query counts alike",
+    "SF-AP": "the official score of TAC KBP 2017 is an average precision; no LDC query groups these queries",
+    _UNRANKED: "there is no average precision; every LDC query counts alike, confidences do not count",
+    _UNRANKED_WITHOUT_LDC: "there is no average precision, and no LDC query groups these queries: all answers count "
+    "alike, confidences do not count",
+    "sentence_label_f1": "the publishers of SciFact select their own models by it: abstract, sentences and label must "
+    "be right",
+    "sentence_f1": "the primary metric of the task: document, sentences and verdict must be right",
+    "er_f1": "whole facts, entities and relation together, are what R4C's derivations are made of",
+    "joint_f1": "the leaderboard of HotpotQA ranks by it: answer and supporting facts together",
     "micro-f1": "all answers count alike; micro-r, the accuracy, where every unit wants one answer and gets no more",
+    "micro-r": "the accuracy: every unit wants one answer and gets no more",
 }
-"""Why a measure is the one that ranks Cold Start runs, of those that can be; the first with LDC queries."""
+"""What a headline measure is, and whose choice."""
 
 _BY_NAME: Final = {str(measure): measure for of_mode in MEASURES.values() for measure in of_mode}
 _HOP: Final = "0|[1-9][0-9]{0,5}"
@@ -247,6 +257,10 @@ def _meant(word: str, known: Iterable[str]) -> str:
     known = [name for name in known if "@" not in name]
     plain = word.strip("*").casefold()
     containing = [name for name in known if plain in name.casefold()][:3]
+    parts = set(plain.split("-"))
+    with_all_parts = [name for name in known if len(parts) > 1 and parts <= set(name.casefold().split("-"))]
+    if with_all_parts:
+        return f"; did you mean {' or '.join(with_all_parts[:3])}?"
     return nearest(word, known) or (f"; did you mean {', '.join(containing)}?" if plain and containing else "")
 
 
@@ -257,17 +271,43 @@ def names(mode: str) -> tuple[str, ...]:
 
 def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
     """The measures that people are shown first; without LDC queries those of slot-filling queries alone."""
-    return tuple(name for name in _HEADLINES[mode] if with_ldc or _BY_NAME[name].table == SF)
+    if mode != COLD_START_MODE or with_ldc:
+        return _HEADLINES[mode]
+    return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
 
 
-def usual(mode: str = COLD_START_MODE, with_ldc: bool = True) -> Measure:
-    """What ranks a leaderboard unless another measure is asked for."""
-    return _BY_NAME[_HEADLINES[mode][0] if with_ldc else _USUAL_WITHOUT_LDC]
+def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
+    """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
+
+    Of Cold Start it is an average precision, of LDC queries where there are any (`with_ldc`); without rankings (an
+    edition that has none, a run without node ids) it is an F1.
+    """
+    if mode == COLD_START_MODE and not has_rankings:
+        return _BY_NAME[_UNRANKED if with_ldc else _UNRANKED_WITHOUT_LDC]
+    return _BY_NAME[headline(mode, with_ldc)[0]]
 
 
-def rankable(mode: str, with_ldc: bool = True) -> tuple[Measure, ...]:
+def substitute_remark(with_ldc: bool, reason: str) -> str:
+    """Return a sentence on the headline measure that stands in for average precision, and why it does."""
+    ranked, substitute = usual(with_ldc=with_ldc), usual(with_ldc=with_ldc, has_rankings=False)
+    return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
+
+
+def usual_among(mode: str, scores: Iterable[str]) -> Measure:
+    """Return the headline measure of a task for runs that have these scores, given by their names."""
+    tables = set()
+    has_rankings = False
+    for name in scores:
+        measure = _BY_NAME.get(name.partition("@")[0])
+        if measure is not None:
+            tables.add(measure.table)
+            has_rankings = has_rankings or measure.statistic in RANKED
+    return usual(mode, with_ldc=LDC_MEAN in tables, has_rankings=has_rankings)
+
+
+def rankable(mode: str, *, with_ldc: bool = True, has_rankings: bool = True) -> tuple[Measure, ...]:
     """What a leaderboard can be sorted by, the usual measure first; without LDC queries that of SF queries alone."""
-    first = usual(mode, with_ldc)
+    first = usual(mode, with_ldc=with_ldc, has_rankings=has_rankings)
     known = [measure for measure in MEASURES[mode] if with_ldc or measure.table == SF]
     return (first, *(measure for measure in known if measure != first))
 

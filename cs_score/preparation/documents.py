@@ -10,8 +10,9 @@ from typing import Final
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record
 from cs_score.base.sources import SPACE, Input, decoded, open_source
+from cs_score.coldstart.layouts import Schema
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.tab_files import VALUE_SPANS, Schema, Span, offset_value, read_provenance, split_columns
+from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
 from cs_score.problems.log import Detail, Place, ProblemLog
 
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)

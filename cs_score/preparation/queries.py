@@ -10,9 +10,11 @@ from random import Random
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
+from cs_score.base.display import some
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import NO_SPACE, Input, open_source
+from cs_score.coldstart.forms import line_to_type
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.queries import (
     DEFAULT_CODE,
@@ -117,6 +119,25 @@ def _fitting_types(query: Query, action: Misfit, problems: ProblemLog) -> Query 
             return replace(query, slots=query.slots[:hop]) if action is Misfit.DELETE_SLOT else query
         types = predicate.range
     return query
+
+
+def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> list[str]:
+    """Return a remark on queries that `-types` deletes or shortens because types are not in small letters."""
+    if action is Misfit.NONE:
+        return []
+    capitals = []
+    for query in queries:
+        entity_type = query.entity_type or ""
+        in_small_letters = replace(query, entity_type=entity_type.lower())
+        is_cut = _fitting_types(query, action, ProblemLog()) != query
+        if is_cut and _fitting_types(in_small_letters, action, ProblemLog()) == in_small_letters:
+            capitals.append(query)
+    if not capitals:
+        return []
+    effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
+    types = some(dict.fromkeys(query.entity_type for query in capitals))
+    line = line_to_type(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    return [f"{len(capitals)} queries are {effect} because their <enttype> ({types}) is not in small letters: {line}"]
 
 
 def _fitting_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:

@@ -23,12 +23,13 @@ from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
 from cs_score.coldstart.gold import Gold, Run, load_run
+from cs_score.coldstart.layouts import RUN_2017, FileKind, Schema
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
 from cs_score.coldstart.linking import Loading, kind_of, members
 from cs_score.coldstart.options import Justifications
 from cs_score.coldstart.outputs import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
-from cs_score.coldstart.tab_files import RUN_2017, FileKind, Schema, read_confidence, split_columns
+from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.preparation.documents import DocumentList, verify_fillers
 from cs_score.preparation.pooling import Depth, discard_beyond
 from cs_score.problems.codes import Severity
@@ -211,7 +212,7 @@ def check_run(
             files = {name: number for number, name in enumerate(loading.layouts)}
             problems.fatal.sort(key=load_order)
         problems.fatal += end
-        problems.end_if_fatal()
+        problems.end_if_fatal(loading.remarks)
         _report_run_ids(loading.links.responses, problems)
     return CheckedRun(loading)
 

@@ -103,9 +103,10 @@ class ProblemLog:
         if self._keeps_details or severity is not Severity.FATAL:
             self._noted[noted] = self._noted.get(noted, 0) + times
 
-    def end_if_fatal(self) -> None:
-        """Raises the first of the fatal conditions, if there is one."""
+    def end_if_fatal(self, remarks: Iterable[str] = ()) -> None:
+        """Raise the first of the fatal conditions, if there is one, with remarks that were made before."""
         if self.fatal:
+            self.fatal[0].add_remarks(remarks)
             raise self.fatal[0]
 
     def branch(self) -> Self:
@@ -162,6 +163,22 @@ class ProblemLog:
         if isinstance(what, str):
             return what
         return self.wordings[code] % what if code in self.wordings else CODES[code].message(what)
+
+
+_DISCARDED: Final = "DISCARDED_"
+
+
+def causes_first(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems with those last that follow from others: lines that are discarded since their parents are gone.
+
+    The report of the reference is ordered by code, which has them first.
+    """
+    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))
+
+
+def count_of_discarded(problems: Iterable[Problem]) -> int:
+    """Return how many lines are called discarded."""
+    return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
 
 
 class Occurrence(Record):

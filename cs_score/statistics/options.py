@@ -32,6 +32,18 @@ DEFAULT_RESAMPLES: Final = 10_000
 MANY_RESAMPLES: Final = 100_000
 """Resamples above which somebody has to say --force: limits are exact to less than a hundredth of the score's error."""
 
+
+def many_resamples_refused(asked: str, remedy: str) -> str:
+    """Return why so many resamples are not drawn.
+
+    `asked` is the option or argument as it was given, `remedy` the one with which they are drawn all the same.
+    """
+    return (
+        f"{asked}: more than {MANY_RESAMPLES} resamples take much time and memory and say no more of the test set; to "
+        f"draw them all the same add {remedy}"
+    )
+
+
 LEAST_CONFIDENCE: Final = 50.0
 MOST_CONFIDENCE: Final = 99.99
 """Below, an interval says less than its absence; above, no affordable number of resamples reaches."""

@@ -153,7 +153,8 @@ class MeasureComparison(Record):
     """All systems under one measure from best to worst, and all pairs of the family in the order of the systems.
 
     A measure that is not the primary one is `exploratory`. `verdict` says in a sentence which systems differ; `notes`
-    are on the pairs.
+    are on the pairs. `unranked` names the systems that have no value of the measure: they have no rank and are in no
+    pair.
     """
 
     measure: str
@@ -163,6 +164,7 @@ class MeasureComparison(Record):
     pairs: tuple[PairedSystems, ...]
     verdict: str = ""
     notes: tuple[Note, ...] = ()
+    unranked: tuple[str, ...] | UnsetType = UNSET
 
     @property
     def title(self) -> str:
@@ -179,8 +181,8 @@ class Comparison(Document, frozen=True, kw_only=True, tag="comparison"):
 
     `measure` is the primary one, by which a ranking is decided; all others are exploratory. Tiers follow the corrected
     tests at the level 1 - confidence. `dropped` are the units of each system that were left out to compare all on the
-    same. `undefined` has by system the measures that have no value for it, with the reasons: nothing is compared by
-    these. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
+    same. `undefined` has by system the measures that have no value for it, with the reasons: it has no rank by
+    these, and is in no pair. `signatures` and `origins` are by system; `task` is empty where it is known to nobody.
     """
 
     schema_version: Literal[4] = 4

@@ -115,6 +115,8 @@ def _systems(measures: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
         for entry in measure.systems:
             ranks = f"{entry.rank_low}-{entry.rank_high}"
             yield {**asdict(entry), "measure": measure.measure, "ranks": ranks, "note": entry.note or None}
+        for name in measure.unranked or ():
+            yield {"measure": measure.measure, "name": name, "note": "no value of this measure, so no rank"}
 
 
 def _equivalence(equivalence: Equivalence | None) -> dict[str, Any]:

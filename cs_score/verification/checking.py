@@ -19,7 +19,15 @@ from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.result import Result as ColdStartResult
 from cs_score.coldstart.unit_statistics import unit_name, unit_table
 from cs_score.evidence.mode import Result as EvidenceResult
-from cs_score.measures.registry import chosen, headline
+from cs_score.measures.registry import (
+    COLD_START_MODE,
+    LDC_MEAN,
+    chosen,
+    headline,
+    substitute_remark,
+    usual,
+    usual_among,
+)
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import FEW, Note, Resampling, sentences
 from cs_score.statistics.planning import Aim, design_of
@@ -169,7 +177,7 @@ NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASUR
 class Gate(Record):
     """What is asked of a run: least scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    Without any limit no headline measure may drop that both have. With `significance` a drop counts only where the
+    Without any limit the headline measure may not drop. With `significance` a drop counts only where the
     paired test calls it significant at the level of these settings.
     """
 
@@ -194,7 +202,6 @@ class Gate(Record):
                 _check_comparable(run, baseline)
             order: Sequence[str] = known
             if not drops and not minima:
-                # From a baseline that has no value itself nothing can have dropped.
                 order = _measures_of_both(run, baseline)
                 if not order:
                     raise InputError("it has no score of a measure of the run", file=baseline.name)
@@ -270,6 +277,17 @@ class Gate(Record):
         return tests, (*notes, *_several_tests(len(measures), settings.level))
 
 
+def headline_remark(run: Measured, baseline: Measured) -> str | None:
+    """Return which measure stands in for average precision where nothing is asked for; None where nothing has to."""
+    measure = usual_among(run.origin.task, baseline.scores)
+    with_ldc = measure.table == LDC_MEAN
+    if run.origin.task != COLD_START_MODE or measure == usual(with_ldc=with_ldc):
+        return None
+    for reason in baseline.undefined.values():
+        return substitute_remark(with_ldc, f"{baseline.name}: {reason}")
+    return substitute_remark(with_ldc, f"{baseline.name} has no average precision")
+
+
 class _Test(NamedTuple):
     """The test of a difference: its two-sided p-value, the level that it is held to, and how many were made together.
 
@@ -321,11 +339,15 @@ def _missing_in_baseline(baseline: Measured, measure: str) -> InputError:
 def _measures_of_both(run: Measured, baseline: Measured) -> Sequence[str]:
     """Return the measures that must not drop where no limit was given.
 
-    They are the headline measures that run and baseline both have, or, where the baseline has none of them, all
-    measures that both have. A measure that is undefined for the run alone is among them.
+    It is the headline measure, which the baseline decides: a run that has lost its average precision does not pass by
+    another measure. A baseline of chosen scores may lack it: then they are the other measures that people are shown
+    first, or else all measures, that both have. A measure that is undefined for the run alone is among them.
     """
     known = [*run.scores, *run.undefined]
     both = [measure for measure in known if measure in baseline.scores]
+    headline_measure = str(usual_among(run.origin.task, baseline.scores))
+    if headline_measure in both:
+        return [headline_measure]
     first = [measure for measure in headline(run.origin.task) if measure in both]
     return first or both
 

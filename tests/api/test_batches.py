@@ -56,7 +56,7 @@ def test_a_batch_is_that_of_the_command(world: Path, monkeypatch: pytest.MonkeyP
         ({"also_policy": "kb"}, "also_policy kb is the policy in force already"),
         ({"also_policy": {"own": "CORRECT"}}, "also_policy takes a Policy for each name; own is 'CORRECT'"),
         ({"jobs": 0}, "jobs takes a number from 1, not 0"),
-        ({"measure": "F2"}, "measure: no measure called F2; there are LDC-MEAN-ALL-Macro-F1"),
+        ({"measure": "F2"}, "measure: no measure called F2; there are LDC-MEAN-AP"),
         ({"discipline": "X"}, "No matcher called X"),
         ({"queries": 5}, "queries takes paths or open files, not 5"),
     ],

@@ -257,3 +257,20 @@ def test_arguments_of_validation_are_checked(options: dict[str, Any], said: str)
 def test_a_validated_run_does_not_replace_its_inputs(sf_queries: Inputs) -> None:
     with pytest.raises(cs.UsageError, match="is an input; choose another path"):
         cs.validate_run("run.tab", "queries.xml").write("run.tab")
+
+
+@pytest.mark.parametrize(
+    ("queries", "pool", "problem"),
+    [
+        ("pool.tab", "queries.xml", "queries: pool.tab is a pool or a run, not a query file"),
+        ("runs/alpha.tab.txt", "pool.tab", "queries: runs/alpha.tab.txt is a pool or a run"),
+        ("queries.xml", "queries.xml", "pool: queries.xml is a query file: give it as queries"),
+        ("queries.xml", "runs/alpha.tab.txt", "this is a run, not a pool; give assessments as pool"),
+    ],
+)
+def test_swapped_arguments_are_named(
+    queries: str, pool: str, problem: str, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(world)
+    with pytest.raises((cs.UsageError, cs.InputError), match=problem):
+        cs.prepare(queries, pool, expand="CSSF17")

@@ -229,3 +229,13 @@ def test_a_link_in_the_place_of_a_folder_is_refused(world: Path, link: str) -> N
     said = f"cs-score: {link} is a link, where -o makes a folder; remove it, or take another -o\n"
     assert _line(batch_in(world, *policies)) == said
     assert contents(world / "mine") == {"out.sf": b"of somebody else\n"}
+
+
+def test_an_empty_run_is_not_counted_as_scored(scored: Path) -> None:
+    (scored / "empty.tab").write_bytes(b"")
+    (scored / "list.txt").write_bytes(b"\xef\xbb\xbfruns/alpha.tab.txt\nempty.tab\n")
+    done = batch_in(scored, files=("--runs-from", "list.txt", "queries.xml", "pool.tab"))
+    assert done.status == 1
+    said = done.stderr.decode()
+    assert "1 scored; 1 failed" in said
+    assert "no line of it could be scored" in (scored / "out" / "problems.tsv").read_text() + done.stdout.decode()

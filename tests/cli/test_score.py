@@ -141,10 +141,8 @@ def test_runs_of_one_file_are_compared(both: str, tmp_path: Path) -> None:
     words = ("--bootstrap", "9", "--run", "GULL_SF", "--run", "TIDE_KB", *EXPAND, QUERIES, POOL, both)
     of_files = score_in(tmp_path, ["diff", "--bootstrap", "9", *EXPAND, QUERIES, POOL, GULL, TIDE]).stdout.decode()
     shared = score_in(tmp_path, ["diff", *words]).stdout.decode()
-    assert shared.splitlines()[2:6] == [
-        line.replace("gull-sf.tab.txt", "GULL_SF").replace("tide-kb.tab.txt", "TIDE_KB")
-        for line in of_files.splitlines()[2:6]
-    ]
+    lines_of_files = of_files.replace("gull-sf.tab.txt", "GULL_SF").replace("tide-kb.tab.txt", "TIDE_KB").splitlines()
+    assert shared.splitlines()[2:5] == lines_of_files[2:5]  # the verdict below breaks its lines elsewhere
     compared = json.loads(score_in(tmp_path, ["compare", "--format", "json", *words]).stdout)
     assert compared["systems"] == ["GULL_SF", "TIDE_KB"]
 

@@ -101,8 +101,8 @@ def test_what_is_refused_says_what_to_type(case: str, folder: Path) -> None:
     [
         ("help compare", "Compare systems"),
         ("score --help scifact", "Score SciFact predictions"),
-        (f"analyze coldstart {COLD}", "TIDE_KB: LDC-MEAN-ALL-Macro-F1 = 0.7917"),
-        (f"compare --bootstrap 9 {COLD} sf.tab.txt", "LDC-MEAN-ALL-Macro-F1\n"),
+        (f"analyze coldstart {COLD}", "TIDE_KB: LDC-MEAN-AP = 0.6734"),
+        (f"compare --bootstrap 9 {COLD} sf.tab.txt", "LDC-MEAN-AP\n"),
         ("scifact gold.jsonl pred.jsonl", "scifact: "),
         ("scifact --json gold.jsonl pred.jsonl", "{\n"),
         (f"score --json {COLD}", '{\n "kind": "score"'),
@@ -191,7 +191,7 @@ def test_a_batch_prints_its_leaderboard_as_asked_and_finds_its_pool_anywhere(fol
 
 def test_compare_lists_as_many_as_are_wanted(folder: Path) -> None:
     words = ["compare", "--bootstrap", "9", *COLD.split(), "sf.tab.txt"]
-    assert b"LDC-MEAN-ALL-Macro-F1 (1 of 2):\n" in score_in(folder, [*words, "--top", "1"]).stdout
+    assert b"LDC-MEAN-AP (1 of 2):\n" in score_in(folder, [*words, "--top", "1"]).stdout
     assert b"(1 of 2)" not in score_in(folder, words).stdout
 
 

@@ -19,6 +19,7 @@ from tests.in_parts import force_three_parts, note_tries
 
 AP: Final = "SF-AP"
 F1: Final = "SF-ALL-Micro-F1"
+UNRANKED: Final = "LDC-MEAN-ALL-Macro-F1"
 
 
 def lines_with(node: str | None, run_id: str = "runA") -> list[Line]:
@@ -188,11 +189,72 @@ def test_a_limit_on_it_cannot_be_kept(folder: Path) -> None:
     (folder / "base").mkdir()
     called(folder, "", "-output_file", "base/out", "--json", "base.json", "queries.xml", "pool.tab", "with.tab")
     failed = called(folder, "check", "--baseline", "base.json", *files, status=3).stdout.decode()
-    assert "SF-AP has no value" in failed
-    # From nothing nothing can drop.
+    assert "LDC-MEAN-AP has no value" in failed
+    # From nothing nothing can drop: without an average precision of the baseline F1 is held against it.
     called(folder, "", "-output_file", "base/own", "--json", "own.json", *files)
-    kept = called(folder, "check", "--baseline", "own.json", *files).stdout.decode()
-    assert "AP" not in kept.partition("signature")[0]
+    kept = called(folder, "check", "--baseline", "own.json", *files)
+    assert kept.stdout.decode().startswith(f"ok    {UNRANKED} is ")
+    assert f"the headline measure is {UNRANKED} in the place of LDC-MEAN-AP" in kept.stderr.decode()
+
+
+@pytest.mark.parametrize("command", ["score", "analyze", "explain", "report --format json"])
+def test_a_run_without_it_goes_by_f1_which_is_said_once(command: str, folder: Path) -> None:
+    files = ("queries.xml", "pool.tab", "without.tab")
+    outcome = called(folder, command, *files)
+    assert (
+        outcome.stderr.decode().count(f"the headline measure is {UNRANKED} in the place of LDC-MEAN-AP: no node") == 1
+    )
+    assert UNRANKED in outcome.stdout.decode()
+    assert b"headline" not in called(folder, command, "--measure", F1, *files).stderr
+    assert b"headline" not in called(folder, command, *files[:2], "with.tab").stderr
+    of_2016 = called(folder, f"{command} --follow 3.0", *files).stderr.decode()
+    assert of_2016.count("in the place of LDC-MEAN-AP: edition 3.0 has no average precision") == 1
+
+
+def test_what_comes_first_in_every_format_is_the_headline_measure(folder: Path) -> None:
+    for run, first in (("with.tab", "LDC-MEAN-AP"), ("without.tab", UNRANKED)):
+        shown = {
+            form: called(folder, f"score --format {form}", "queries.xml", "pool.tab", run).stdout.decode()
+            for form in ("text", "tsv", "markdown", "latex")
+        }
+        assert shown["text"].splitlines()[1].split()[0] == first
+        assert shown["tsv"].splitlines()[1].split("\t")[1] == first
+        for form in ("markdown", "latex"):
+            assert min(shown[form].find(name) for name in (first, F1, "LDC-MAX-ALL-Micro-F1")) == shown[form].find(
+                first
+            )
+
+
+def test_of_three_runs_the_two_that_have_it_are_compared_by_it(folder: Path) -> None:
+    write(folder, "again.tab", [Line("Bo", "N_ENG_1", node=":E1", run_id="AGAIN")])
+    files = ("queries.xml", "pool.tab", "with.tab", "without.tab", "again.tab")
+    compared = document(folder, "compare", *files)
+    primary, *others = compared["measures"]
+    assert (compared["measure"], compared["systems"]) == ("LDC-MEAN-AP", ["with.tab", "without.tab", "again.tab"])
+    primary = next(each for each in (primary, *others) if not each["exploratory"])
+    assert primary["measure"] == "LDC-MEAN-AP"
+    assert primary["unranked"] == ["without.tab"]
+    assert {row["name"] for row in primary["systems"]} == {"with.tab", "again.tab"}
+    assert [(pair["a"], pair["b"]) for pair in primary["pairs"]] == [("with.tab", "again.tab")]
+    of_f1 = next(each for each in compared["measures"] if each["measure"] == F1)
+    assert (len(of_f1["systems"]), len(of_f1["pairs"]), "unranked" in of_f1) == (3, 3, False)
+    # It is the comparison of the two alone.
+    of_two = document(folder, "compare", *files[:3], "again.tab")
+    alone = next(each for each in of_two["measures"] if each["measure"] == "LDC-MEAN-AP")
+    assert alone["systems"] == primary["systems"]
+    assert alone["pairs"] == primary["pairs"]
+    text = " ".join(called(folder, "compare", *files).stdout.decode().split())
+    assert "without.tab has no SF-AP, LDC-MEAN-AP: no node is ranked" in text
+    assert "it has no rank by these" in text
+    row = next(line for line in called(folder, "compare", *files).stdout.decode().splitlines() if "without.tab" in line)
+    assert row.split()[:4] == ["-", "-", "without.tab", "-"]
+
+
+def test_a_baseline_without_it_is_compared_by_f1(folder: Path) -> None:
+    write(folder, "again.tab", [Line("Bo", "N_ENG_1", node=":E1", run_id="AGAIN")])
+    files = ("queries.xml", "pool.tab", "without.tab", "with.tab", "again.tab")
+    compared = document(folder, "compare", "--baseline", "without.tab", *files)
+    assert compared["measure"] == UNRANKED
 
 
 def test_python_has_the_reason_in_the_place_of_the_score(folder: Path) -> None:

@@ -148,7 +148,7 @@ def test_ordinary_scoring_imports_no_numpy(family: str) -> None:
 def test_interval_and_p_are_those_of_compare(folder: Path) -> None:
     found = json.loads(cs_score("diff", *TWO, "--format", "json", "--seed", "5").out)
     compared = json.loads(
-        cs_score("compare", *TWO, "--format=json", "--seed", "5", "--measure", "abstract_label_only_f1").out
+        cs_score("compare", *TWO, "--format=json", "--seed", "5", "--measure", "sentence_label_f1").out
     )
     (pair,) = compared["measures"][0]["pairs"]
     assert found["interval"]["point"] == pair["difference"]
@@ -180,8 +180,12 @@ def test_hostile_text_is_escaped_and_lines_fit(words: Sequence[str], folder: Pat
 def test_a_terminal_has_colours_and_narrow_tables(folder: Path) -> None:
     paths = [str(folder / word) if word.endswith(".jsonl") else word for word in ("diff", *TWO)]
     write("b.jsonl", [{"id": claim["id"], "evidence": {}} for claim in GOLD])
-    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal([*paths, "--quiet", "--bootstrap", "9"])
-    plain = on_terminal([*paths, "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1")
+    assert "\x1b[31m-0.5714\x1b[0m" in on_terminal(
+        [*paths, "--measure", "abstract_label_only_f1", "--quiet", "--bootstrap", "9"]
+    )
+    plain = on_terminal(
+        [*paths, "--measure", "abstract_label_only_f1", "--quiet", "--bootstrap", "9", "--all"], 80, NO_COLOR="1"
+    )
     assert "-0.5714" in plain
     assert "\x1b" not in plain
     table = plain[plain.index("What was judged differently:") : plain.index("By gold_label")]

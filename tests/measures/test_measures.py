@@ -96,6 +96,10 @@ def test_patterns_choose_in_the_order_of_tables() -> None:
     assert chosen(known, ["*-AP", "SF-ALL-Micro-?"]) == ["SF-ALL-Micro-P", "SF-ALL-Micro-R", "SF-AP", "LDC-MEAN-AP"]
     with pytest.raises(UsageError, match="no measure called SF-BP; did you mean SF-AP"):
         chosen(known, ["SF-BP"])
+    with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):
+        parse("ldc-mean-f1")
+    with pytest.raises(UsageError, match=r"did you mean LDC-MEAN-ALL-Macro-F1\?"):
+        parse("LDC-MEAN-Macro-F1")
 
 
 def test_the_guide_names_the_measures() -> None:

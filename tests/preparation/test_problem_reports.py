@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.coldstart.tab_files import COLUMN_PATTERNS
+from cs_score.coldstart.layouts import COLUMN_PATTERNS
 from cs_score.knowledge_base.kb_file import COLUMNS as KB_COLUMNS
 from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import RecordingLog

@@ -19,7 +19,8 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.sources import Input, Source, open_source
 from cs_score.preparation.pooling import Depth
-from tests.preparation.invented import AskedQuery, Inputs, Judged, RunLine, column, report_lines
+from tests.coldstart.lines import SCHOOLS
+from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 
 def test_all_fatal_conditions_are_listed_before_the_one_that_ends_the_program(inputs: Inputs) -> None:
@@ -214,3 +215,61 @@ def test_quietly_a_report_with_errors_still_ends_in_a_word(program: str, inputs:
     inputs.queries()
     inputs.lines(RunLine())
     assert inputs.validate("--quiet").stderr == b""
+
+
+def test_all_problems_of_assessments_are_reported_at_once(tmp_path: Path) -> None:
+    inputs = Inputs(tmp_path)
+    inputs.queries()
+    wrong = Judged(code="W", value_class="0", class_mention="0")
+    bad: dict[str, str | Judged] = {
+        "a sound line": Judged(),
+        "correct without class": Judged(value="B", value_class="0"),
+        "correct without class, too": Judged(value="C", value_class="0"),
+        "class without correct": Judged(value="D", code="W"),
+        "unknown code": Judged(value="E").text().replace("\tNAM\tC\t", "\tNAM\tZ\t"),
+        "another query": replace(wrong, query="CSX_ENG_0123456789"),
+        "class without parent": Judged(value="Y", slot=SCHOOLS, query=RunLine().follow_on, value_class=f"{QUERY}:7:1"),
+        "another slot": replace(wrong, value="F", slot=SCHOOLS),
+        "too few columns": "a9\tx",
+    }
+    inputs.lines(*bad.values(), name="pool")
+    outcome = inputs.call("validate-assessments", "--all-problems", "--problems", "p.json", "q.xml", "pool")
+    kinds = outcome.stdout.decode().splitlines()
+    assert outcome.status == 255
+    assert [kind for kind in kinds if "(scoring stops there)" in kind] == [
+        "2 lines: correct entry without equivalence class (scoring stops there): pool line 2, pool line 3",
+        "1 line: equivalence class without correct entry (scoring stops there): pool line 4",
+        "1 line: unknown assessment code (scoring stops there): pool line 5",
+        "1 line: a query that is not there; no query file defines it; are the query files and -expand the right ones? "
+        "(scoring stops there): pool line 6",
+        "1 line: equivalence class without correct parent entry (scoring stops there): pool line 7",
+    ]
+    assert [kind for kind in kinds if "(counts as nothing)" in kind] == [
+        "1 line: a slot that the query does not ask for (counts as nothing): pool line 8",
+        "1 line: a wrong number of columns (counts as nothing): pool line 9",
+    ]
+    assert len(json.loads(outcome.files["p.json"])["problems"]) >= 6
+    inputs.lines(RunLine(), name="run.tab")
+    said = inputs.call("score", "q.xml", "pool", "run.tab").stderr.decode()
+    assert "cs-score: assessments: 2 lines: correct entry without equivalence class (scoring stops there)" in said
+    inputs.lines(Judged(), name="pool")
+    outcome = inputs.call("validate-assessments", "--all-problems", "q.xml", "pool")
+    assert (outcome.status, outcome.stdout) == (0, b"no line that scoring refuses or leaves out\n")
+    said = inputs.call("validate-assessments", "--all-problems", "q.xml", "run.tab").stderr.decode()
+    assert "this is a run" in said
+
+
+@pytest.mark.parametrize(("action", "effect"), [("delete-query", "deleted"), ("delete-slot", "cut")])
+def test_types_in_capitals_are_told_where_they_cost_a_query(action: str, effect: str, tmp_path: Path) -> None:
+    inputs = Inputs(tmp_path)
+    inputs.queries(AskedQuery(enttype="PER"))
+    said = inputs.call("validate-queries", "-types", action, "q.xml", "out.xml").stderr.decode()
+    assert f"1 queries are {effect} because their <enttype> (PER) is not in small letters: sed" in said
+    (line,) = re.findall("(?<=small letters: )sed .*", said)
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True, timeout=60)
+    assert (
+        "small letters" not in inputs.call("validate-queries", "-types", action, "small-q.xml", "b.xml").stderr.decode()
+    )
+    assert (tmp_path / "b.xml").read_bytes().count(b"<query ") == 1
+    inputs.queries(AskedQuery(enttype="org"))
+    assert b"small letters" not in inputs.call("validate-queries", "-types", action, "q.xml", "c.xml").stderr

@@ -323,7 +323,7 @@ def printed(folder: Path, *words: str) -> Any:
 def test_power_of_runs_is_that_of_their_comparison(folder: Path) -> None:
     found = printed(folder, "--difference", "0.1", *RUNS)
     assert found == printed(folder, "--difference", "0.1", "c.json")
-    assert (found["measure"], found["units"], found["alpha"], found["power"]) == ("LDC-MEAN-ALL-Macro-F1", 4, 0.05, 0.8)
+    assert (found["measure"], found["units"], found["alpha"], found["power"]) == ("LDC-MEAN-AP", 4, 0.05, 0.8)
     effect = found["detectable"] / found["standard_deviation"]
     assert effect == pytest.approx(float(np.ravel(TTestPower().solve_power(None, 4, 0.05, 0.8))[0]), rel=1e-5)
     wanted = TTestPower().solve_power(0.1 / found["standard_deviation"], None, 0.05, 0.8)
@@ -344,7 +344,7 @@ def test_power_without_files(folder: Path) -> None:
     assert given["detectable"] == 0.5 * detectable_effect(30, 0.01, 0.9)
     assert max(point["difference"] for point in given["curve"]) == pytest.approx(2 * given["detectable"])
     rows = score_in(folder, ["power", "--format=tsv", "c.json"]).stdout.decode().splitlines()
-    assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-ALL-Macro-F1"]
+    assert [row.split("\t")[0] for row in rows] == ["measure", "LDC-MEAN-AP"]
 
 
 def test_the_curve_is_a_chart(folder: Path) -> None:
@@ -365,7 +365,7 @@ def test_the_curve_is_a_chart(folder: Path) -> None:
         (["--sd", "1", "--units", "9", "--alpha", "0.9"], 2, "alpha and power are 0 < alpha < power <= 0.9999, not "),
         (["--sd", "1", "--units", "9", "--power", "2"], 2, "alpha and power are 0 < alpha < power <= 0.9999, not "),
         (["c.json", "--measure", "F7"], 2, "no measure called F7"),
-        (["equal.json"], 1, "nothing can be planned from this comparison by LDC-MEAN-ALL-Macro-F1: no pair differs"),
+        (["equal.json"], 1, "nothing can be planned from this comparison by LDC-MEAN-AP: no pair differs"),
         (["analysed.json"], 1, "analysed.json"),
     ],
     ids=str,

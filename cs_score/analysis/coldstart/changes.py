@@ -17,10 +17,10 @@ from cs_score.base.display import one_line
 from cs_score.base.records import Record
 from cs_score.coldstart import tab_files
 from cs_score.coldstart.gold import Run
+from cs_score.coldstart.layouts import FileKind, Schema, detect_schema
 from cs_score.coldstart.lines import CORRECT, Assessment, LinkedQuery, Response, SkippedLine
 from cs_score.coldstart.options import Policy
 from cs_score.coldstart.queries import NODE_TYPES, find_predicate
-from cs_score.coldstart.tab_files import FileKind
 
 ReadLine: TypeAlias = Response | SkippedLine
 """A line that was linked: it counts, or it was skipped and has only created a query (rule follow-on-queries)."""
@@ -36,7 +36,7 @@ class RunFile(Record):
     """
 
     name: str
-    schema: tab_files.Schema
+    schema: Schema
     lines: Sequence[ReadLine | tab_files.UnreadLine]
     ends: Sequence[int]
     twins: Mapping[int, Sequence[Response]]
@@ -58,7 +58,7 @@ class RunFile(Record):
             if tab_files.is_blank_or_comment(text):
                 has_blank = True
                 continue
-            schema = tab_files.detect_schema(tab_files.split_columns(text))
+            schema = detect_schema(tab_files.split_columns(text))
             if schema is self.schema:
                 return None
             found = "no layout" if schema is None else f"another layout ({schema.name})"

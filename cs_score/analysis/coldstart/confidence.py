@@ -24,8 +24,9 @@ from cs_score.analysis.coldstart.changes import Change, ReadLine
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.base.records import Record, replace
+from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.lines import CORRECT
-from cs_score.coldstart.tab_files import FileKind, read_confidence, split_columns
+from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.measures.registry import MACRO, Measure
 
 _MOST: Final = 100

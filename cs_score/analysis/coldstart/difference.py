@@ -158,6 +158,8 @@ def diff(
     `measure`: None for the one that ranks leaderboards; `resampling`: the settings of interval and p-values. Raises
     UsageError for an unknown measure, InputError for one that a run has no score of.
     """
+    if measure is None and b.why_unranked is not None:
+        measure = str(b.headline)  # the headline measure that both have
     chosen = a.measure(measure)
     b.measure(str(chosen))
     one, other = (

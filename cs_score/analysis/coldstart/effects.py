@@ -22,13 +22,13 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, Unit, by_unit
 from cs_score.coldstart.judging import compares_values, match
+from cs_score.coldstart.layouts import RUN_2017
 from cs_score.coldstart.lines import DiscardRules, Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
 from cs_score.coldstart.result import ALL_LEVELS, NO_RANKED_NODE, ScoreRow, UnitResult, ldc_means, representing
 from cs_score.coldstart.scorer import score_unit
-from cs_score.coldstart.tab_files import RUN_2017
 from cs_score.coldstart.unit_statistics import RowSums
 from cs_score.measures.registry import LDC_MAX, LDC_MEAN, SF, Measure, divide, formula_of, sums_of
 from cs_score.problems.log import ProblemLog

@@ -23,9 +23,10 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, by_query, by_unit
 from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
+from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
 from cs_score.coldstart.options import IGNORE, PRESETS, RIGHT, WRONG, NamedPolicy
-from cs_score.coldstart.tab_files import ASSESSMENTS_2016, FileKind, Schema, split_columns
+from cs_score.coldstart.tab_files import split_columns
 from cs_score.measures.registry import COLD_START_MODE, Measure, headline
 
 _NAMED: Final = "NAM"

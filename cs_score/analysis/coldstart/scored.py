@@ -14,7 +14,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import Justifications, Options, Policy
 from cs_score.coldstart.result import RunResult, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
-from cs_score.measures.registry import Measure, parse, usual
+from cs_score.measures.registry import Measure, parse, substitute_remark, usual
 
 
 class Scored(Record, eq=False):
@@ -44,12 +44,34 @@ class Scored(Record, eq=False):
             for line in chain.from_iterable(of_run.get(unit.id, {}).values()):
                 yield unit, line, unit.matched.get(line.index)
 
+    @property
+    def why_unranked(self) -> str | None:
+        """Return why the run has no average precision; None where it has one."""
+        edition = self.run.gold.options.edition
+        if not edition.has_rankings:
+            return f"edition {edition.name} has no average precision"
+        if self.stopped is not None:
+            return str(self.stopped)
+        return next(iter(self.result.undefined.values()), None)
+
+    @property
+    def headline(self) -> Measure:
+        """Return the headline measure of this run: an average precision unless the run or its edition has none."""
+        return usual(with_ldc=bool(self.run.gold.table.ldc_of), has_rankings=self.why_unranked is None)
+
+    @property
+    def headline_remark(self) -> str | None:
+        """Return which measure stands in for average precision, and why; None where nothing has to."""
+        if self.why_unranked is None:
+            return None
+        return substitute_remark(bool(self.run.gold.table.ldc_of), self.why_unranked)
+
     def measure(self, name: str | None) -> Measure:
-        """The measure of that name; None: the one that ranks leaderboards.
+        """Return the measure of that name; None stands for the headline measure of this run.
 
         Raises UsageError where there is none, InputError where this run has no such score.
         """
-        wanted = usual(with_ldc=bool(self.run.gold.table.ldc_of)) if name is None else parse(name)
+        wanted = self.headline if name is None else parse(name)
         if wanted not in self.result.measures:
             if self.stopped is not None and not wanted.average:
                 raise self.stopped

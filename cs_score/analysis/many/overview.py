@@ -187,8 +187,8 @@ def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
 
 
 def unit_measure(gold: Gold) -> Measure:
-    """The measure by which units differ in the overview of queries by runs."""
-    return usual(with_ldc=bool(gold.table.ldc_of))
+    """Return the measure by which the overview of queries by runs shows units: the headline measure."""
+    return usual(with_ldc=bool(gold.table.ldc_of), has_rankings=gold.options.edition.has_rankings)
 
 
 # ---- What runs have in common

@@ -32,7 +32,7 @@ from cs_score.coldstart.gold import Gold, Run, with_pool
 from cs_score.coldstart.lines import Answer, Assessment, Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.scorer import OneRun, load_alone
-from cs_score.measures.registry import COLD_START_MODE, headline
+from cs_score.measures.registry import COLD_START_MODE, usual_among
 from cs_score.statistics.assessments import (
     Estimate,
     Estimated,
@@ -698,11 +698,7 @@ def assessors(
     labels side by side. Raises UsageError for a measure that the task lacks, InputError where the units differ.
     """
     known = task.measures(first.values())
-    measure = (
-        task.measure_of(measure)
-        or task.headline_of(first.values())
-        or next(each for each in headline(task.name) if each in known)
-    )
+    measure = task.measure_of(measure) or task.headline_of(first.values()) or str(usual_among(task.name, known))
     formula = task.formula([measure])
     found = {
         f"{name} ({place})": task.statistics(result, [measure])

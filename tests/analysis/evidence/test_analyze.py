@@ -47,7 +47,7 @@ def abstract(*sentences: int, label: str = "SUPPORT") -> Json:
 
 def test_the_worked_example_of_scifact() -> None:
     """Of four predicted abstracts two of three are right: P 1/2, R 2/3, F1 4/7."""
-    analysis = analyze(scifact.MODE.score(GOLD, PREDICTIONS))
+    analysis = analyze(scifact.MODE.score(GOLD, PREDICTIONS), "abstract_label_only_f1")
     first, second = analysis.mistakes[:2]
     found: Any = (first.unit, first.kind, first.part, first.predicted, first.gold, first.gain)
     assert found == (7, "wrong_label", "102", "SUPPORT", "CONTRADICT", pytest.approx(6 / 7 - 4 / 7))
@@ -107,7 +107,7 @@ def test_what_can_be_mended_of_a_kind_is_mended_beside_what_cannot() -> None:
 
 def test_groups_and_confusions_of_scifact() -> None:
     gold = [*GOLD, {"id": 10, "evidence": {}, "cited_doc_ids": [1, 2]}]
-    analysis = analyze(scifact.MODE.score(gold, [*PREDICTIONS, {"id": 10, "evidence": {}}]))
+    analysis = analyze(scifact.MODE.score(gold, [*PREDICTIONS, {"id": 10, "evidence": {}}]), "abstract_label_only_f1")
     assert groups(analysis, "gold_label") == {"CONTRADICT": 1, "CONTRADICT and SUPPORT": 1, "no evidence": 2}
     assert groups(analysis, "gold_sets") == {"0": 2, "1": 1, "3": 1}
     assert groups(analysis, "shortest_set") == {"1": 1, "4": 1, "none": 2}
@@ -290,7 +290,7 @@ def test_a_line_end_and_a_backslash_with_an_n_look_different() -> None:
 def test_a_repeated_question_has_one_prediction_for_both() -> None:
     question = {"_id": "q", "answer": "yes", "supporting_facts": []}
     result = hotpotqa.MODE.score([question, question], {"answer": {"q": "no"}, "sp": {}})
-    (mistake,) = analyze(result).mistakes
+    (mistake,) = analyze(result, "em").mistakes
     assert (mistake.occurrence, mistake.gain) == (1, 1.0)
     assert [(unit.occurrence, len(unit.mistakes)) for unit in explain(result, ["q"]).units] == [(1, 1), (2, 1)]
 

@@ -26,7 +26,7 @@ from cs_score.coldstart.queries import parse_query_id
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode, Ranker
 from cs_score.coldstart.scorer import score_rows
 from cs_score.coldstart.tab_files import UnreadLine
-from cs_score.measures.registry import divide
+from cs_score.measures.registry import Measure, divide, usual
 from cs_score.problems.log import Place, Problem, ProblemLog
 
 AnyLine: TypeAlias = Response | SkippedLine | UnreadLine
@@ -301,13 +301,28 @@ class Case:
         self.fatal = scored.stopped if not scored.result.tables.sf.rows else None
         self.why_stopped = None if self.fatal is None else f"scoring stopped: {self.fatal}"
         self.measure = None if self.fatal else scored.measure(measure)
-        ranked = [each for each in scored.result.measures if not each.average and each.hop is None]
-        self.measures = [] if self.measure is None else list(dict.fromkeys((self.measure, *ranked)))
-        """The measure that is asked about, and average precision; none without scores."""
+        self.measures = self._measures_of_effects()
         self.units = {unit.id: unit for unit in scored.result.units}
         self.nodes = Nodes(self.run.links.nodes, self.run.limits.most)
         self.query = cache(partial(QueryCase, self))
         self.files: Mapping[str, RunFile] = run_files(self.run)
+
+    def _measures_of_effects(self) -> list[Measure]:
+        """Return the measures that effects are told for; none without scores.
+
+        They are the measure in force, the F1 that counts without rankings, and each average precision.
+        """
+        if self.measure is None:
+            return []
+        known = self.scored.result.measures
+        unranked = usual(with_ldc=bool(self.run.gold.table.ldc_of), has_rankings=False)
+        measures = [self.measure]
+        if unranked in known:
+            measures.append(unranked)
+        for measure in known:
+            if not measure.average and measure.hop is None:
+                measures.append(measure)
+        return list(dict.fromkeys(measures))
 
     def lines(self) -> Iterator[AnyLine]:
         """Every line of the run's files in order; those of other runs in the same call are left out."""

@@ -32,11 +32,11 @@ from cs_score.coldstart.lines import (
     node_confidence,
 )
 from cs_score.coldstart.linking import Loading
+from cs_score.coldstart.near_misses import small_differences
 from cs_score.coldstart.options import DISCIPLINES, DUPLICATE, IGNORE, RIGHT, SIDES, WRONG, Policy
 from cs_score.coldstart.result import PrecisionRecall, RunResult, ScoringStopped, UnitResult, averaged_table
 from cs_score.coldstart.scorer import Combining, score_unit
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
-from cs_score.measures.registry import usual
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import Place, ProblemLog
 
@@ -229,6 +229,9 @@ def _met(line: Response, query: QueryCase) -> document.Met:
     for how, one in query.nearest(line):
         theirs, own = ((each.query.full_id, *each.answer) for each in (one, line))
         differs = {name: text for name, text, mine in zip(names, theirs, own) if text != mine}
+        small = small_differences(line.value, one.value)
+        if small:
+            how = f"{how}; the answers differ in {' and '.join(small)} only"
         near.append(document.Near(assessed_of(one, case), how, differs))
     return document.Met("matching", discipline, f"no assessment: {DISCIPLINES[discipline]}", None, tuple(near))
 
@@ -511,7 +514,7 @@ def explain(
         classes = tuple(explain_class(*found, case) for found in _each(class_name, case.classes_of))
         nodes = tuple(explain_node(found, case) for found in _each(node, case.nodes_of))
         is_whole, chosen = not any((lines, queries, classes, nodes)), case.measure
-        name = str(chosen or measure or usual(with_ldc=bool(scored.run.gold.table.ldc_of)))
+        name = str(chosen or measure or scored.headline)
         return document.Explanation(
             task="coldstart",
             measure=name,

@@ -1,0 +1,147 @@
+"""Unassessed answers of a run that equal assessed ones but for what is hardly meant: blanks, Unicode form, letter case,
+or offsets that are all shifted by the same number.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from cs_score.base.display import some
+from cs_score.coldstart.gold import Run
+from cs_score.coldstart.lines import Assessment, Response
+from cs_score.coldstart.options import Options
+from cs_score.coldstart.tab_files import leading_number
+
+_FEWEST_SHIFTED: Final = 3  # answers with one shift; fewer may be chance
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
+
+
+def _without_odd_blanks(text: str) -> str:
+    return " ".join(_INVISIBLE.sub("", text).split())
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+_FORMS: Final[dict[str, Callable[[str], str]]] = {
+    "blanks": _without_odd_blanks,
+    "Unicode form": _composed,
+    "letter case": str.casefold,
+}
+"""By what texts may differ: the form in which they do not."""
+
+
+def _in_form(text: str, names: Iterable[str]) -> str:
+    for name in names:
+        text = _FORMS[name](text)
+    return text
+
+
+def small_differences(text: str, other: str) -> list[str]:
+    """Return in what two texts differ, of blanks, Unicode form and letter case; empty where they differ in more."""
+    if text == other or _in_form(text, _FORMS) != _in_form(other, _FORMS):
+        return []
+    differences = list(_FORMS)
+    for name in _FORMS:
+        others = [difference for difference in differences if difference != name]
+        if _in_form(text, others) == _in_form(other, others):
+            differences = others
+    return differences
+
+
+class _Shift(NamedTuple):
+    """A response that stands so many characters behind an assessed answer of the same text."""
+
+    distance: int
+    response: Response
+
+
+_Place: TypeAlias = tuple[str, str, str]  # full id of the query, plain text of the answer, its provenance or document
+
+
+def remarks_on_near_misses(run: Run) -> list[str]:
+    """Return a remark on unassessed answers that equal assessed ones up to small differences, and on shifted offsets.
+
+    There is none where no answers are near, or where the values of answers are compared anyway.
+    """
+    if run.gold.options.discipline != Options().discipline:
+        return []
+    unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
+    if not unassessed:
+        return []
+    base_ids = {response.query.base_id for response in unassessed}
+    assessments: list[Assessment] = []
+    for base_id in base_ids:
+        assessments += run.gold.assessed.get(base_id, ())
+    near = _differing_slightly(unassessed, assessments)
+    remarks = []
+    if near:
+        names = " or ".join(dict.fromkeys(name for _, names in near for name in names))
+        places = some(response.place for response, _ in near)
+        remarks.append(
+            f"{len(near)} of {len(unassessed)} unassessed answers equal assessed ones but for {names} ({places})"
+        )
+    return remarks + _remarks_on_shifts(unassessed, assessments)
+
+
+def _differing_slightly(
+    responses: Iterable[Response], assessments: Iterable[Assessment]
+) -> list[tuple[Response, list[str]]]:
+    """Return the responses that stand where an assessed answer does, and in what their texts differ."""
+    values_by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for assessment in assessments:
+        values_by_place[assessment.query.full_id, assessment.provenance].append(assessment.value)
+    near: list[tuple[Response, list[str]]] = []
+    for response in responses:
+        for value in values_by_place.get((response.query.full_id, response.provenance), ()):
+            differences = small_differences(response.value, value)
+            if differences:
+                near.append((response, differences))
+                break
+    return near
+
+
+def _remarks_on_shifts(responses: Sequence[Response], assessments: Iterable[Assessment]) -> list[str]:
+    """Return a remark where many answers are equally far from assessed ones of the same text in the same document."""
+    starts_by_place: dict[_Place, list[int]] = defaultdict(list)
+    for assessment in assessments:
+        place = _place_and_start(assessment)
+        if place is not None:
+            starts_by_place[place[0]].append(place[1])
+    shifts: list[_Shift] = []
+    for response in responses:
+        place = _place_and_start(response)
+        if place is None:
+            continue
+        distances = {place[1] - start for start in starts_by_place.get(place[0], ())}
+        shifts += [_Shift(distance, response) for distance in distances if distance]
+    counts = Counter(shift.distance for shift in shifts)
+    if not counts:
+        return []
+    distance, count = counts.most_common(1)[0]
+    if count < _FEWEST_SHIFTED or 2 * count < len(responses):
+        return []
+    places = some(shift.response.place for shift in shifts if shift.distance == distance)
+    where = "after" if distance > 0 else "before"
+    characters = "1 character" if abs(distance) == 1 else f"{abs(distance)} characters"
+    return [
+        f"{count} of {len(responses)} unassessed answers start {characters} {where} assessed ones of the same text "
+        f"({places}); are all offsets of the run shifted?"
+    ]
+
+
+def _place_and_start(line: Response | Assessment) -> tuple[_Place, int] | None:
+    """Return query, text and document of an answer, and where it starts; None where that is no single span."""
+    span = _SPAN.fullmatch(line.provenance)
+    if span is None or "," in line.provenance:
+        return None
+    document, start, end = span.groups()
+    length = leading_number(end) - leading_number(start)
+    place = (line.query.full_id, line.value, f"{document} {length:g}")
+    return place, int(leading_number(start))
