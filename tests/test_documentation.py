@@ -21,7 +21,7 @@ from cs_score.cli import main
 from cs_score.cli.core import COMMANDS, Status, load
 from cs_score.cli.options import DEFAULTS
 from cs_score.coldstart.layouts import SCHEMAS
-from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
+from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SCORING_OPTIONS, SIDES
 from cs_score.coldstart.outputs import OUTPUTS, SCORE_FIELDS
 from cs_score.measures.registry import names
 from cs_score.problems.codes import CODES
@@ -131,6 +131,9 @@ def test_every_switch_with_its_default() -> None:
     options = load("").options
     assert set(described) == {*(option.long for option in options), "-h", "--version"}
     defaults = {**DEFAULTS, "--seed": "0", "--confidence": "95"}
+    for option_of_scoring in SCORING_OPTIONS:
+        if option_of_scoring.default_text is not None and option_of_scoring.shown_default is None:
+            defaults[option_of_scoring.switch] = option_of_scoring.default_text
     for option in options:
         row = described[option.long]
         # What is no value but words, such as "all runs", stands there as words.

@@ -142,7 +142,7 @@ def test_an_evidence_mode_shows_what_is_not_as_usual() -> None:
         "r4c", "references=2", "ignore_missing=true",
     )  # fmt: skip
     assert str(scifact.MODE.origin({"any_order": True}, gold, run).signature).startswith(
-        "abstract_label_only_f1|scifact|any_order=true|gold:"
+        "sentence_label_f1|scifact|any_order=true|gold:"
     )
 
 

@@ -58,8 +58,7 @@ class _Together:
         Signals wait meanwhile, so that none comes between two names.
         """
         renamed: list[tuple[str, str | None]] = []
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        try:
+        with _signals_wait():
             for temporary, target in self.target_by_temporary.items():
                 earlier = _second_name(target) if len(self.target_by_temporary) > 1 else None
                 try:
@@ -74,8 +73,33 @@ class _Together:
             for _, earlier in renamed:
                 if earlier is not None:
                     _remove(earlier)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextlib.contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Let the signals that stop a process wait until the block has ended.
+
+    A mask would not do: the system may hand a signal to a thread of numpy, and Python handles it in the main thread.
+    Outside the main thread no signal is handled, so that nothing has to wait.
+    """
+    received: list[int] = []
+    handler_by_signal: dict[signal.Signals, Any] = {}
+    for stop_signal in STOP_SIGNALS:
+        handler = signal.getsignal(stop_signal)
+        if handler is None or handler is signal.SIG_IGN:
+            continue
+        try:
+            signal.signal(stop_signal, lambda number, _: received.append(number))
+        except ValueError:
+            break
+        handler_by_signal[stop_signal] = handler
+    try:
+        yield
+    finally:
+        for stop_signal, handler in handler_by_signal.items():
+            signal.signal(stop_signal, handler)
+        for number in received:
+            signal.raise_signal(number)
 
 
 _TOGETHER: ContextVar[_Together | None] = ContextVar("together", default=None)

@@ -56,7 +56,8 @@ class Options(Record):
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
     ] = False
     answered_only: Annotated[
-        bool, Meta(description="Score the claims that have a line, and leave out the others; every head says how many")
+        bool,
+        Meta(description="Score the units that were predicted, and leave out the others; every head says how many"),
     ] = False
 
 

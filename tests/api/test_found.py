@@ -86,7 +86,7 @@ FOUND: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         lambda: cs.sampled_pool({"TIDE_KB": run_of(), "GULL_SF": run_of(SF)}, INCLUSION, confidence=90),
         f"compare {KB} {SF} --inclusion {INCLUSION} --bootstrap 9 --confidence 90",
     ),
-    "<two assessors of 2 runs: tau-b 1.0000>": (
+    "<two assessors of 2 runs: tau-b -1.0000>": (
         lambda: cs.assessors(
             *({"TIDE_KB": run_of(KB, pool), "GULL_SF": run_of(SF, pool)} for pool in (GOLD[1], SECOND))
         ),
@@ -278,7 +278,7 @@ def test_a_notebook_shows_a_chart(tmp_path: Path) -> None:
 
 def test_a_notebook_shows_the_verdict_of_a_comparison_first() -> None:
     shown = cs.compare({"A": run_of(), "B": run_of(SF)})._repr_html_()
-    assert re.match(r"<p>A and B do not differ significantly in LDC-MEAN-ALL-Macro-F1: p 0\.\d{4}", shown)
+    assert re.match(r"<p>A and B do not differ significantly in LDC-MEAN-AP: p 0\.\d{4}", shown)
 
 
 def test_many_resamples_are_drawn_where_that_is_said() -> None:

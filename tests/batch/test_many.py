@@ -126,7 +126,7 @@ def test_tiers_and_the_p_of_neighbours_are_those_of_compare(world: Path) -> None
     """Of all runs together: the tests of neighbours belong to the family of all pairs."""
     found = told(world, *BOOTSTRAP)["leaderboard"]
     assert (found[0]["tier"], found[0]["p_above"]) == (1, None)
-    words = ["compare", "coldstart", *SCORING, *BOOTSTRAP, "--measure", "LDC-MEAN-ALL-Macro-F1", "-o", "c.json"]
+    words = ["compare", "coldstart", *SCORING, *BOOTSTRAP, "--measure", "LDC-MEAN-AP", "-o", "c.json"]
     paths = [f"runs/{name}.tab.txt" for name in KEPT]
     assert score_in(world, [*words, "queries.xml", "pool.tab", *paths]).status == 0
     (compared,) = json.loads((world / "c.json").read_bytes())["measures"]
@@ -228,7 +228,7 @@ def test_units_of_evidence_modes_are_right_or_wrong_as_a_whole(tmp_path: Path) -
     written = {(row["part"], row["run"], row["other_run"]) for row in rows(tmp_path, "agreement.tsv", what="pair")}
     pairs = (("good", "bad"), ("good", "mute"), ("bad", "mute"))
     assert written == {(part, *pair) for part in dict.fromkeys(part for part, _ in marks) for pair in pairs}
-    assert each["systems"][2] == {"part": "abstract_label_only_f1", "systems": 3, "recall": 1.0, "agreed": 0.0}
+    assert {"part": "abstract_label_only_f1", "systems": 3, "recall": 1.0, "agreed": 0.0} in each["systems"]
 
 
 def test_a_batch_that_can_tell_nothing_apart_says_so(tmp_path: Path) -> None:

@@ -198,7 +198,15 @@ def fill(folder: Path) -> None:
     for name, lines in (("gold.jsonl", gold), ("predictions.jsonl", predictions), ("more.jsonl", predictions)):
         inputs.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
     inputs.write("fewer.jsonl", f"{json.dumps(predictions[0])}\n")
-    compared = ["compare", "claims", "--bootstrap=9", "-o", "compared.json", "--gold=gold.jsonl"]
+    compared = [
+        "compare",
+        "claims",
+        "--bootstrap=9",
+        "--measure=abstract_f1",
+        "-o",
+        "compared.json",
+        "--gold=gold.jsonl",
+    ]
     assert score_in(folder, [*compared, "predictions.jsonl", "fewer.jsonl"]).status == 0
     for name in ("notes", "notes.json", "notes.tsv", "notes.sarif", "notes.sf", "notes.eng", "notes.json.gz"):
         inputs.write(name, f"a shopping list called {name}\n")

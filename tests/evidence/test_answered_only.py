@@ -108,7 +108,7 @@ VERBS: Final[Sequence[tuple[str, ...]]] = (
     ("explain", "a", "--unit", "ONE"),
     ("explain", "a", "--unit", "ONE", "--format", "tsv"),
     ("diff", "a", "b"),
-    ("diff", "a", "b", "--format", "tsv"),
+    ("diff", "a", "b", "--measure", "MEASURE", "--format", "tsv"),
     ("diff", "a", "b", "--format", "markdown"),
     ("compare", "a", "b", "--common"),
     ("compare", "a", "b", "--common", "--all"),

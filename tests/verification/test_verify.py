@@ -295,7 +295,7 @@ def test_what_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
         ("plain.json", {"task": "r4c"}, "task: is coldstart, its origin r4c"),
         ("plain.json", {"task": "fever"}, "origin.task: is none of coldstart, scifact"),
         ("r4c.json", {"inputs": []}, "signature.origin.inputs: has 0 of the role gold"),
-        ("plain.json", {"options": {}}, "origin.options: has no right"),
+        ("plain.json", {"options": {}}, "origin.options: has no discipline"),
     ],
 )
 def test_what_cannot_be_scored_again_is_told_with_its_place(

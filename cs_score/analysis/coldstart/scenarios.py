@@ -26,7 +26,7 @@ from cs_score.coldstart.judging import UNASSESSED, is_wrong_bin
 from cs_score.coldstart.layouts import ASSESSMENTS_2016, FileKind, Schema
 from cs_score.coldstart.lines import CORRECT, Assessment, Links, Response
 from cs_score.coldstart.options import IGNORE, PRESETS, RIGHT, WRONG, NamedPolicy
-from cs_score.coldstart.tab_files import split_columns
+from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 from cs_score.measures.registry import COLD_START_MODE, Measure, headline
 
 _NAMED: Final = "NAM"
@@ -184,13 +184,17 @@ def _classes_found(scored: Scored) -> set[str]:
 
 
 def _unassessed_lines(scored: Scored, level: int) -> list[Response]:
-    """Return the counted lines of a hop that nobody assessed."""
-    return [
-        line
-        for unit in scored.result.units
-        for line in counted_lines(unit)
-        if line.query.level == level and UNASSESSED in unit.labels[line.index]
-    ]
+    """Return the counted lines of a hop that nobody assessed and that an assessment could meet.
+
+    No assessment meets a line whose invalid provenance was replaced when its answer became an entry point.
+    """
+    lines = []
+    for unit in scored.result.units:
+        for line in counted_lines(unit):
+            is_unassessed = line.query.level == level and UNASSESSED in unit.labels[line.index]
+            if is_unassessed and line.provenance != NO_SPAN:
+                lines.append(line)
+    return lines
 
 
 def _entities(lines: Sequence[Response], links: Links) -> list[list[Response]]:

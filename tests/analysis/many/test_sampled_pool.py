@@ -152,8 +152,9 @@ def scores_of(comparison: Any, name: str) -> list[float]:
 def test_swapping_assessors_mirrors_everything(tmp_path: Path) -> None:
     folder = copy_samples(tmp_path)
     pool = SAMPLES[3]
-    found = json_in(folder, "compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
-    other = json_in(folder, "compare", *SAMPLES[:3], SECOND, TIDE, GULL, "--second-assessments", pool)
+    measure = ("--measure", "LDC-MEAN-ALL-Macro-F1")
+    found = json_in(folder, "compare", *measure, *SAMPLES, TIDE, GULL, "--second-assessments", SECOND)
+    other = json_in(folder, "compare", *measure, *SAMPLES[:3], SECOND, TIDE, GULL, "--second-assessments", pool)
     assert found["agreement"] == other["agreement"]
     assert found["tau_b"] == other["tau_b"] == 1.0
     for one, mirrored in zip(found["runs"], other["runs"]):
@@ -201,7 +202,7 @@ def test_a_reader_sees_how_little_few_answers_and_runs_say(tmp_path: Path) -> No
     folder = copy_samples(tmp_path)
     text = score_in(folder, ["compare", *SAMPLES, TIDE, GULL, "--second-assessments", SECOND]).stdout.decode()
     for said in (
-        "tau-b of the two rankings: 1.0000; of two runs it says only whether they change places.",
+        "tau-b of the two rankings: -1.0000; of two runs it says only whether they change places.",
         "Kappa: of the answers that both have judged; Low, High: 95 % percentile bootstrap limits over the units (LDC "
         "query) that these belong to, 10,000 resamples, seed 0.",
         "Note: 3 units with answers that both have judged: below 20 the limits of kappa are too narrow.",
