@@ -48,8 +48,8 @@ class Options(Record):
     policy: Annotated[
         str,
         Meta(
-            description="What labels count: right=A:B,half=C,wrong=D,ignore=E, or a file FILE.json; every label of the "
-            "files has to stand on a side, UNASSESSED and DUPLICATE are ignored unless named"
+            description="The policy: what labels count, right=A:B,half=C,wrong=D,ignore=E, or a FILE.json; every label "
+            "of the files has to stand on a side, UNASSESSED and DUPLICATE are ignored unless named"
         ),
     ] = ""
     key: Annotated[
