@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -38,7 +39,9 @@ def browser() -> Iterator[Any]:
     for switch in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(switch)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = Chrome(options=options, service=Service(DRIVER))
+    # Its sockets lie in the temporary folder, whose path may be too long for them.
+    service = Service(DRIVER, env={**os.environ, "TMPDIR": "/tmp"})
+    driver = Chrome(options=options, service=service)
     driver.execute_cdp_cmd("Network.enable", {})
     yield driver
     driver.quit()
