@@ -559,6 +559,29 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return [self.switch] if self.is_flag else [self.switch, self.show(value)]
 
 
+def _side_option(
+    side: Side, meaning: str, setting: Callable[[ScoringOption, Options, Sequence[InputDigest]], str | None]
+) -> ScoringOption:
+    """Return the row of one side of the policy, whose value is a list of categories."""
+    name = side.lower()
+    return ScoringOption(
+        name=name,
+        switch=f"-{name}",
+        value_name="LIST",
+        meaning=meaning,
+        rule=Rule.POLICY,
+        choices=legal_items(side),
+        is_side=True,
+        argument=None,
+        parse=listed,
+        show=":".join,
+        to_json=list,
+        json_type=tuple[str, ...],
+        is_recorded=_always,
+        setting=setting,
+    )
+
+
 SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
     ScoringOption(
         name="discipline",
@@ -587,54 +610,9 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         is_recorded=_always,
         setting=_limits_setting,
     ),
-    ScoringOption(
-        name="right",
-        switch="-right",
-        value_name="LIST",
-        meaning="Colon-separated categories that count as right",
-        rule=Rule.POLICY,
-        choices=legal_items(RIGHT),
-        is_side=True,
-        argument=None,
-        parse=listed,
-        show=":".join,
-        to_json=list,
-        json_type=tuple[str, ...],
-        is_recorded=_always,
-        setting=_policy_setting,
-    ),
-    ScoringOption(
-        name="wrong",
-        switch="-wrong",
-        value_name="LIST",
-        meaning="Colon-separated categories that count as wrong",
-        rule=Rule.POLICY,
-        choices=legal_items(WRONG),
-        is_side=True,
-        argument=None,
-        parse=listed,
-        show=":".join,
-        to_json=list,
-        json_type=tuple[str, ...],
-        is_recorded=_always,
-        setting=_no_setting,
-    ),
-    ScoringOption(
-        name="ignore",
-        switch="-ignore",
-        value_name="LIST",
-        meaning="Colon-separated categories that are left out; see below",
-        rule=Rule.POLICY,
-        choices=legal_items(IGNORE),
-        is_side=True,
-        argument=None,
-        parse=listed,
-        show=":".join,
-        to_json=list,
-        json_type=tuple[str, ...],
-        is_recorded=_always,
-        setting=_no_setting,
-    ),
+    _side_option(RIGHT, "Colon-separated categories that count as right", setting=_policy_setting),
+    _side_option(WRONG, "Colon-separated categories that count as wrong", setting=_no_setting),
+    _side_option(IGNORE, "Colon-separated categories that are left out; see below", setting=_no_setting),
     ScoringOption(
         name="queries",
         switch="-queries",
