@@ -408,7 +408,7 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
 
     `finder_counts` has for each target the number of the n = `run_count` runs that found it. A target that m runs found
     is missed by C(n - m, k) / C(n, k) of all choices of k runs, so that the mean of the share found is
-    1 - mean of C(n - m, k) / C(n, k) over the targets. Returns nothing where there are no targets.
+    1 - mean of C(n - m, k) / C(n, k) over the targets. Without targets nothing is returned.
     """
     if not finder_counts:
         return []
@@ -550,7 +550,7 @@ def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | Non
 
 
 def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Target]:
-    """Return the targets of an evaluation: those of gold or, in evidence tasks, all units for each target measure."""
+    """Return the targets of gold or, in evidence tasks, all units for each target measure."""
     if not evaluation.target_measures:
         return evaluation.targets
     targets = []
@@ -752,7 +752,7 @@ _RIGHT_VALUE: Final = 1 - 1e-12
 
 
 def masks_by_measure(unit_count: int, measures: Sequence[str]) -> dict[str, int]:
-    """Return for each measure the bits that `judge_units` uses for it: those of all units, measure after measure.
+    """Return for each measure the bits that `judge_units` uses for it, one bit for each unit.
 
     Two units and the measures a and b give `{"a": 0b0011, "b": 0b1100}`.
     """

@@ -212,8 +212,8 @@ def compare_rows(
 ) -> RowTests:
     """Test the rows of a leaderboard against each other, or against the baseline of `resampling`.
 
-    `names` and `tables` are the runs from best to worst by the one measure of `formula`. The tests are those of a
-    comparison of the same runs. A unit that a run was not scored on has zeros. Without units no row differs from
+    `names` and `tables` are the runs from best to worst by the one measure of `formula`. A comparison of the same runs
+    makes the same tests. A unit that a run was not scored on has zeros. Without units no row differs from
     another; among more than `MOST_SYSTEMS` runs nothing is tested, unless there is a baseline.
     """
     units = units_of_runs(table.ids for table in tables)
@@ -285,6 +285,25 @@ def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
         return None
     concordant_less_discordant = sum(sign * other for sign, other in zip(first_signs, second_signs))
     return concordant_less_discordant / math.sqrt(first_untied * second_untied)
+
+
+FEW_RUNS: Final = 6
+"""Runs below which even a perfect rank correlation can be chance: of five runs one order in 120 agrees."""
+
+
+def tau_in_words(tau: float | None, run_count: int) -> str:
+    """Return the agreement of two rankings in words, with a remark that few runs say little.
+
+    `tau_in_words(0.5, 8)` gives `tau-b of the two rankings: 0.5000, from 8 runs, 28 pairs.`
+    """
+    if tau is None:
+        return "tau-b of the two rankings: undefined, since all runs are tied."
+    text = f"tau-b of the two rankings: {tau:.4f}"
+    if run_count == 2:
+        return f"{text}; of two runs it says only whether they change places."
+    pair_count = math.comb(run_count, 2)
+    remark = "; so few say little" if run_count < FEW_RUNS else ""
+    return f"{text}, from {run_count} runs, {pair_count} pairs{remark}."
 
 
 def ranks_of(scores: Sequence[float]) -> list[int]:
