@@ -65,6 +65,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
     "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
     "check": ("verification.checking:Checked",),
+    "lock": ("verification.locks:Lock",),
     "verification": ("verification.verifying:Verification",),
     "leaderboard": ("batch.documents:Leaderboard",),
     "explanation": ("analysis.coldstart.explanation.document:Explanation", "analysis.evidence.documents:Explanation"),

@@ -14,9 +14,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
-from cs_score.cli import options
+from cs_score.cli import locking, options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import named_by
+from cs_score.cli.locking import LOCK_OPTIONS
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
 from cs_score.cli.runs import Runs
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
     from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
-    from cs_score.verification import checking
+    from cs_score.verification import checking, locks
     from cs_score.verification.verifying import Verdict
 else:
-    checking = Late("cs_score.verification.checking")
+    checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
     assessors = Late("cs_score.analysis.many.assessors")
     pool_biases = Late("cs_score.analysis.many.pool_bias")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
@@ -295,7 +296,7 @@ def pool_bias(line: Line) -> int:
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --force {_OF_TEST}"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -323,11 +324,13 @@ def _gate_of(line: Line) -> checking.Gate:
         Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
+        *LOCK_OPTIONS,
     ),
     sections=[
         (
             "Exit status",
-            "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
+            "cannot be scored, or the baseline cannot be compared.",
         )
     ],
     of_runs=[POLICIES],
@@ -337,6 +340,10 @@ def _gate_of(line: Line) -> checking.Gate:
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
+    if "--write-lock" in line:
+        return locking.write_lock(task, line)
+    if "--lock" in line:
+        return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
@@ -348,6 +355,26 @@ def check(task: str, line: Line) -> int:
         standing_in = checking.headline_remark(run, baseline)
     if standing_in is not None:
         remark(standing_in)
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+def _check_lock(task: str, line: Line) -> int:
+    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
+
+    Returns the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
+    """
+    locking.refuse_other_limits(line)
+    lock = locks.read_lock(line.text("--lock", ""))
+    conditions = locking.conditions_of(task, line, allows_run=True)
+    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    changes = locks.changes_since(lock, conditions, typed_limits)
+    if changes:
+        judgement = locks.broken(lock, conditions, changes)
+    else:
+        with scored_by(task, line) as scored:
+            run = checking.of_result(scored.result)
+        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 
