@@ -22,7 +22,7 @@ from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, famil
 from cs_score.measures.registry import undefined_sentences
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
-from cs_score.statistics.options import Family, Note, sentences
+from cs_score.statistics.options import Family, Note, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, Table, columns, latex, markdown, text, tsv
 
 # ---- The leaderboard
@@ -171,11 +171,11 @@ def _notes(board: Leaderboard) -> list[str]:
     for row in board.rows:
         if row.intervals:
             lines += limit_lines(row.intervals.resampling, row.intervals.units, board.families)
-            lines += sentences(row.intervals.notes)
+            lines += note_sentences(row.intervals.notes)
     if board.families:
         lines.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     tested = family_lines(board.families, board.verdicts, board.measure)
-    return [*tested, *dict.fromkeys(lines), *_undefined(board), *sentences(board.notes)]
+    return [*tested, *dict.fromkeys(lines), *_undefined(board), *note_sentences(board.notes)]
 
 
 def _undefined(board: Leaderboard) -> list[str]:
