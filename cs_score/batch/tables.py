@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -22,7 +23,8 @@ from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, famil
 from cs_score.measures.registry import undefined_sentences
 from cs_score.problems.log import Occurrence, merged, of_error
 from cs_score.problems.reports import write_occurrences
-from cs_score.statistics.options import Family, Note, sentences
+from cs_score.statistics.options import Family, Note, Resampling, sentences
+from cs_score.statistics.units import unique_ids
 from cs_score.tables.layout import Column, Format, Layout, Table, columns, latex, markdown, text, tsv
 
 # ---- The leaderboard
@@ -61,8 +63,10 @@ def make_leaderboard(
         }
         tests = RowTests([])
         if tables and resampling is not None:
-            names = _labels([ranked[at][0] for at in tables])
-            tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
+            tested_rows = [ranked[at][0] for at in tables]
+            names = _labels(tested_rows)
+            settings = _with_baseline_label(resampling, tested_rows, names)
+            tests = row_tests(names, [*tables.values()], measured(task, [measure]), settings)
             notes |= dict.fromkeys(tests.notes)
         if tests.family is not None:
             families[policy] = tests.family
@@ -111,15 +115,31 @@ def _ranked(outcomes: Sequence[Outcome], measure: str) -> list[tuple[Row, RunSco
 
 
 def _labels(systems: Sequence[many.System | Row]) -> list[str]:
-    """What tables call each run: its name, with the run id where a file holds several; no two alike."""
-    often = Counter(system.run for system in systems)
-    names = [each.run if often[each.run] == 1 else f"{each.run} ({each.run_id})" for each in systems]
-    labels: dict[str, None] = {}
-    for name in names:
-        numbered = (f"{name} ({number})" for number in itertools.count(2))
-        free = name if name not in labels else next(each for each in numbered if each not in {*labels, *names})
-        labels[free] = None
-    return list(labels)
+    """Return what texts call each run, no two alike: its run id, or its name where it has none or several have it.
+
+    A file that holds several runs of such ids adds the run id: `name (RUN_ID)`.
+    """
+    count_by_run_id = Counter(system.run_id for system in systems)
+    count_by_name = Counter(system.run for system in systems)
+    labels = []
+    for system in systems:
+        if system.run_id and count_by_run_id[system.run_id] == 1:
+            labels.append(system.run_id)
+        elif count_by_name[system.run] == 1:
+            labels.append(system.run)
+        else:
+            labels.append(f"{system.run} ({system.run_id})")
+    return unique_ids(labels)
+
+
+def _with_baseline_label(resampling: Resampling, rows: Sequence[Row], labels: Sequence[str]) -> Resampling:
+    """Return settings whose baseline is a label of a row, also where it was called by its name, file or run id."""
+    if not resampling.baseline or resampling.baseline in labels:
+        return resampling
+    for row, label in zip(rows, labels):
+        if resampling.baseline in (row.run, row.run_id, row.file, os.path.basename(row.file)):
+            return replace(resampling, baseline=label)
+    return resampling
 
 
 _NOT_SHOWN: Final = frozenset({"file", "signature", "failure", "wins", "ties", "losses"})

@@ -84,11 +84,14 @@ class Predictions:
         return task.explain(self.one(), self._line.texts("--unit"), measure, progress=analysing)
 
     def both(self) -> tuple[Any, Any, tuple[str, str]]:
-        (first, a), (second, b) = self.several().items()
+        (first, a), (second, b) = self.several().results.items()
         return a, b, (first, second)
 
-    def several(self) -> Mapping[str, Any]:
-        return {name: self._scored(file) for name, file in zip(comparison.system_names(self.files), self.files)}
+    def several(self) -> comparison.Systems:
+        """Score each file of predictions; the systems are called after their files."""
+        names = comparison.system_names(self.files)
+        results = {name: self._scored(file) for name, file in zip(names, self.files)}
+        return comparison.Systems(results, comparison.names_by_file(self.files, names))
 
 
 def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:

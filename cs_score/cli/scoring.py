@@ -472,7 +472,7 @@ def estimate_from_sample(line: Line) -> int:
     with paused_collector():
         opened = given.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = pools.names_of(opened.runs)
+        names = comparison.run_names(opened.runs)
         loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
         found = pools.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.outcomes import Outcome, TwoSided, heading
-from cs_score.base.display import SCREEN, JsonText, cell, json_value, one_line
+from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.evidence.mode import Mode
@@ -310,7 +310,12 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     }
 
 
+_SHORT_VALUE: Final = 36
+"""Characters of a predicted value in a list of mistakes of many units."""
+
+
 def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
+    longest = LONGEST_LINE if isinstance(found, ExplainedUnit) else _SHORT_VALUE
     for each in found.mistakes:
         values = {name: value for name, value in asdict(each).items() if isinstance(value, str | int | float)}
         yield {
@@ -319,8 +324,8 @@ def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping
             "name": unit_name(each),
             "predicted": as_json(each.predicted),
             "gold": as_json(each.gold),
-            "predicted_in_short": cut(in_short(each.predicted), 36),
-            "gold_in_short": cut(in_short(each.gold), 36),
+            "predicted_in_short": cut(in_short(each.predicted), longest),
+            "gold_in_short": cut(in_short(each.gold), longest),
             "prediction": json_value(each.prediction),
             **{f"effect:{measure}": effect for measure, effect in each.effects.items()},
         }
@@ -398,20 +403,23 @@ def unit_name(found: Any) -> str:
     return name if found.occurrence == 1 else f"{name} ({found.occurrence})"
 
 
-def text_of_document(mode: Mode, document: Any, width: int, top: int | None = None) -> str:
-    """A document with at most `top` rows of each list in lines of at most `width` columns.
+def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top: int | None = None) -> str:
+    """Return a document with at most `top` rows of each list, for a terminal of this width.
 
-    None: what a screen of 40 lines and 80 columns holds of an analysis or a difference.
+    Without `top`: what a screen of 40 lines and 80 columns holds of an analysis or a difference. Without a width the
+    cells of tables are whole, however long.
     """
     layouts = layouts_of(mode)
     is_screen = top is None and isinstance(document, Analysis | Difference)
-    if top is None:
-        width = min(width, SCREEN)
+    width = prose_width(terminal_width, is_screen=top is None)
+    table_width = width if is_screen else terminal_width
 
     def tables(found: object) -> Iterator[str]:
         for layout in layouts[type(found)]:
-            if not is_screen:
-                yield from text(layout.table(found), top or TOP, width)
+            if isinstance(found, ExplainedUnit):
+                yield from text(_without_unit(layout).table(found), top or TOP, table_width)
+            elif not is_screen:
+                yield from text(layout.table(found), top or TOP, table_width)
             elif layout.name in _ROWS_ON_SCREEN:
                 shown = _together(layout) if layout.by else layout
                 yield from text(shown.table(found), _ROWS_ON_SCREEN[layout.name], width)
@@ -444,6 +452,11 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     return "\n".join(lines)
 
 
+def _without_unit(layout: Layout) -> Layout:
+    """Return a layout without the column of the unit, which is the same in all rows where one unit is explained."""
+    return replace(layout, shown=tuple(key for key in layout.shown or layout.keys if key != "name"))
+
+
 def _answered(document: Any) -> str:
     """Return on how many units a document's score is where only those answered count; empty where all do."""
     origin = getattr(document, "origin", None)
@@ -455,7 +468,7 @@ def _unit(mode: Mode, unit: ExplainedUnit, width: int) -> Iterator[str]:
     for line in map(one_line, unit.lines):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from wrap(line, width, subsequent_indent=indent) if len(line) > width else [line]
-    name = f"{mode.unit} {one_line(unit_name(unit), 40)}"
+    name = f"{mode.unit} {one_line(unit_name(unit))}"
     if any(row.totals for row in mode.rows):
         yield from ("", f"alone, {name} would score:")
         yield from (f"  {line}" for line in score_lines(mode, unit.scores, unit.statistics))

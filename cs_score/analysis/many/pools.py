@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from cs_score.analysis.coldstart.mistakes import counted_lines
 from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios, scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, score_for_analysis, silent
-from cs_score.analysis.comparison import system_names
 from cs_score.analysis.many.rankings import ranks_of, tau_b
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError, UsageError, nearest
@@ -412,12 +411,6 @@ class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
     runs: tuple[SampledRun, ...]
     differences: tuple[SampledDifference, ...]
     signatures: Mapping[str, str]
-
-
-def names_of(runs: Sequence[OneRun]) -> list[str]:
-    """The ids of runs, or the names of their files where several have one id."""
-    names = [run.run_id for run in runs]
-    return names if len(set(names)) == len(names) else system_names([run.file for run in runs])
 
 
 def sampled_pool(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
