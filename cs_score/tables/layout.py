@@ -212,7 +212,7 @@ _SHORTEST_CELL: Final = 8
 _ID_KEYS: Final = frozenset({"unit", "query", "run", "run_id", "name", "system", "a", "b", "node", "class", "about"})
 """Columns of ids, which users paste into options such as --unit and --run: no table cuts them."""
 
-_GROUP_KEYS: Final = frozenset({"group", "dimension", "category", "kind"})
+_GROUP_KEYS: Final = frozenset({"group", "dimension", "category", "kind", "what"})
 """Columns whose words may be ids: a text without blanks is not cut."""
 
 
