@@ -53,7 +53,9 @@ def test_a_habit_is_counted(habit: Habit, tmp_path: Path) -> None:
 
 
 def test_many_parameters_are_a_habit(tmp_path: Path) -> None:
-    source = "def rights(labels, policy, run, pool, query, slot):\n    print(labels)\n    print(policy)\n    print(run)\n"
+    source = (
+        "def rights(labels, policy, run, pool, query, slot):\n    print(labels)\n    print(policy)\n    print(run)\n"
+    )
     assert _habits_of(source, tmp_path) == {Habit.MANY_PARAMETERS}
 
 
@@ -65,11 +67,15 @@ def test_short_functions_and_init_files_are_not_counted(tmp_path: Path) -> None:
 
 def test_elif_is_no_deeper_than_its_if(tmp_path: Path) -> None:
     branches = "".join(f"    elif labels == {number}:\n        print(policy)\n" for number in range(9))
-    assert _habits_of(f"def rights(labels, policy):\n    if labels:\n        print(labels)\n{branches}", tmp_path) == set()
+    assert (
+        _habits_of(f"def rights(labels, policy):\n    if labels:\n        print(labels)\n{branches}", tmp_path) == set()
+    )
 
 
 def test_signs_are_shares_and_counts_in_1000_lines(tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text(PLAIN + "def rights(labels):\n" + WITH_HABIT[Habit.WALRUS] + "    pass\n", "utf-8")
+    (tmp_path / "module.py").write_text(
+        PLAIN + "def rights(labels):\n" + WITH_HABIT[Habit.WALRUS] + "    pass\n", "utf-8"
+    )
     signs = signs_of(read_functions(tmp_path))
     assert signs.functions == 2
     assert signs.verb_first == 100
