@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 
 from cs_score.analysis.many.overview import System
-from cs_score.analysis.many.rankings import RowTests, TestedRow, measured, row_tests
+from cs_score.analysis.many.rankings import RowTests, TestedRow, compare_rows, measure_formula
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
@@ -169,7 +169,7 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str, resam
         return RowTests([])
     tables = [run.findings.table() for _, run in ranked_runs if run.findings]
     labels = distinct_labels([row for row, _ in ranked_runs])
-    return row_tests(labels, tables, measured(task, [measure]), resampling)
+    return compare_rows(labels, tables, measure_formula(task, [measure]), resampling)
 
 
 def _with_test(row: Row, test: TestedRow, family: Family | None, *, is_resampled: bool) -> Row:

@@ -28,22 +28,22 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     Rankings in it are by the headline measures of the leaderboard.
     """
     systems: dict[many.System, None] = {}
-    findings: dict[tuple[str, many.System], many.Given] = {}
+    result_by_key: dict[tuple[str, many.System], many.SystemResult] = {}
     for outcome in outcomes:
         for run in outcome.runs:
             system = many.System(outcome.run, run.run_id)
             systems[system] = None
             if run.findings:
-                findings[outcome.policy, system] = (run.scores, run.findings)
-    findings_by_policy = {}
+                result_by_key[outcome.policy, system] = many.SystemResult(run.scores, run.findings)
+    results_by_policy = {}
     for policy in dict.fromkeys([outcome.policy for outcome in outcomes]):
-        findings_by_policy[policy] = [findings.get((policy, system)) for system in systems]
+        results_by_policy[policy] = [result_by_key.get((policy, system)) for system in systems]
     resampling = None
     for row in board.rows:
         if row.intervals:
             resampling = row.intervals.resampling
             break
-    return many.overview(evaluation, list(systems), findings_by_policy, board.headline, resampling)
+    return many.make_overview(evaluation, list(systems), results_by_policy, board.headline, resampling)
 
 
 def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
@@ -57,8 +57,8 @@ def document_of(overview: many.Overview, board: Leaderboard, *, pages: bool) -> 
     units: list[many.UnitScores] = []
     answers: list[many.Difficulty] = []
     for policy_overview in overview.policies:
-        units += policy_overview.units
-        answers += policy_overview.answers
+        units += policy_overview.unit_scores
+        answers += policy_overview.difficulties
     resampling = overview.resampling
     if resampling is not None:
         resampling = replace(resampling, unit=evaluation.unit)
@@ -105,7 +105,7 @@ def _ranked_row(row: Row, measure: str) -> documents.RankedRow:
 
 
 def _answers_table(overview: many.Overview) -> Table:
-    """Return the table `answers.tsv`: a row for each policy and each thing that gold wants found.
+    """Return the table `answers.tsv`: a row for each policy and each target, which gold wants found.
 
     A row says how many runs found it, which run if only one did, and then for every run 1 or 0: found or not. The cell
     of a run that was not scored is empty.
@@ -113,12 +113,12 @@ def _answers_table(overview: many.Overview) -> Table:
     labels = distinct_labels(overview.systems)
     rows: list[tuple[Any, ...]] = []
     for policy_overview in overview.policies:
-        marks_of_systems = policy_overview.marks
-        for position, wanted in enumerate(overview.wanted):
-            count = policy_overview.often[position]
+        marks_of_systems = policy_overview.marks_of_systems
+        for position, target in enumerate(overview.targets):
+            count = policy_overview.finder_counts[position]
             marks = ["" if system_marks is None else system_marks[position] for system_marks in marks_of_systems]
             only_finder = labels[marks.index(many.FOUND)] if count == 1 else ""
-            names = (wanted.part, wanted.unit, wanted.place, wanted.name, wanted.value)
+            names = (target.part, target.unit, target.place, target.name, target.value)
             rows.append((policy_overview.policy, *names, count, only_finder, *marks))
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
@@ -156,7 +156,7 @@ def _agreement_rows(overview: many.Overview) -> Iterator[dict[str, Any]]:
     """
     for policy_overview in overview.policies:
         policy = policy_overview.policy
-        for right, wrong in zip(policy_overview.right, policy_overview.wrong):
+        for right, wrong in zip(policy_overview.right_answers, policy_overview.wrong_answers):
             run = overview.systems[right.a]
             other_run = overview.systems[right.b]
             yield {
