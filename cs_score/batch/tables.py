@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis.many import overview as many
-from cs_score.analysis.many.rankings import EFFECT, Limits, RowTests, TestedRow, measured, row_tests
+from cs_score.analysis.many.rankings import EFFECT, Limits, RowTests, TestedRow, compare_rows, measure_formula
 from cs_score.base.display import SCREEN, escape_latex, escape_markdown, one_line, spreadsheet_cell, wrapped
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError
@@ -62,7 +62,7 @@ def make_leaderboard(
         tests = RowTests([])
         if tables and resampling is not None:
             names = _labels([ranked[at][0] for at in tables])
-            tests = row_tests(names, [*tables.values()], measured(task, [measure]), resampling)
+            tests = compare_rows(names, [*tables.values()], measure_formula(task, [measure]), resampling)
             notes |= dict.fromkeys(tests.notes)
         if tests.family is not None:
             families[policy] = tests.family
@@ -246,7 +246,7 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     """Everything about runs of one edition, in their order; rankings are by the measures that people are shown."""
     systems = list(dict.fromkeys(many.System(each.run, part.run_id) for each in outcomes for part in each.runs))
     found = {
-        (each.policy, many.System(each.run, part.run_id)): (part.scores, part.findings)
+        (each.policy, many.System(each.run, part.run_id)): many.SystemResult(part.scores, part.findings)
         for each in outcomes
         for part in each.runs
         if part.findings
@@ -254,7 +254,7 @@ def overview_of(outcomes: Sequence[Outcome], board: Leaderboard, evaluation: man
     policies = dict.fromkeys(outcome.policy for outcome in outcomes)
     given = {policy: [found.get((policy, system)) for system in systems] for policy in policies}
     resampling = next((row.intervals.resampling for row in board.rows if row.intervals), None)
-    return many.overview(evaluation, systems, given, board.headline, resampling)
+    return many.make_overview(evaluation, systems, given, board.headline, resampling)
 
 
 def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> documents.Overview:
@@ -281,8 +281,8 @@ def document_of(found: many.Overview, board: Leaderboard, *, pages: bool) -> doc
         pages=pages,
         runs=tuple(found.systems),
         leaderboard=tuple(map(ranked, board.rows)),
-        queries=tuple(unit for each in found.policies for unit in each.units),
-        answers=tuple(part for each in found.policies for part in each.answers),
+        queries=tuple(unit for each in found.policies for unit in each.unit_scores),
+        answers=tuple(part for each in found.policies for part in each.difficulties),
         agreement=tuple(each.agreement for each in found.policies),
         stability=found.stability,
     )
@@ -292,11 +292,11 @@ def _answers(found: many.Overview) -> Table:
     """A row for each thing to be found: by how many runs, by which if by one only, and run by run 1 or 0."""
     labels = _labels(found.systems)
     keys = ("policy", "part", "unit", "place", "name", "value", "found_by", "only")
-    things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.wanted]
+    things = [(thing.part, thing.unit, thing.place, thing.name, thing.value) for thing in found.targets]
     rows = []
     for each in found.policies:
-        of_runs = [marks or " " * len(things) for marks in each.marks]
-        for thing, times, *marks in zip(things, each.often, *of_runs):
+        of_runs = [marks or " " * len(things) for marks in each.marks_of_systems]
+        for thing, times, *marks in zip(things, each.finder_counts, *of_runs):
             only = labels[marks.index(many.FOUND)] if times == 1 else ""
             rows.append((each.policy, *thing, times, only, *map(str.strip, marks)))
     layout = Layout("answers", "", columns(*keys, *map(spreadsheet_cell, labels)), lambda rows: rows)
@@ -307,7 +307,7 @@ def _agreement(found: many.Overview) -> Iterator[dict[str, Any]]:
     """Pairs of runs, then what more and more runs find together, then what all of them would score."""
     for each in found.policies:
         policy = {"policy": each.policy}
-        for right, wrong in zip(each.right, each.wrong):
+        for right, wrong in zip(each.right_answers, each.wrong_answers):
             run, other = found.systems[right.a], found.systems[right.b]
             yield policy | asdict(run) | {
                 "what": "pair", "other_run": other.run, "other_run_id": other.run_id,

@@ -34,14 +34,18 @@ from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.analysis.many import pools
+    from cs_score.analysis.many import assessors, sampled_pools
+    from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking, locks
     from cs_score.verification.verifying import Verdict
 else:
     checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
-    pools, pages = Late("cs_score.analysis.many.pools"), Late("cs_score.report.documents")
+    assessors = Late("cs_score.analysis.many.assessors")
+    pool_biases = Late("cs_score.analysis.many.pool_bias")
+    sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    pages = Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
@@ -162,7 +166,7 @@ def _compare_assessors(name: str, line: Line) -> int:
         given = Runs(line)
         with paused_collector():
             opened = given.open_runs()
-            names = pools.names_of(opened.runs)
+            names = sampled_pools.names_of_runs(opened.runs)
             for assessed in (opened.assessments, [second]):
                 gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
@@ -174,8 +178,9 @@ def _compare_assessors(name: str, line: Line) -> int:
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
-    return print_found(line, pools.ASSESSED, found)
+    results = assessors.AssessedResults(sides[0], sides[1], golds)
+    found = assessors.compare_assessors(task_named(name), results, measure, resampling)
+    return print_found(line, assessors.ASSESSORS_PRINTOUT, found)
 
 
 # ---- What test sets and pools can show
@@ -283,16 +288,9 @@ def pool_bias(line: Line) -> int:
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened = given.open_runs()
-        found = pools.pool_bias(
-            opened.gold,
-            opened.assessments,
-            opened.runs,
-            teams,
-            line.get("--measure"),
-            load=given.load_with_warnings,
-            progress=with_bar,
-        )
-    return print_found(line, pools.BIAS, found)
+        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, given.load_with_warnings)
+        found = pool_biases.pool_bias(pooled_runs, teams, line.get("--measure"), progress=with_bar)
+    return print_found(line, pool_biases.POOL_BIAS_PRINTOUT, found)
 
 
 # ---- Results held against others
