@@ -14,9 +14,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
-from cs_score.cli import options
+from cs_score.cli import locking, options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import named_by
+from cs_score.cli.locking import LOCK_OPTIONS
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
 from cs_score.cli.runs import Runs
@@ -33,14 +34,18 @@ from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.analysis.many import pools
+    from cs_score.analysis.many import assessors, sampled_pools
+    from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
-    from cs_score.verification import checking
+    from cs_score.verification import checking, locks
     from cs_score.verification.verifying import Verdict
 else:
-    checking = Late("cs_score.verification.checking")
-    pools, pages = Late("cs_score.analysis.many.pools"), Late("cs_score.report.documents")
+    checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
+    assessors = Late("cs_score.analysis.many.assessors")
+    pool_biases = Late("cs_score.analysis.many.pool_bias")
+    sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    pages = Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
@@ -174,8 +179,9 @@ def _compare_assessors(name: str, line: Line) -> int:
         for one_line in (line, line.but({"--gold": second})):
             sides.append(named_by(name, one_line, fewest=1, most=None).several().results)
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
-    return print_found(line, pools.ASSESSED, found)
+    results = assessors.AssessedResults(sides[0], sides[1], golds)
+    found = assessors.compare_assessors(task_named(name), results, measure, resampling)
+    return print_found(line, assessors.ASSESSORS_PRINTOUT, found)
 
 
 # ---- What test sets and pools can show
@@ -283,22 +289,15 @@ def pool_bias(line: Line) -> int:
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened = given.open_runs()
-        found = pools.pool_bias(
-            opened.gold,
-            opened.assessments,
-            opened.runs,
-            teams,
-            line.get("--measure"),
-            load=given.load_with_warnings,
-            progress=with_bar,
-        )
-    return print_found(line, pools.BIAS, found)
+        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, given.load_with_warnings)
+        found = pool_biases.pool_bias(pooled_runs, teams, line.get("--measure"), progress=with_bar)
+    return print_found(line, pool_biases.POOL_BIAS_PRINTOUT, found)
 
 
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --force {_OF_TEST}"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -326,11 +325,13 @@ def _gate_of(line: Line) -> checking.Gate:
         Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
+        *LOCK_OPTIONS,
     ),
     sections=[
         (
             "Exit status",
-            "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
+            "cannot be scored, or the baseline cannot be compared.",
         )
     ],
     of_runs=[POLICIES],
@@ -340,6 +341,10 @@ def _gate_of(line: Line) -> checking.Gate:
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
+    if "--write-lock" in line:
+        return locking.write_lock(task, line)
+    if "--lock" in line:
+        return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
@@ -351,6 +356,26 @@ def check(task: str, line: Line) -> int:
         standing_in = checking.headline_remark(run, baseline)
     if standing_in is not None:
         remark(standing_in)
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+def _check_lock(task: str, line: Line) -> int:
+    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
+
+    Returns the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
+    """
+    locking.refuse_other_limits(line)
+    lock = locks.read_lock(line.text("--lock", ""))
+    conditions = locking.conditions_of(task, line, allows_run=True)
+    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    changes = locks.changes_since(lock, conditions, typed_limits)
+    if changes:
+        judgement = locks.broken(lock, conditions, changes)
+    else:
+        with scored_by(task, line) as scored:
+            run = checking.of_result(scored.result)
+        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 

@@ -142,6 +142,8 @@ diff, json printed: diff --bootstrap 99 $COLD $KB $SF --format json
 report: report -o o.html $COLD $KB
 report, intervals: report --bootstrap 99 -o o.html $COLD $KB
 report, difference: report --compare --bootstrap 99 -o o.html $COLD $KB $SF
+report, aggregate: report --aggregate-only --bootstrap 99 -o o.html $COLD $KB
+report, aggregate of scifact: report scifact --aggregate-only --gold $SCIFACT_GOLD $SCIFACT_A --format tsv
 report, of an analysis: report -o o.html analysis.json
 report, of a difference: report -o o.html difference.json
 report, of a batch: report -o o.html batch/batch.json
@@ -196,6 +198,7 @@ check, junit: check --format junit --min SF-AP=0.99 --min LDC-MEAN-ALL-Macro-F1=
 check, github: check --format github --min SF-AP=0.99 $COLD $KB
 check, baseline: check --baseline scored/out.json --max-drop SF-AP=0.01 $COLD $KB
 check, significant: check --baseline scored/out.json --significant --bootstrap 99 $COLD $SF
+check, lock: check --write-lock o.json --min SF-AP=0.1 $COLD
 check, out of range: check --min SF-AP=70 $COLD $KB
 verify: verify scored/out.json
 verify, batch: verify batch
