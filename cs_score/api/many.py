@@ -26,7 +26,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.scorer import runs_of
-from cs_score.measures.registry import find
+from cs_score.measures.registry import COLD_START_MODE, find
 from cs_score.report.documents import page_maker
 from cs_score.statistics import planning
 from cs_score.statistics.options import Correction, IntervalMethod, Resampling
@@ -316,13 +316,16 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    golds = []
+    judged = []
     for side in sides:
         result = next(iter(side.values()))
         if isinstance(result, RunResult):
-            golds.append(result._scored("assessors").run.gold)
+            judged.append(pools.judged_in(result._scored("assessors").run.gold))
+        elif isinstance(result, EvidenceResult) and result._source is not None:
+            judged.append(pools.judged_of(result._source))
+    with_labels = task.name != COLD_START_MODE and bool(judged and judged[0])
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
-    return Assessors(pools.assessors(task, first, second, measure, golds, settings))
+    return Assessors(pools.assessors(task, first, second, measure, judged, settings, with_labels=with_labels))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

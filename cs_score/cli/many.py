@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis import comparison
+from cs_score.analysis.exported import read_names
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -34,7 +35,6 @@ from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import pools
-    from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking
     from cs_score.verification.verifying import Verdict
@@ -63,6 +63,9 @@ _OF_FORMATS: Final = (
         "star where the test finds a difference from the first system; with --all it is every table.",
     ),
 )
+
+
+_COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
 # ---- Comparisons
@@ -108,12 +111,13 @@ def compare(name: str, line: Line) -> int:
 
 @command(
     "compare table",
-    taken(_COMPARING, _OF_COMPARISONS),
+    taken(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
-        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
-        "such tables, each of a system",
+        "unit, system, [measure], numerator, denominator; or unit, [system], [measure], score with a row for each "
+        "sample, also as JSON lines (.jsonl); or the rows of trec_eval -q. All may have cluster and stratum. Files of "
+        "--per-unit are such tables, each of a system",
     ),
     sections=_OF_FORMATS,
     formats=_COMPARED_AS.split(),
@@ -122,7 +126,7 @@ def compare(name: str, line: Line) -> int:
 def compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = comparison.read_table(line.words)
+    tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
     return _print_comparison(line, comparison.compare_table(tables, resampling, **_choices_of(line)))
 
 
@@ -156,7 +160,7 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    golds: list[Gold] = []
+    judged: list[pools.Judged] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -167,13 +171,15 @@ def _compare_assessors(name: str, line: Line) -> int:
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
-                golds.append(gold)
+                judged.append(pools.judged_in(gold))
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        judged = [pools.judged_of(next(iter(side.values()))) for side in sides]
+    with_labels = name != COLD_START and bool(judged[0])
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, golds, resampling)
+    found = pools.assessors(task_named(name), sides[0], sides[1], measure, judged, resampling, with_labels=with_labels)
     return print_found(line, pools.ASSESSED, found)
 
 

@@ -11,9 +11,12 @@ stratum that it fits. Both, and assessors: docs/statistics.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.mistakes import counted_lines
 from cs_score.analysis.coldstart.scenarios import Scenario, Scenarios, scenarios
@@ -607,6 +610,23 @@ class Agreement(Record):
     units: int
 
 
+class LabelPair(Record):
+    """How often answers that both have judged have one label from the first, and one from the second."""
+
+    first: str
+    second: str
+    count: int
+
+
+class JudgedTwice(Record):
+    """An answer to which the two have given another label each."""
+
+    unit: str
+    answer: str
+    first: str
+    second: str
+
+
 class UnderAssessor(Record):
     """The score and rank of a run under one assessor, with the interval over units."""
 
@@ -630,7 +650,8 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     """Two assessors: their agreement, what only one of them has judged, and runs under either.
 
     `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
-    all runs are tied under one of them.
+    all runs are tied under one of them. `labels` and `differing` have the labels of judged answers (task `pool`), side
+    by side, and the answers that have other ones.
     """
 
     schema_version: Literal[2] = 2
@@ -641,6 +662,8 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     agreement: tuple[Agreement, ...]
     only_first: int
     only_second: int
+    labels: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing: tuple[JudgedTwice, ...] | UnsetType = UNSET
     runs: tuple[AssessedRun, ...]
     tau_b: float | None
     signatures: Mapping[str, str]
@@ -654,8 +677,9 @@ class JudgedAnswer(NamedTuple):
     judgment: str
 
 
-_Judged: TypeAlias = Mapping[tuple[str, Answer], JudgedAnswer]
-"""The judged answers by the full id of their query and what they say; of several lines that say the same the last."""
+Judged: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
+"""The judged answers by their unit (the full id of the query) and what they say; of several that say the same the last.
+"""
 
 
 def assessors(
@@ -663,16 +687,18 @@ def assessors(
     first: Mapping[str, Any],
     second: Mapping[str, Any],
     measure: str | None = None,
-    golds: Sequence[Gold] = (),
+    judged: Sequence[Judged] = (),
     resampling: Resampling | None = None,
+    *,
+    with_labels: bool = False,
 ) -> Assessors:
     """Compare results of the same runs, by name, under either assessor by one measure, the headline one unless given.
 
-    In Cold Start `golds` has the queries and the pool of either assessor, for their agreement. Raises UsageError for a
-    measure that the task lacks, InputError where the units differ.
+    Where answers are judged `judged` has those of either assessor, for their agreement; `with_labels` also has their
+    labels side by side. Raises UsageError for a measure that the task lacks, InputError where the units differ.
     """
     known = task.measures(first.values())
-    measure = task.measure_of(measure) or str(usual_among(task.name, known))
+    measure = task.measure_of(measure) or task.headline_of(first.values()) or str(usual_among(task.name, known))
     formula = task.formula([measure])
     found = {
         f"{name} ({place})": task.statistics(result, [measure])
@@ -692,10 +718,10 @@ def assessors(
         AssessedRun(run=name, first=one, second=other, low=reach.low, high=reach.high)
         for name, one, other, reach in zip(first, under_first, under_second, limits)
     ]
-    judged_first: _Judged = {}
-    judged_second: _Judged = {}
-    if golds:
-        judged_first, judged_second = (_judged_answers(gold) for gold in golds)
+    judged_first: Judged = {}
+    judged_second: Judged = {}
+    if len(judged) == len(_SIDES):
+        judged_first, judged_second = judged
     return Assessors(
         task=task.name,
         measure=measure,
@@ -705,6 +731,8 @@ def assessors(
         agreement=tuple(_agreement(judged_first, judged_second, settings)),
         only_first=len(judged_first.keys() - judged_second.keys()),
         only_second=len(judged_second.keys() - judged_first.keys()),
+        labels=_labels(judged_first, judged_second) if with_labels else UNSET,
+        differing=_differing(judged_first, judged_second) if with_labels else UNSET,
         runs=tuple(runs),
         tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
         signatures={name: str(each.origin.signature.of(measure)) for name, each in found.items()},
@@ -718,7 +746,30 @@ def _under_assessor(systems: Systems) -> list[UnderAssessor]:
     return [UnderAssessor(score.point, rank, score.low, score.high) for score, rank in zip(scores, ranks)]
 
 
-def _judged_answers(gold: Gold) -> _Judged:
+def _labels(first: Judged, second: Judged) -> tuple[LabelPair, ...]:
+    """Return the labels of answers that both have judged, side by side, the most frequent pair first."""
+    counts = Counter((first[key].judgment, second[key].judgment) for key in first if key in second)
+    return tuple(LabelPair(one, other, count) for (one, other), count in counts.most_common())
+
+
+def _differing(first: Judged, second: Judged) -> tuple[JudgedTwice, ...]:
+    """Return the answers that both have judged, and not alike."""
+    rows = []
+    for key, answer in first.items():
+        if key in second and second[key].judgment != answer.judgment:
+            said = key[1]
+            text = " ".join(said) if isinstance(said, tuple) else str(said)
+            rows.append(JudgedTwice(answer.unit, text, answer.judgment, second[key].judgment))
+    return tuple(rows)
+
+
+def judged_of(result: Any) -> Judged:
+    """Return the judged answers of a result of a task of evidence; none where the task has no such answers."""
+    judgments: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
+    return {key: JudgedAnswer(EVERYTHING, key[0], label) for key, label in judgments.items()}
+
+
+def judged_in(gold: Gold) -> Judged:
     """Return how the answers of a pool were judged."""
     judged = {}
     for assessment in gold.links.assessments:
@@ -729,14 +780,14 @@ def _judged_answers(gold: Gold) -> _Judged:
     return judged
 
 
-def _agreement(first: _Judged, second: _Judged, settings: Resampling) -> Iterator[Agreement]:
+def _agreement(first: Judged, second: Judged, settings: Resampling) -> Iterator[Agreement]:
     """Return the agreement over all slots, then over each by itself in the order of the alphabet."""
     pairs: dict[str, dict[str, list[Judgments]]] = {}
     for key, answer in first.items():
         if key not in second:
             continue
         cluster = settings.clusters.clusters.get(answer.unit, answer.unit) if settings.clusters else answer.unit
-        for slot in (EVERYTHING, answer.slot):
+        for slot in dict.fromkeys((EVERYTHING, answer.slot)):
             pairs.setdefault(slot, {}).setdefault(cluster, []).append((answer.judgment, second[key].judgment))
     for slot in sorted(pairs, key=lambda name: (name != EVERYTHING, name)):
         by_unit = dict(sorted(pairs[slot].items()))  # in an order that does not depend on who is called the first
@@ -798,6 +849,23 @@ AGREEMENT: Final = Layout(
     most="whole",
 )
 
+LABELS: Final = Layout(
+    "labels",
+    "Labels of the first assessor by those of the second",
+    headed(first="First", second="Second", count="Answers"),
+    lambda found: found.labels or (),
+    fewest=1,
+    most="whole",
+)
+
+DIFFERING: Final = Layout(
+    "differing",
+    "Answers that have another label from each",
+    headed(unit="Unit", answer="Answer", first="First", second="Second"),
+    lambda found: found.differing or (),
+    fewest=1,
+)
+
 ASSESSED: Final = Printout(
     Layout(
         "assessed",
@@ -817,5 +885,5 @@ ASSESSED: Final = Printout(
         most="whole",
     ),
     _notes,
-    (AGREEMENT,),
+    (AGREEMENT, LABELS, DIFFERING),
 )
