@@ -13,7 +13,7 @@ from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
-from cs_score.batch.documents import FAILED, OK, WITH_ERRORS
+from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
 from cs_score.batch.tables import WRITERS as BOARD_WRITERS
@@ -174,16 +174,31 @@ def batch(task: str, line: Line) -> int:
         return Status.INTERRUPTED
     board = result.leaderboard
     print_text(leaderboard_text(board) if line.format == "text" else BOARD_WRITERS[line.format](board))
-    first = plan.policy_names[0]
-    scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
-    missing = {*(Scoring(line).run_ids or ())} - {run.run_id for run in scored}
+    missing = _runs_not_scored(line, plan, result) if task == COLD_START else []
     with contextlib.suppress(OutputError):
-        say_policy(Scoring(line), sum(run.duplicates or 0 for run in scored))
-        for run_id in sorted(missing):
+        if task == COLD_START:
+            say_policy(Scoring(line), _duplicate_count(plan, result))
+        for run_id in missing:
             remark(f"no run called {run_id} could be scored")
         remark(_summary(result, asked.out))
     has_failed = bool(missing) or any(outcome.state != OK for outcome in result.outcomes)
     return Status.FAILED if has_failed else Status.DONE
+
+
+def _runs_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
+    """Return the runs named by `-runids` that were not scored under the first policy, sorted."""
+    scored = {run.run_id for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs}
+    return sorted(set(Scoring(line).run_ids or ()) - scored)
+
+
+def _duplicate_count(plan: Plan, result: BatchResult) -> int:
+    """Return how many responses of all runs are duplicates under the first policy."""
+    return sum([run.duplicates or 0 for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs])
+
+
+def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
+    """Return what became of each run under the first policy of a batch."""
+    return [outcome for outcome in result.outcomes if outcome.policy == plan.policy_names[0]]
 
 
 def _endings_of(task: str) -> Sequence[str]:

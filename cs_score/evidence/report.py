@@ -47,7 +47,7 @@ class Scores(Document, frozen=True, kw_only=True, tag="score"):
 class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
     """The results of several runs that one file holds, each scored by itself; `run` is its name."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     runs: tuple[Scores, ...]
 
 

@@ -404,6 +404,9 @@ _ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {
 }
 """The tables on a first screen by name, with their rows (None: all)."""
 
+_FEWEST_UNITS: Final = 3
+"""Units that a first screen of a difference shows, however much is said above them."""
+
 
 def _together(layout: Layout) -> Layout:
     """One table of groups for all dimensions, those with most mistakes or the largest contributions first."""
@@ -466,13 +469,18 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     if top is None:
         width = min(width, SCREEN)
 
+    heads = _heads(document, width, is_screen=is_screen) if isinstance(document, Difference) else []
+
     def tables(found: object) -> Iterator[str]:
         for layout in layouts[type(found)]:
             if not is_screen:
                 yield from text(layout.table(found), top or TOP, width)
             elif layout.name in _ROWS_ON_SCREEN:
                 shown = _together(layout) if layout.by else layout
-                yield from text(shown.table(found), _ROWS_ON_SCREEN[layout.name], width)
+                rows = _ROWS_ON_SCREEN[layout.name]
+                if layout.name == "units" and rows is not None:
+                    rows = max(rows - len(heads), _FEWEST_UNITS)
+                yield from text(shown.table(found), rows, width)
         if is_screen:
             rest = "mistake, group and confusion" if isinstance(found, Analysis) else "unit, outcome, answer and group"
             yield from ("", *wrap(f"--all shows every {rest}; --format json has all of it.", width))
@@ -481,9 +489,7 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     answered = _answered(document)
     if isinstance(document, Difference):
         lines = heading(document, "predictions", width, score)
-        for side, head in (document.heads or {}).items():
-            lines += [line for sentence in head for line in wrap(one_line(f"{side.upper()}: {sentence}", 400), width)]
-        lines += tables(document)
+        lines += [*heads, *tables(document)]
         if not document.units:
             lines += ["", f"No {mode.unit} counts differently."]
     elif isinstance(document, Analysis):
@@ -504,6 +510,16 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
         lines = [f"{score} = {document.score:.4f}{over}", *_head(document, width), "", *scores]
         lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
+
+
+def _heads(difference: Difference, width: int, *, is_screen: bool) -> list[str]:
+    """Return what was scored on either side, in lines; on a first screen only how many answers and units there are."""
+    lines = []
+    for side, sentences in (difference.heads or {}).items():
+        shown = sentences[:1] if is_screen else sentences
+        for sentence in shown:
+            lines += wrap(one_line(f"{side.upper()}: {sentence}", 400), width)
+    return lines
 
 
 def _head(document: Analysis | Explanation, width: int) -> list[str]:
