@@ -24,7 +24,7 @@ $(VENV)/docs.stamp: setup.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
-$(VENV)/dev.stamp: setup.cfg
+$(VENV)/dev.stamp: setup.cfg examples/cs-score-fever/setup.cfg
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e examples/cs-score-fever
