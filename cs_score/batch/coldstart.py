@@ -14,7 +14,14 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.scored import Scored as Analysed
-from cs_score.analysis.many.overview import Evaluation, ToFind, run_findings, to_find, union_scores, unit_measure
+from cs_score.analysis.many.overview import (
+    Evaluation,
+    TargetIndex,
+    collect_findings,
+    index_targets,
+    score_found_targets,
+    unit_measure,
+)
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import encoded
 from cs_score.base.records import Record, field, replace
@@ -157,13 +164,18 @@ class PreparedColdStart(Prepared):
         }
 
     @cached_property
-    def sought(self) -> ToFind:
-        return to_find(self.gold)
+    def target_index(self) -> TargetIndex:
+        return index_targets(self.gold)
 
     @property
     def evaluation(self) -> Evaluation:
-        union = partial(union_scores, self.gold, self.sought)
-        return Evaluation(COLD_START_MODE, self._unit, str(unit_measure(self.gold)), self.sought.wanted, union)
+        return Evaluation(
+            mode=COLD_START_MODE,
+            unit=self._unit,
+            measure=str(unit_measure(self.gold)),
+            targets=self.target_index.targets,
+            union_scores=partial(score_found_targets, self.gold, self.target_index),
+        )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         if (other := self._following(run)) is not self:
@@ -263,7 +275,7 @@ class _Attempt(Record):
         for each, of_run in zip(result.runs, of_runs):
             # Statistics of all measures are needed for resampling only.
             measures = list(summary_scores(each)) if of_run else [unit_measure(prepared.gold)]
-            found = run_findings(each, prepared.sought, measures)
+            found = collect_findings(each, prepared.target_index, measures)
             runs.append(
                 RunScores(
                     run_id=each.run_id,

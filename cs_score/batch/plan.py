@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from cs_score.analysis.many.overview import Evaluation, findings
+from cs_score.analysis.many.overview import Evaluation, make_findings
 from cs_score.base.display import some, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import encoded
@@ -381,7 +381,14 @@ class _PreparedEvidence(Prepared):
     def evaluation(self) -> Evaluation:
         """Its units, each by all measures that people are shown first."""
         shown = self.plan.headline()
-        return Evaluation(self.plan.task, self._mode.unit, shown[0], (), lambda found: {}, shown)
+        return Evaluation(
+            mode=self.plan.task,
+            unit=self._mode.unit,
+            measure=shown[0],
+            targets=(),
+            union_scores=lambda found_bits: {},
+            target_measures=shown,
+        )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
         gold = self.digests[0] if self.digests else None
@@ -410,7 +417,7 @@ class _PreparedEvidence(Prepared):
 
         origin = self.origin(run, result.origin.inputs[-1], "")
         answered = result.origin.answered or UNSET
-        found = findings(result.table)
+        found = make_findings(result.table)
         scores = RunScores(run.name, dict(result.scores), limits or UNSET, found, answered=answered)
         scored = {"signature": str(origin.signature), "origin": origin, "runs": (scores,)}
         yield Scored(outcome_of(plan.task, run, "", OK, **scored, remarks=tuple(result.notices)), files())

@@ -15,9 +15,9 @@ from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
+from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
+from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
-from cs_score.batch.tables import WRITERS as BOARD_WRITERS
-from cs_score.batch.tables import leaderboard_text
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_if_any

@@ -186,7 +186,7 @@ class Session:
         return Finished(Status.REFERENCE if errors else 0, write)
 
     def close(self, report: str = "") -> None:
-        """End without report where the reference writes none (quirk 23)."""
+        """End without report where the reference writes none (rule report-of-the-first-round)."""
         self._say((report,) if self._errors.stream is not None else (self._announced, report))
         self._write_problems()
 
@@ -502,7 +502,7 @@ class _Superseded(Reference):
     "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
 )
 def expand_queries(line: Line) -> int:
-    """Any words (4)."""
+    """Take any words."""
     write_text("stderr", "cs-score expand-queries has been superseded by cs-score validate-queries -expand\n")
     return Status.DONE
 

@@ -154,7 +154,7 @@ def offered(choices: Choices, ctx: click.Context, current: str, kept: str = "") 
     return [CompletionItem(f"{kept}{each}") for each in choices if each.startswith(current[len(kept) :])]
 
 
-OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit"))
+OUTPUTS: Final = frozenset(("--output", "--problems", "--per-item", "--per-unit", "--write-lock"))
 """Options of our own commands that name files to write."""
 
 

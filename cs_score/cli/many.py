@@ -15,9 +15,10 @@ from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import ending_of, write_packed
 from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.sources import name_of
-from cs_score.cli import options
+from cs_score.cli import locking, options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
 from cs_score.cli.inputs import named_by
+from cs_score.cli.locking import LOCK_OPTIONS
 from cs_score.cli.options import INTERVALS, POLICIES, SCORING, read_measures, read_resampling, taken, verb, whole_number
 from cs_score.cli.output import STDOUT, print_text, remark, with_bar, with_deltas, write_text
 from cs_score.cli.runs import Runs
@@ -34,13 +35,17 @@ from cs_score.tasks import COLD_START, task_named
 from cs_score.verification.recorded import NotFoundError
 
 if TYPE_CHECKING:
-    from cs_score.analysis.many import pools
+    from cs_score.analysis.many import assessors, sampled_pools
+    from cs_score.analysis.many import pool_bias as pool_biases
     from cs_score.report import documents as pages
-    from cs_score.verification import checking
+    from cs_score.verification import checking, locks
     from cs_score.verification.verifying import Verdict
 else:
-    checking = Late("cs_score.verification.checking")
-    pools, pages = Late("cs_score.analysis.many.pools"), Late("cs_score.report.documents")
+    checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
+    assessors = Late("cs_score.analysis.many.assessors")
+    pool_biases = Late("cs_score.analysis.many.pool_bias")
+    sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    pages = Late("cs_score.report.documents")
 
 SHOWN_ROWS: Final = 10
 """Systems and pairs that are printed unless another number is asked for."""
@@ -160,27 +165,28 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    judged: list[pools.Judged] = []
+    judgments: list[assessors.JudgedAnswers] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
             opened = given.open_runs()
-            names = pools.names_of(opened.runs)
+            names = sampled_pools.names_of_runs(opened.runs)
             for assessed in (opened.assessments, [second]):
                 gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
-                judged.append(pools.judged_in(gold))
+                judgments.append(assessors.judged_answers_of_pool(gold))
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
-        judged = [pools.judged_of(next(iter(side.values()))) for side in sides]
-    with_labels = name != COLD_START and bool(judged[0])
+        judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
     measure = next(iter(read_measures(line)), None)
-    found = pools.assessors(task_named(name), sides[0], sides[1], measure, judged, resampling, with_labels=with_labels)
-    return print_found(line, pools.ASSESSED, found)
+    has_labels = name != COLD_START and bool(judgments[0])
+    results = assessors.AssessedResults(sides[0], sides[1], judgments[0], judgments[1], has_labels=has_labels)
+    found = assessors.compare_assessors(task_named(name), results, measure, resampling)
+    return print_found(line, assessors.ASSESSORS_PRINTOUT, found)
 
 
 # ---- What test sets and pools can show
@@ -288,22 +294,15 @@ def pool_bias(line: Line) -> int:
         raise UsageError("standard input cannot be read once for each run: name a file")
     with paused_collector():
         opened = given.open_runs()
-        found = pools.pool_bias(
-            opened.gold,
-            opened.assessments,
-            opened.runs,
-            teams,
-            line.get("--measure"),
-            load=given.load_with_warnings,
-            progress=with_bar,
-        )
-    return print_found(line, pools.BIAS, found)
+        pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, given.load_with_warnings)
+        found = pool_biases.pool_bias(pooled_runs, teams, line.get("--measure"), progress=with_bar)
+    return print_found(line, pool_biases.POOL_BIAS_PRINTOUT, found)
 
 
 # ---- Results held against others
 
 _OF_TEST: Final = "--bootstrap --seed --confidence --clusters"
-_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --force {_OF_TEST}"
+_LIMITS: Final = f"--baseline --max-drop --min --significant --any-baseline --write-lock --lock --force {_OF_TEST}"
 
 
 def _gate_of(line: Line) -> checking.Gate:
@@ -331,11 +330,13 @@ def _gate_of(line: Line) -> checking.Gate:
         Option("--baseline PATH", "What to compare with: JSON that score -o has written, or its folder"),
         Option("--significant", "A drop counts only if the paired test calls it significant"),
         Option("--any-baseline", "Accept a baseline of other gold or other options"),
+        *LOCK_OPTIONS,
     ),
     sections=[
         (
             "Exit status",
-            "0: every limit is kept. 3: one is not. 1: an input cannot be scored, or the baseline cannot be compared.",
+            "0: every limit is kept. 3: one is not, or something has changed since the lock was written. 1: an input "
+            "cannot be scored, or the baseline cannot be compared.",
         )
     ],
     of_runs=[POLICIES],
@@ -345,6 +346,10 @@ def _gate_of(line: Line) -> checking.Gate:
 )
 def check(task: str, line: Line) -> int:
     """Hold a run against limits and print the result; the exit status. Raises CsScoreError where that cannot be."""
+    if "--write-lock" in line:
+        return locking.write_lock(task, line)
+    if "--lock" in line:
+        return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
     with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
@@ -356,6 +361,26 @@ def check(task: str, line: Line) -> int:
         standing_in = checking.headline_remark(run, baseline)
     if standing_in is not None:
         remark(standing_in)
+    print_text(checking.WRITERS[line.format](judgement))
+    return Status.DONE if judgement.passed else Status.NOT_KEPT
+
+
+def _check_lock(task: str, line: Line) -> int:
+    """Hold a run against the limits of a lock, unless its conditions have changed, and print the result.
+
+    Returns the exit status. Raises CsScoreError where the lock cannot be read or the run cannot be scored.
+    """
+    locking.refuse_other_limits(line)
+    lock = locks.read_lock(line.text("--lock", ""))
+    conditions = locking.conditions_of(task, line, allows_run=True)
+    typed_limits = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    changes = locks.changes_since(lock, conditions, typed_limits)
+    if changes:
+        judgement = locks.broken(lock, conditions, changes)
+    else:
+        with scored_by(task, line) as scored:
+            run = checking.of_result(scored.result)
+        judgement = locks.kept(lock, checking.Gate(lock.limits).judge(run, None))
     print_text(checking.WRITERS[line.format](judgement))
     return Status.DONE if judgement.passed else Status.NOT_KEPT
 

@@ -41,7 +41,7 @@ from cs_score.tasks import COLD_START, task_named
 if TYPE_CHECKING:
     from cs_score.analysis import comparison
     from cs_score.analysis.coldstart import scored as analyses
-    from cs_score.analysis.many import pools
+    from cs_score.analysis.many import sampled_pools
     from cs_score.coldstart import documents
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.problems import reports
@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 else:
     comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
-    pools, documents = Late("cs_score.analysis.many.pools"), Late("cs_score.coldstart.documents")
+    sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    documents = Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 
 PROGRAM: Final = "cs-score"
@@ -505,16 +506,18 @@ def estimate_from_sample(line: Line) -> int:
     """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
-    inclusion, resampling = pools.read_inclusion(line.text("--inclusion")), read_resampling(line, always=True)
+    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
+    resampling = read_resampling(line, always=True)
     given = Runs(line)
     with paused_collector():
         opened = given.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = pools.names_of(opened.runs)
+        names = sampled_pools.names_of_runs(opened.runs)
         loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
-        found = pools.sampled_pool(scored, inclusion, resampling.confidence if resampling else 95.0)
-    return print_found(line, pools.SAMPLED, found)
+        confidence = resampling.confidence if resampling else 95.0
+        found = sampled_pools.estimate_from_sample(scored, inclusion, confidence)
+    return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, found)
 
 
 def print_found(line: Line, printout: Printout, found: Any) -> int:

@@ -300,8 +300,9 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    Wrong answers to a query that no accepted answer leads to are reported and left out. Raises InputError if a correct
-    answer is below a class without accepted answer before it, or an inexact one below a class without any (quirk 20).
+    Wrong answers to a query that no accepted answer leads to are reported and left out. Raises InputError (rule
+    odd-classes) if a correct answer is below a class without accepted answer before it, or an inexact one below a class
+    without any.
     """
     tree = ClassTree(root.full_id, {root.full_id: root.single}, links.table.ldc_of)
     accepted_classes: set[str] = set()

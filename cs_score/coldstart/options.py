@@ -179,7 +179,7 @@ class Justifications(Record):
 
     @classmethod
     def parse(cls, text: str) -> Justifications:
-        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (quirk 3)."""
+        """Read `A:B`, each one digit or `M`. Raises UsageError otherwise, and for B = 0 (rule zero-limit)."""
         text = text.removesuffix("\n")  # the reference's pattern allows one at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Queries: ids and hashes, languages, slots, the query table; query files and which queries are scored (2, 3, 1.5, A).
+"""Queries: ids and hashes, languages, slots, the query table; query files and which queries are scored.
 
 The recorded scorer never parsed query files as XML: it takes every stretch from `<query ` to `</query>`, comments
 included, and its tag pairs from left to right, values verbatim. Ids are hashed from those verbatim texts, so a parser

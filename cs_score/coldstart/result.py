@@ -167,7 +167,8 @@ def projected(sf: Table, queries: QuerySet) -> PrecisionRecall:
 
 
 def representing(entry_points: EntryPoints) -> tuple[str, Sequence[ScoreRow]]:
-    """The entry point with the highest F1 over all hops, the first in query-file order where equal (14, rule 1)."""
+    """The entry point with the highest F1 over all hops, the first in query-file order where equal (rule
+    best-entry-point)."""
     return entry_points[0] if len(entry_points) == 1 else max(entry_points, key=lambda item: counted_f1(item[1]))
 
 

@@ -62,7 +62,7 @@ def _remarks(run: Run, policy: Policy) -> Iterator[str]:
 
 
 def _above_one(ranking: Ranking, lines_of: Mapping[str, Sequence[Response]], most: int | None) -> InputError:
-    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (quirk 6)."""
+    """The condition that average precision exceeds 1: query, nodes, lines, and what to do (rule above-one)."""
     import shlex  # short runs start without it
 
     reason = "several lines of one node come from one document"
@@ -106,8 +106,8 @@ def _queries(units: Iterable[UnitResult], order: str) -> list[QueryResult]:
 
 class Combining:
     """What the runs of one call share while they are scored one after the other. Three habits of the reference reach
-    from one run to the next: the nodes of all runs are ranked together (quirk of 9.1), the rows of AP bear the id of
-    the first run (9.8), and resampling narrows the queries of later runs (quirk 8).
+    from one run to the next: the nodes of all runs are ranked together and the rows of AP bear the id of the first
+    run (rule pooled-runs), and resampling narrows the queries of later runs (rule samples-narrow-later-runs).
     """
 
     def __init__(self, run: Run, policy: Policy, problems: ProblemLog, before: Iterable[RunResult] = ()) -> None:
@@ -229,7 +229,7 @@ class Combining:
             self._has_resampled = True
         drawn = resampling.bootstrap(run.tables, run.tables.measures, file.samples, self.options.metrics)
         last = max(file.samples, key=lambda sample: sample.label, default=None)
-        if last is not None:  # later runs are scored on its queries only, draws as hop limits (quirk 8, warned of)
+        if last is not None:  # later runs are scored on its queries only, draws as hop limits
             self._hop_limits = dict(last.one_entry_point())
         return replace(run, bootstrap=drawn)
 
@@ -279,7 +279,7 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
     in the lines: the result says where scoring has to stop.
     """
     matching = unit.before
-    if matching is None:  # 6: response -> assessment, or none
+    if matching is None:
         problems, links, found = ProblemLog(), unit.run.links, dict[int, Assessment]()
         discipline = unit.gold.options.discipline
         try:
@@ -292,10 +292,10 @@ def score_unit(unit: Unit, policy: Policy, is_ranked: bool = True) -> UnitResult
     matched, beside, edition = matching.matched, unit.beside, unit.gold.table.edition
     counting = Counting(matched, policy, unit.run.limits.most, {} if beside is None else dict(beside.labels), edition)
     golds = [unit.gold.of_query(query, unit.run.links) for query in unit.queries]
-    results = [_count(unit, gold, counting) for gold in golds]  # 7: labels, and a row for each inner class
+    results = [_count(unit, gold, counting) for gold in golds]
     if beside is not None:
         matched = {**beside.matched, **matched}
-    if is_ranked and edition.has_rankings:  # 9: nodes, confidence, mapping, V, average precision
+    if is_ranked and edition.has_rankings:
         results = [
             result if result.uncounted else _rank(unit, gold, result, matched, counting.labels_by_index)
             for gold, result in zip(golds, results)

@@ -1,4 +1,4 @@
-"""The predicates of knowledge bases, those of users among them, and what a predicate column means (2.3, 4.2 to 4.4)."""
+"""The predicates of knowledge bases, those of users among them, and what a predicate column means."""
 
 from __future__ import annotations
 

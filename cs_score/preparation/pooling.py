@@ -1,4 +1,4 @@
-"""Which lines of a run are taken: pooling to a depth, and apply-k (8)."""
+"""Which lines of a run are taken: pooling to a depth, and apply-k."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def discard_beyond(
 ) -> None:
     """Add to `marked` the indexes of the lines that are out of depth; `most` is the limit on lines of a node.
 
-    All lines without node id form one node without name (quirk 9), which is its own parent.
+    All lines without node id form one node without name (rule
+    depth-without-node-ids), which is its own parent.
     """
 
     def discard(line: Response, code: str) -> None:
@@ -77,7 +78,7 @@ def discard_beyond(
     if depth.per_query:
         for line in beyond:
             discard(line, "DISCARDED_ENTRY_DEPTH")
-    marked.update(line.index for line in beyond)  # scheme A is silent (quirk 8)
+    marked.update(line.index for line in beyond)  # scheme A is silent (rule depth-over-all-queries)
     by_level: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
         if line.index not in marked:
@@ -110,7 +111,7 @@ def _included(
 
     ranked = {root: sorted(of_root.values(), key=best_first) for root, of_root in members.items()}
     included: set[str] = set()
-    # In scheme A the places are taken root by root, roots in string order (9, rule 1).
+    # In scheme A the places are taken root by root, roots in string order (rule depth-over-all-queries).
     in_order = [node for root in sorted(ranked) for node in ranked[root]]
     for nodes in ranked.values() if depth.per_query else [in_order]:
         first, second = ([node for node in nodes if node.level == level] for level in (0, 1))
@@ -140,7 +141,9 @@ class _Line(NamedTuple):
 
 
 def documents_per_node(justifications: str) -> int:
-    """The number after the first colon of `A:B`; 0, which keeps nothing, for `M` and anything else (quirk 34)."""
+    """The number after the first colon of `A:B`; 0, which keeps nothing, for `M` and anything else (rule
+    apply-k-any-number).
+    """
     match = _WHOLE_NUMBER.match(justifications.partition(":")[2])
     return int(match.group(1)) if match else 0
 

@@ -179,7 +179,8 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
     by_short_id = sorted(queries, key=attrgetter("short_id"))
     if options.duplicates is not Duplicates.NONE:
         by_short_id = list(_without_duplicates(by_short_id, options.duplicates, problems))
-    # In the order of their ids, so that of two queries with the same expansion the last one counts (9, rule 6).
+    # In the order of their ids, so that of two queries with the same expansion the last one counts (rule
+    # shared-slot-filling-ids).
     table = build_query_set(by_short_id, options.base, problems)
     chosen = {query.short_id: query for query in table.scored_by_default() if _is_chosen(query, options)}
     index = tuple(
@@ -255,7 +256,7 @@ def query_file_text(queries: Iterable[Query]) -> str:
 
 
 def _query_lines(query: Query) -> Iterator[str]:
-    # A query about an answer has the id of its parent before its own (quirk 21).
+    # A query about an answer has the id of its parent before its own (rule second-round-ids).
     is_follow_on = query.base_id != query.short_id
     full_id = f"{query.prefix or ''}_{query.base_id}_{query.short_id}" if is_follow_on else query.full_id
     yield f'  <query id="{full_id}">'
@@ -304,7 +305,7 @@ def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """A query about each answer whose type fits the next slot; of answers with one id the last.
 
     With `is_xml` the names are escaped, otherwise they are written as they are. Discarded lines have queries, too
-    (quirk 22).
+    (rule queries-of-discarded-lines).
     """
     queries: dict[str, Query] = {}
     for response in responses:

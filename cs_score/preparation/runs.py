@@ -106,14 +106,15 @@ class CheckedRun(Record, dict=True):
 
     @cached_property
     def _bad_queries(self) -> frozenset[str]:
-        """Short ids of the queries that ask about an answer of a line that was skipped (quirk 3)."""
+        """Short ids of the queries that ask about an answer of a line that was skipped (rule below-skipped-lines)."""
         return frozenset(line.target for line in self.loading.links.skipped)
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of a validated run in the order of the file.
 
-        All lines get the run id of the first (quirk 2). Queries may bring node ids along (quirk 1). Where a line has
-        none, one is made up from letters: the reference draws them, here equal inputs give equal ones (quirk 13).
+        All lines get the run id of the first. Queries may bring node ids along (rule query-node-ids). Where a line has
+        none, one is made up from letters: the reference draws them, here equal inputs give equal ones (rule
+        made-up-node-ids).
         """
         responses = self.loading.links.responses
         run_id = responses[0].run_id if responses else ""

@@ -37,9 +37,9 @@ def read_gold(mode: Mode, gold: object) -> Gold | None:
 def _advised(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
     if gold is None:  # what the task itself says of the one file is all there is to be said
         return error
-    from cs_score.evidence.forms.advice import advised  # only failures need it
+    from cs_score.evidence.forms.advice import add_remedy  # only failures need it
 
-    return advised(mode, error, gold, predictions, _can_be_scored)
+    return add_remedy(mode, error, gold, predictions, _can_be_scored)
 
 
 def _can_be_scored(task: str, gold: str, predictions: str, *, stage: str = "", **options: Any) -> bool:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
-from cs_score.analysis.many.rankings import measured
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.many.rankings import measure_formula
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -159,6 +161,30 @@ class Baseline(Record):
     signature: str
 
 
+class Change(Record):
+    """What is no longer as a lock has it: the gold, the policy, the limits; what was locked, and what there is now."""
+
+    what: str
+    locked: str
+    now: str
+
+    @property
+    def message(self) -> str:
+        """The change in a sentence without full stop."""
+        return f"{self.what} changed since the lock: {self.locked} then, {self.now} now"
+
+
+class LockState(Record):
+    """The lock that a run was held against: its file, the SHA-256 of this, and what has changed since it was written.
+
+    Where anything has changed the run was not scored, and there are no checks.
+    """
+
+    file: str
+    sha256: str
+    changes: tuple[Change, ...]
+
+
 class Checked(Document, frozen=True, kw_only=True, tag="check"):
     """All limits of a run, those of a kind in the order of its measures, and what a reader must know of them."""
 
@@ -169,6 +195,12 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
     checks: tuple[Check, ...]
     notes: tuple[Note, ...] = ()
     baseline: Baseline | None = None
+    lock: LockState | UnsetType = UNSET
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What has changed since the lock was written; nothing without a lock."""
+        return self.lock.changes if self.lock else ()
 
 
 NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASURE=NUMBER, or --baseline PATH"
@@ -243,7 +275,7 @@ class Gate(Record):
                 file=baseline.name,
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
-        formula = measured(run.origin.task, measures)
+        formula = measure_formula(run.origin.task, measures)
         tables = {
             "the run": UnitTable(run.units.ids, formula.columns, formula.rows(run.units, units_of(run.units.ids))),
             "the baseline": UnitTable(
@@ -472,11 +504,16 @@ def _row(check: Check) -> dict[str, object]:
     return cells
 
 
+def _rows(checked: Checked) -> list[dict[str, object]]:
+    """Return the cells of all checks, and of what has changed since a lock was written."""
+    rows = [_row(check) for check in checked.checks]
+    for change in checked.changes:
+        rows.append({"name": change.what, "kind": "lock", "message": change.message, "passed": "false"})
+    return rows
+
+
 CHECKS: Final = Layout(
-    "checks",
-    "Limits",
-    columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS),
-    lambda checked: map(_row, checked.checks),
+    "checks", "Limits", columns(*(name for name in Check.__struct_fields__ if name not in _FLAGS), *_FLAGS), _rows
 )
 
 
@@ -490,12 +527,15 @@ def _label(check: Check) -> str:
 def checked_text(checked: Checked) -> str:
     """A line for each limit, how many are kept, and the signatures."""
     found = [f"{_label(check)}  {check.message}" for check in checked.checks]
+    found += [f"FAIL  {change.message}" for change in checked.changes]
     lines = [part for text in (*found, *sentences(checked.notes)) for part in wrapped(one_line(text), " " * 6)]
     if checked.origin.answered is not None:
         lines.append(f"scored on {checked.origin.answered}, those that were predicted")
     lines += [_summary(checked), "", f"signature  {checked.signature}"]
     if checked.baseline is not None:
         lines.append(f"baseline   {checked.baseline.signature}")
+    if checked.lock:
+        lines.append(f"lock       {checked.lock.file}, SHA-256 {checked.lock.sha256}")
     return "".join(f"{one_line(line)}\n" for line in lines)
 
 
@@ -506,6 +546,8 @@ def checked_junit(checked: Checked) -> str:
         properties["answered"] = checked.origin.answered
     if checked.baseline is not None:
         properties["baseline"] = checked.baseline.signature
+    if checked.lock:
+        properties["lock"] = f"{checked.lock.file}, SHA-256 {checked.lock.sha256}"
     body = [" <properties>"]
     body += [f'  <property name="{name}" value="{_xml(value)}"/>' for name, value in properties.items()]
     body.append(" </properties>")
@@ -517,7 +559,11 @@ def checked_junit(checked: Checked) -> str:
         elif check.undecided:
             element = f"system-out>{message}</system-out"
         body += _case(check.name, element)
-    return _suite(body, len(checked.checks), failures=sum(not check.passed for check in checked.checks))
+    for change in checked.changes:
+        message = _xml(change.message)
+        body += _case(f"lock: {change.what}", f'failure type="lock" message="{message}">{message}</failure')
+    failures = sum(not check.passed for check in checked.checks) + len(checked.changes)
+    return _suite(body, len(checked.checks) + len(checked.changes), failures=failures)
 
 
 def _case(name: str, element: str) -> list[str]:
@@ -542,6 +588,8 @@ def checked_annotations(checked: Checked) -> str:
         level = "warning" if check.passed else "error"
         title = _of_message(check.name).replace(":", "%3A").replace(",", "%2C")
         lines.append(f"::{level} title={title}::{_of_message(check.message)}")
+    for change in checked.changes:
+        lines.append(f"::error title=lock%3A {_of_message(change.what)}::{_of_message(change.message)}")
     summary = _of_message(f"{_summary(checked)} {checked.signature}")
     return "\n".join([*lines, f"::notice title={_TITLE}::{summary}", ""])
 
@@ -560,6 +608,8 @@ def error_text(format_: str, message: str) -> str:
 
 def _summary(checked: Checked) -> str:
     """Return how many limits are kept, and how many of them only because the test shows nothing."""
+    if checked.changes:
+        return "The lock does not fit: the run was not scored, and no limit is kept."
     number = len(checked.checks)
     kept = sum(check.passed for check in checked.checks)
     undecided = sum(check.undecided for check in checked.checks)

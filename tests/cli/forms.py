@@ -125,6 +125,7 @@ problems: problems {EMPTY_FIELD}
 expand-queries: expand-queries {q.xml}
 check: check --min=SF-AP=0 --baseline {ours.json} $RUN
 check claims: check claims --min=abstract_f1=0 $BOTH
+write a lock: check --min=SF-AP=0 --write-lock {new o.json} {q.xml} {qrel}
 verify: verify {ours.json}
 schema: schema {leaderboard}
 completion: completion {bash}

@@ -36,6 +36,7 @@ def test_a_name_that_is_none_is_refused_with_those_there_are() -> None:
     assert Options(follow="2017.1.6") == Options(follow="2017.1.5")
 
 
+@pytest.mark.rule("untyped-pools")
 def test_a_pool_without_types_scores_nothing_and_says_both_ways_out(inputs: Inputs) -> None:
     inputs.write("pool.tab", without_types(ANN.judged("1")))
     inputs.run(ANN)

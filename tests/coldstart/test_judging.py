@@ -29,6 +29,7 @@ ORPHAN = SECOND.child()
         ((SECOND.judged(), THIRD.judged("1"), FOURTH.judged("2")), 1, True),  # several: the first correct one
     ],
 )
+@pytest.mark.rule("matching")
 def test_of_several_assessments_of_a_value_one_counts(
     pool: tuple[str, ...], counts: int, is_ambiguous: bool, inputs: Inputs
 ) -> None:
@@ -58,6 +59,7 @@ ASTRAY = replace(BO, relation="N_ENG_1:1-9")
         ((ASTRAY.judged(),), "RIGHT"),  # judged wrong it stands in no class, so that the second line decides
     ],
 )
+@pytest.mark.rule("paths", "first-parent-decides")
 def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
     of_first: tuple[str, ...], of_child: str, inputs: Inputs
 ) -> None:
@@ -91,6 +93,7 @@ def test_the_first_line_of_a_class_with_an_answer_decides_about_those_below_it(
         ),
     ],
 )
+@pytest.mark.rule("odd-classes")
 def test_a_class_that_fits_no_tree_ends_the_scoring(name: str, refusal: str, inputs: Inputs) -> None:
     inputs.pool(BO.judged("1").replace(f"{Q}:1", name))
     inputs.run(BO)
@@ -98,6 +101,7 @@ def test_a_class_that_fits_no_tree_ends_the_scoring(name: str, refusal: str, inp
 
 
 @pytest.mark.parametrize(("code", "where"), [("C", "before it"), ("X", "in the pool")])
+@pytest.mark.rule("odd-classes")
 def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
     code: str, where: str, inputs: Inputs
 ) -> None:
@@ -111,6 +115,7 @@ def test_an_answer_of_a_class_whose_parent_class_is_empty_ends_the_scoring(
 
 
 @pytest.mark.parametrize(("number", "first"), [(1, ":E1"), (3, ":E2")])
+@pytest.mark.rule("node-confidence")
 def test_of_the_lines_of_a_node_the_smallest_number_breaks_ties(number: int, first: str, inputs: Inputs) -> None:
     """E1 has line 3 of the first file and one of the second, E2 has line 2; (0.5 + 0.5 / 2) / (1 + 1 / 2) is 0.5."""
     fillers = [Line("No", f"N_ENG_{at}", "0.1", f":N{at}") for at in (5, 6)]
@@ -136,6 +141,7 @@ def test_of_the_lines_of_a_node_the_smallest_number_breaks_ties(number: int, fir
         ((CHILDREN, AGE), "2017.1.5", {"0": "0", "1": "1", "ALL": "1"}),
     ],
 )
+@pytest.mark.rule("average-precision")
 def test_how_many_answers_are_to_be_found_where_the_pool_has_none(
     slots: tuple[str, ...], edition: str, by_level: dict[str, str], inputs: Inputs
 ) -> None:
@@ -156,6 +162,7 @@ def test_how_many_answers_are_to_be_found_where_the_pool_has_none(
         ("Cy", {"ASSESSED": "UNASSESSED", "STRING_EXACT": "UNASSESSED", "STRING_CASE": "UNASSESSED"}),
     ],
 )
+@pytest.mark.rule("matching")
 def test_a_discipline_says_whether_the_value_will_do(value: str, by_discipline: dict[str, str], inputs: Inputs) -> None:
     inputs.pool(SECOND.judged("1"))
     inputs.run(replace(BO, value=value))
@@ -164,6 +171,7 @@ def test_a_discipline_says_whether_the_value_will_do(value: str, by_discipline: 
         assert block.before == category
 
 
+@pytest.mark.rule("ground-truth")
 def test_classes_below_component_0_are_not_to_be_found(inputs: Inputs) -> None:
     child = BO.child()
     inputs.pool(BO.judged("0", "C").replace("C\t0\t", f"C\t{Q}:0\t"), child.judged("0:1"), SECOND.judged("1"))
@@ -172,6 +180,7 @@ def test_classes_below_component_0_are_not_to_be_found(inputs: Inputs) -> None:
     assert [row(scored, name).counts["GT"] for name in (Q, f"{Q}:0")] == [1, 0]
 
 
+@pytest.mark.rule("ground-truth")
 def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(inputs: Inputs) -> None:
     parents = [SECOND.judged(), replace(SECOND, relation="N_ENG_2:1-9").judged()]
     inputs.pool(*parents, ORPHAN.judged())
@@ -192,6 +201,7 @@ def test_a_wrong_answer_below_a_wrong_one_is_reported_with_all_that_lead_to_it(i
         (":C1:a:x:y", [], ["E1", "E1:C1:a:x:y"]),
     ],
 )
+@pytest.mark.rule("nodes")
 def test_a_node_with_more_components_than_hops_is_in_the_ranking_of_all_alone(
     node: str, of_hop_1: list[str], of_all: list[str], inputs: Inputs
 ) -> None:

@@ -69,6 +69,7 @@ def _policies() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 @given(worlds(), _policies(), st.sampled_from(("1:3", "1:1", "M:3", "2:9")))
+@pytest.mark.rule("counts", "averages", "ldc-max", "ldc-mean")
 def test_scores_follow_from_the_counts_and_averages_from_the_rows(
     world: World, policy: tuple[str, ...], justifications: str
 ) -> None:

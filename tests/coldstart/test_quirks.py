@@ -1,4 +1,4 @@
-"""What the reference does oddly and scripts rely on: tests named by the number of the quirk (specification 13).
+"""What the reference does oddly and scripts rely on, each test marked with its rule.
 
 Quirks without a test here are held by committed cases or worked examples, which fail where one of them changes.
 """
@@ -22,7 +22,8 @@ def counted(inputs: Inputs, *names: str, files: tuple[str, ...] = ()) -> tuple[i
     return tuple(counts[name] for name in names)
 
 
-def test_quirk_1_nothing_to_score_is_said_in_one_line(inputs: Inputs) -> None:
+@pytest.mark.rule("nothing-to-score")
+def test_nothing_to_score_is_said_in_one_line(inputs: Inputs) -> None:
     inputs.run(BO)
     assert "nothing to score: no query was chosen" in inputs.refusal("-queries", "CSX_0099")
     assert "nothing to score: run nobody has no row" in inputs.refusal("-runids", "nobody")
@@ -31,7 +32,8 @@ def test_quirk_1_nothing_to_score_is_said_in_one_line(inputs: Inputs) -> None:
     assert (scored.sf, report(scored)) == ([], CLEAN)
 
 
-def test_quirk_4_a_single_valued_node_of_discarded_lines_ends_with_its_place(inputs: Inputs) -> None:
+@pytest.mark.rule("unlimited-single-values")
+def test_a_single_valued_node_of_discarded_lines_ends_with_its_place(inputs: Inputs) -> None:
     query = sf_query((CHILDREN, AGE))
     inputs.queries(query_xml(slots=(CHILDREN, AGE)))
     parent, second = replace(BO, query=query), replace(BO_AGAIN, query=query)
@@ -41,7 +43,8 @@ def test_quirk_4_a_single_valued_node_of_discarded_lines_ends_with_its_place(inp
     assert inputs.score("-justifications", "1:9").outcome.status == 0
 
 
-def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inputs: Inputs) -> None:
+@pytest.mark.rule("above-one")
+def test_an_average_precision_above_1_ends_the_run_after_its_tables(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), BO_AGAIN.judged("1"))
     inputs.run(BO, BO_AGAIN)
     outcome = inputs.call()
@@ -57,13 +60,15 @@ def test_quirk_6_an_average_precision_above_1_ends_the_run_after_its_tables(inpu
     assert (ranking(scored)[0].value, average_precision(scored)) == ("2.0000", 1)
 
 
-def test_quirk_13_runs_of_seven_columns_are_refused(inputs: Inputs) -> None:
+@pytest.mark.rule("seven-column-runs")
+def test_runs_of_seven_columns_are_refused(inputs: Inputs) -> None:
     inputs.run(f"{Q}\t{CHILDREN}\trunA\tN_ENG_1:1-20\tBo\tN_ENG_1:3-5\t0.9")
     assert "run.tab: line 1: Query  not loaded; runs of 2014 (seven columns) cannot be scored" in inputs.refusal()
 
 
 @pytest.mark.parametrize("fault", [{"slot": SCHOOLS}, {"node": " "}])
-def test_quirk_14_a_child_of_a_skipped_line_is_incorrect_parent(fault: dict[str, str], inputs: Inputs) -> None:
+@pytest.mark.rule("skipped-parents", "queries")
+def test_a_child_of_a_skipped_line_is_incorrect_parent(fault: dict[str, str], inputs: Inputs) -> None:
     inputs.run(CY, replace(BO, **fault), BO.child())
     outcome = inputs.call()  # without assessment of the parent scoring ends
     assert (outcome.status, b"queryid undefined in QuerySet->get()" in outcome.stderr) == (255, True)
@@ -73,7 +78,8 @@ def test_quirk_14_a_child_of_a_skipped_line_is_incorrect_parent(fault: dict[str,
     assert [block.node for block in blocks(scored)] == [f"{Q}:E2", ":C1"]
 
 
-def test_quirk_15_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> None:
+@pytest.mark.rule("child-before-parent", "queries")
+def test_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> None:
     inputs.run(BO.child(), BO)
     assert f"run.tab: line 1: Query {BO.follow_on} not loaded" in inputs.refusal()
     inputs.pool(BO.judged("1"), BO.child().judged("1:1"))  # makes the query; the node is missing from AP
@@ -85,7 +91,8 @@ def test_quirk_15_a_child_before_its_parent_has_no_query_yet(inputs: Inputs) -> 
     assert said in scored.outcome.stderr.decode()
 
 
-def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:
+@pytest.mark.rule("odd-node-ids")
+def test_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"))
     inputs.run(replace(BO, node="E2"))
     scored = inputs.score()
@@ -103,7 +110,8 @@ def test_quirk_19_a_node_without_colon_counts_but_is_not_ranked(inputs: Inputs) 
     assert (ranking(scored, "1"), average_precision(scored, "1")) == ([], 0)
 
 
-def test_quirk_19_nodes_without_colon_share_one_single_value(inputs: Inputs) -> None:
+@pytest.mark.rule("odd-node-ids", "single-values")
+def test_nodes_without_colon_share_one_single_value(inputs: Inputs) -> None:
     inputs.queries(query_xml(slots=(BIRTHPLACE,)), query_xml(2, (BIRTHPLACE,), ("N_ENG_R",)))
     one, two = (replace(BO, query=sf_query((BIRTHPLACE,), docid), slot=BIRTHPLACE) for docid in ("N_ENG_Q", "N_ENG_R"))
     inputs.run(one, two)
@@ -114,7 +122,8 @@ def test_quirk_19_nodes_without_colon_share_one_single_value(inputs: Inputs) -> 
     assert said.endswith("\n1 warning encountered\n")
 
 
-def test_quirk_24_lines_of_one_number_share_a_block(inputs: Inputs) -> None:
+@pytest.mark.rule("equal-line-numbers")
+def test_lines_of_one_number_share_a_block(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1"), CY.judged())
     inputs.run(BO)
     inputs.run(CY, name="second.tab")
@@ -126,7 +135,8 @@ def test_quirk_24_lines_of_one_number_share_a_block(inputs: Inputs) -> None:
     assert (block.submission, block.before, block.after) == (CY.text(), "INCORRECT", "CORRECT,RIGHT,WRONG")
 
 
-def test_quirk_24_the_nominal_rule_ignores_one_line_of_a_number(inputs: Inputs) -> None:
+@pytest.mark.rule("equal-line-numbers")
+def test_the_nominal_rule_ignores_one_line_of_a_number(inputs: Inputs) -> None:
     inputs.pool(BO.judged("1", mention="NOM"), CY.judged("2", mention="NOM"))
     inputs.run(BO, CY)
     assert counted(inputs, "Submitted", "Right", "Ignored") == (2, 0, 2)
@@ -135,7 +145,8 @@ def test_quirk_24_the_nominal_rule_ignores_one_line_of_a_number(inputs: Inputs) 
     assert counted(inputs, "Submitted", "Right", "Ignored", files=BOTH) == (2, 0, 1)
 
 
-def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> None:
+@pytest.mark.rule("shared-limits")
+def test_limits_are_shared_between_runs_and_files(inputs: Inputs) -> None:
     inputs.run(BO)
     inputs.run(replace(BO, run_id="runB", confidence="0.5"), name="second.tab")
     assert report(inputs.score(files=("run.tab",))) == CLEAN
@@ -145,7 +156,8 @@ def test_quirk_10_limits_are_shared_between_runs_and_files(inputs: Inputs) -> No
     assert "(run.tab" not in said
 
 
-def test_quirk_29_wide_names_push_the_rows_of_the_summary(inputs: Inputs) -> None:
+@pytest.mark.rule("wide-names")
+def test_wide_names_push_the_rows_of_the_summary(inputs: Inputs) -> None:
     inputs.run(replace(BO, query=Q.replace("CSX", "X")))
     outcome = inputs.call("-expand", "X")
     header, *rows = outcome.files["call.summary"].decode().split("\n")

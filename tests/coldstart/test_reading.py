@@ -1,4 +1,4 @@
-"""Reading: tags of query files are paired as specified (3.2); the short ways of usual lines link as the long ways."""
+"""Reading: tags of query files are paired as specified; the short ways of usual lines link as the long ways."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_short_ways_and_the_answers_of_earlier_runs_link_like_the_long_ways(
 
 
 def _pairs(body: str) -> Iterator[tuple[str, str]]:
-    """The tags of a query body with their values, part by part as the specification (3.2) says it."""
+    """The tags of a query body with their values, part by part as the specification says it."""
     at = 0
     while True:
         open_start = body.find("<", at)

@@ -79,6 +79,7 @@ def test_a_run_alone_is_unassessed(both: Inputs) -> None:
         (("-right", "CORRECT:DUPLICATE"), "DUPLICATE is in -right and -ignore: duplicates count as IGNORE only"),
     ],
 )
+@pytest.mark.rule("doubled-categories")
 def test_a_category_that_is_named_twice_is_told(both: Inputs, switches: tuple[str, str], said: str) -> None:
     for parts in ("1", "3"):
         (line,) = remarks(both, "--parts", parts, *switches).splitlines()

@@ -1,4 +1,4 @@
-"""Where executions of the reference differ on one input, the rule by which this scorer chooses (specification 14)."""
+"""Where executions of the reference differ on one input, the rule by which this scorer chooses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ TWO_FILES = ("pool.tab", "run.tab", "second.tab")
 
 
 @pytest.mark.parametrize("order", [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
-def test_rule_1_of_tied_entry_points_the_first_stands_for_the_ldc_query(order: tuple[str, str], inputs: Inputs) -> None:
+@pytest.mark.rule("best-entry-point")
+def test_of_tied_entry_points_the_first_stands_for_the_ldc_query(order: tuple[str, str], inputs: Inputs) -> None:
     """Both find nothing; one has an answer to find, the other two."""
     asked = {docid: sf_query(docid=docid) for docid in order}
     inputs.queries(query_xml(docids=order))
@@ -27,7 +28,8 @@ def test_rule_1_of_tied_entry_points_the_first_stands_for_the_ldc_query(order: t
 
 
 @pytest.mark.parametrize(("found", "nothing"), [("N_ENG_Q", "N_ENG_R"), ("N_ENG_R", "N_ENG_Q")])
-def test_rule_2_the_largest_ground_truth_of_a_group_counts(found: str, nothing: str, inputs: Inputs) -> None:
+@pytest.mark.rule("ground-truth-of-means")
+def test_the_largest_ground_truth_of_a_group_counts(found: str, nothing: str, inputs: Inputs) -> None:
     """The group of both entry points is one of the two that divide, whichever member has nothing to find."""
     right, empty = replace(BO, query=sf_query(docid=found)), replace(CY, query=sf_query(docid=nothing))
     missed = replace(CY, query=sf_query(docid="N_ENG_S"))
@@ -40,7 +42,8 @@ def test_rule_2_the_largest_ground_truth_of_a_group_counts(found: str, nothing: 
 
 
 @pytest.mark.parametrize(("first", "second", "right"), [("0.5", "0.8", 1), ("0.8", "0.5", 0), ("0.5", "0.5", 0)])
-def test_rule_4_a_single_valued_slot_keeps_the_most_confident_then_the_first(
+@pytest.mark.rule("single-value-winner")
+def test_a_single_valued_slot_keeps_the_most_confident_then_the_first(
     first: str, second: str, right: int, inputs: Inputs
 ) -> None:
     """Duplicates are wrong here, so that the second class does not count twice for average precision."""
@@ -53,7 +56,8 @@ def test_rule_4_a_single_valued_slot_keeps_the_most_confident_then_the_first(
     assert [text == "RIGHT" for text in found] == [right == 0, right == 1]
 
 
-def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs) -> None:
+@pytest.mark.rule("document-of-a-line")
+def test_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs) -> None:
     """Two documents by value provenance, one by relation provenance: V is 1 of 2 and not 1 of 1; so for limits."""
     astray = replace(CY, relation="N_ENG_1:1-20")
     inputs.pool(BO.judged("1"), astray.judged("1"))
@@ -69,7 +73,8 @@ def test_rule_5_the_value_provenance_tells_the_document_of_a_line(inputs: Inputs
         assert ("discarded" in report(inputs.score(status=255))) is is_discarded
 
 
-def test_rule_7_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: Inputs) -> None:
+@pytest.mark.rule("equal-lines")
+def test_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: Inputs) -> None:
     twin = replace(CY, confidence=BO.confidence)
     inputs.pool(BO.judged("1"))
     inputs.run(BO)
@@ -80,7 +85,8 @@ def test_rule_7_nodes_of_equal_confidence_and_line_rank_in_load_order(inputs: In
         assert average_precision(scored) == average_precision(scored, "ALL") == score
 
 
-def test_rule_8_lines_of_equal_confidence_and_number_are_discarded_in_load_order(inputs: Inputs) -> None:
+@pytest.mark.rule("equal-lines")
+def test_lines_of_equal_confidence_and_number_are_discarded_in_load_order(inputs: Inputs) -> None:
     inputs.run(BO)
     inputs.run(replace(BO, value="Bo Q"), name="second.tab")
     assert "(second.tab line 1)" in report(inputs.score(files=("run.tab", "second.tab")))
@@ -89,7 +95,8 @@ def test_rule_8_lines_of_equal_confidence_and_number_are_discarded_in_load_order
 
 @pytest.mark.parametrize("files", [TWO_FILES, ("pool.tab", "second.tab", "run.tab")])
 @pytest.mark.parametrize(("classes", "last"), [(("1", "2"), "2"), (("2", "1"), "2"), (("9", "10"), "9")])
-def test_rule_9_of_classes_with_equal_value_and_line_the_last_as_a_string_is_taken(
+@pytest.mark.rule("last-class-name")
+def test_of_classes_with_equal_value_and_line_the_last_as_a_string_is_taken(
     classes: tuple[str, str], last: str, files: tuple[str, ...], inputs: Inputs
 ) -> None:
     other = replace(CY, node=":E1")
@@ -99,7 +106,8 @@ def test_rule_9_of_classes_with_equal_value_and_line_the_last_as_a_string_is_tak
     assert [node.mapped for node in ranking(inputs.score(files=files))] == [f"{Q}:{last}"]
 
 
-def test_rule_10_the_line_loaded_first_shows_the_labels_of_all(inputs: Inputs) -> None:
+@pytest.mark.rule("first-loaded-block")
+def test_the_line_loaded_first_shows_the_labels_of_all(inputs: Inputs) -> None:
     """Of three lines with two numbers; the labels are sorted, the numbers ascending."""
     inputs.pool(BO.judged("1"), CY.judged("1"), DI.judged("2"))
     inputs.run(BO, DI)
@@ -108,7 +116,8 @@ def test_rule_10_the_line_loaded_first_shows_the_labels_of_all(inputs: Inputs) -
     assert found == [(BO.text(), "IGNORE,REDUNDANT,RIGHT"), (DI.text(), "RIGHT")]
 
 
-def test_rule_12_missing_values_stand_with_zeros_in_the_order_of_the_samples(inputs: Inputs) -> None:
+@pytest.mark.rule("resample-order")
+def test_missing_values_stand_with_zeros_in_the_order_of_the_samples(inputs: Inputs) -> None:
     """Hop 1 is answered wrongly in sample 1, which gives 0, and absent from sample 2, which gives nothing."""
     other = sf_query(docid="N_ENG_R")
     inputs.queries(query_xml(), query_xml(2, docids=("N_ENG_R",)))
@@ -124,7 +133,8 @@ def test_rule_12_missing_values_stand_with_zeros_in_the_order_of_the_samples(inp
         assert (cells[1], cells[-1]) == (low, high)
 
 
-def test_rule_15_of_discarded_nodes_the_one_with_the_first_line_is_kept(inputs: Inputs) -> None:
+@pytest.mark.rule("discarded-single-values")
+def test_of_discarded_nodes_the_one_with_the_first_line_is_kept(inputs: Inputs) -> None:
     """Both children hang below the second justification of their parent, which the limit discards."""
     inputs.queries(query_xml(slots=(CHILDREN, "per:age")))
     query = sf_query((CHILDREN, "per:age"))
@@ -138,7 +148,8 @@ def test_rule_15_of_discarded_nodes_the_one_with_the_first_line_is_kept(inputs: 
     assert f"{first_age.text()} (run.tab" not in said
 
 
-def test_rule_16_an_unknown_query_is_said_before_the_faults_of_the_line(inputs: Inputs) -> None:
+@pytest.mark.rule("several-fatal-defects")
+def test_an_unknown_query_is_said_before_the_faults_of_the_line(inputs: Inputs) -> None:
     unknown = replace(BO, query="CSX_ENG_0123456789")
     inputs.run(BO)
     inputs.pool(unknown.judged("0", "C"))
@@ -154,8 +165,9 @@ def test_a_field_that_is_named_twice_has_two_columns(inputs: Inputs) -> None:
     assert [line.split() for line in lines[:2]] == [["QID/EC", "F1", "QID/EC"], [Q, "1.0000", Q]]
 
 
+@pytest.mark.rule("average-precision")
 def test_a_single_valued_third_slot_takes_nothing_from_its_level(inputs: Inputs) -> None:
-    """Specification 9.7: below the second hop each class counts."""
+    """Below the second hop each class counts."""
     slots = (CHILDREN, CHILDREN, "per:age")
     bo = Line(query=sf_query(slots))
     son = bo.child("Cy", ":C1", CHILDREN)

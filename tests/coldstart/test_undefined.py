@@ -54,6 +54,7 @@ def document(folder: Path, command: str, *words: str) -> Any:
 
 
 @pytest.mark.parametrize("node", [None, "0", "E1", "E:1"])
+@pytest.mark.rule("eight-column-runs")
 def test_a_run_without_ranked_node_has_no_average_precision(node: str | None, folder: Path) -> None:
     """The report keeps the zeros of the reference."""
     write(folder, "run.tab", lines_with(node))

@@ -1,4 +1,4 @@
-"""The worked examples of the specification (3.5, 4.3, 4.6, appendix B), each number as it stands there."""
+"""The worked examples of the specification, with its numbers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ HASHED = [
 
 
 @pytest.mark.parametrize(("value", "provenance", "digits"), HASHED)
+@pytest.mark.rule("follow-on-queries")
 def test_hashes_of_follow_on_queries(value: str, provenance: str, digits: str) -> None:
     assert follow_on_id("CSX_ENG_979a86d86f", value, provenance) == digits
 
@@ -52,6 +53,7 @@ REFUSED = ["0", "0.0", "00.5", "1.1", "-0.5", " 0.5", "1e-05", "1.0E-05", "0.5e-
         *((text, 1.0, [ILLEGAL]) for text in REFUSED),
     ],
 )
+@pytest.mark.rule("lines")
 def test_confidence_table(text: str, value: float, codes: list[str]) -> None:
     confidence = read_confidence(text)
     assert (confidence.value, confidence.codes) == (value, tuple(codes))
@@ -75,6 +77,7 @@ def test_confidence_table(text: str, value: float, codes: list[str]) -> None:
         ("D:1-2,D:3-4,D:5-6", "D:1-2,D:3-4", ["TOO_MANY_PROVENANCE_TRIPLES_E"]),
     ],
 )
+@pytest.mark.rule("lines")
 def test_canonical_provenance(text: str, canonical: str, codes: list[str]) -> None:
     provenance = read_provenance(text, 2)
     assert provenance.canonical == canonical
@@ -82,7 +85,8 @@ def test_canonical_provenance(text: str, canonical: str, codes: list[str]) -> No
     assert provenance.docid == ("D;x" if ";x" in text else "D" if canonical else "NO DOCUMENT")
 
 
-def test_b1_correct_and_incorrect_parent(inputs: Inputs) -> None:
+@pytest.mark.rule("paths", "counts")
+def test_correct_and_incorrect_parent(inputs: Inputs) -> None:
     bo, cy = Line(), Line("Cy", "N_ENG_2", "0.6", ":E2")
     below_bo = replace(bo.child(node=":E9"), span="8-10", confidence="0.7")
     below_cy = replace(cy.child(node=":E9"), span="8-10", confidence="0.5")
@@ -124,7 +128,8 @@ def test_b1_correct_and_incorrect_parent(inputs: Inputs) -> None:
         ("M:M", ("0.8080", "0.8000"), "0.4667", 0.85),
     ],
 )
-def test_b2_limits_and_the_value_of_nodes(
+@pytest.mark.rule("limits", "node-values", "average-precision")
+def test_limits_and_the_value_of_nodes(
     limits: str, first: tuple[str, str], second: str, expected: float, inputs: Inputs
 ) -> None:
     four = [Line(f"V{n}", f"N_ENG_{n}", f"0.{10 - n}", ":E1") for n in range(1, 5)]
@@ -140,7 +145,8 @@ def test_b2_limits_and_the_value_of_nodes(
     assert average_precision(scored) == expected
 
 
-def test_b3_of_classes_with_equal_value_the_later_one_wins(inputs: Inputs) -> None:
+@pytest.mark.rule("node-classes")
+def test_of_classes_with_equal_value_the_later_one_wins(inputs: Inputs) -> None:
     first, second = Line(), Line("Cy", "N_ENG_2", "0.8", ":E1")
     inputs.pool(first.judged("1"), second.judged("2"))
     inputs.run(first, second)
@@ -149,7 +155,8 @@ def test_b3_of_classes_with_equal_value_the_later_one_wins(inputs: Inputs) -> No
     assert [node.mapped for node in ranking(inputs.score())] == [f"{Q}:1"]
 
 
-def test_b4_a_single_valued_second_slot_has_one_answer_per_class(inputs: Inputs) -> None:
+@pytest.mark.rule("counts", "average-precision")
+def test_a_single_valued_second_slot_has_one_answer_per_class(inputs: Inputs) -> None:
     query = sf_query((CHILDREN, AGE))
     assert query == "CSX_ENG_0897791932"
     inputs.queries(query_xml(slots=(CHILDREN, AGE)))
@@ -167,7 +174,8 @@ def test_b4_a_single_valued_second_slot_has_one_answer_per_class(inputs: Inputs)
 
 
 @pytest.mark.parametrize(("ec_mention", "right", "mapped"), [("NAM", 0, "-"), ("NOM", 1, f"{Q}:1")])
-def test_b5_a_nominal_answer_is_ignored_unless_its_class_is_nominal(
+@pytest.mark.rule("nominal-mentions")
+def test_a_nominal_answer_is_ignored_unless_its_class_is_nominal(
     ec_mention: str, right: int, mapped: str, inputs: Inputs
 ) -> None:
     inputs.pool(Line().judged("1", mention="NOM", ec_mention=ec_mention))
@@ -187,7 +195,8 @@ def test_b5_a_nominal_answer_is_ignored_unless_its_class_is_nominal(
         ("1:3", ":E1", "W", ["IGNORE", "WRONG"], 0, ["0.0000"]),
     ],
 )
-def test_b5_a_name_saves_its_node(
+@pytest.mark.rule("nominal-mentions")
+def test_a_name_saves_its_node(
     limits: str, node: str, named: str, after: list[str], duplicates: int, values: list[str], inputs: Inputs
 ) -> None:
     first, second = Line(), Line("Cy", "N_ENG_2", "0.8", node)
@@ -216,7 +225,8 @@ def test_b5_a_name_saves_its_node(
     ],
     ids=["duplicates wrong", "duplicates right", "duplicates nowhere", "duplicates overruled", "inexact on two sides"],
 )  # fmt: skip
-def test_b6_policies(
+@pytest.mark.rule("policies")
+def test_policies(
     switches: tuple[str, ...], counts: tuple[int, ...], precision: float, after: list[str], inputs: Inputs
 ) -> None:
     query = sf_query((BIRTHPLACE,))

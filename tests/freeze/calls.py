@@ -196,6 +196,7 @@ check, junit: check --format junit --min SF-AP=0.99 --min LDC-MEAN-ALL-Macro-F1=
 check, github: check --format github --min SF-AP=0.99 $COLD $KB
 check, baseline: check --baseline scored/out.json --max-drop SF-AP=0.01 $COLD $KB
 check, significant: check --baseline scored/out.json --significant --bootstrap 99 $COLD $SF
+check, lock: check --write-lock o.json --min SF-AP=0.1 $COLD
 check, out of range: check --min SF-AP=70 $COLD $KB
 verify: verify scored/out.json
 verify, batch: verify batch

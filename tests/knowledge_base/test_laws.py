@@ -18,7 +18,7 @@ SLOTS = ("per:children", "per:siblings", "per:spouse")
 
 
 def test_links_cannot_be_validated_again(inputs: Inputs) -> None:
-    """They are written with an empty column, which counts when they are read (specification 3.3, 3.4 and 10)."""
+    """They are written with an empty column, which counts when they are read."""
     inputs.kb(*random_kb(1), ":Entity_1\tlink\tKB:1")
     assert inputs.validate("-output", "tac").status == 0
     inputs.write("again.tac", (inputs.folder / "kb.tac.valid").read_bytes())
@@ -53,7 +53,7 @@ def test_the_order_of_relations_and_mentions_changes_nothing(seed: int, inputs: 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_chain_gives_the_bytes_of_its_steps(seed: int, inputs: Inputs) -> None:
     """What was validated is not changed again, and validate-run has nothing new to say of a run that was resolved: but
-    for repeated lines (quirk 9) and limits on justifications, which are no business of the resolver."""
+    for repeated lines and limits on justifications, which are no business of the resolver."""
     inputs.kb(*random_kb(seed))
     inputs.queries(*asked_of(range(5), SLOTS))
     inputs.write("pool.tab", _pool())

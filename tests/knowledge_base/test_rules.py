@@ -1,4 +1,4 @@
-"""Rules of the specification that no recorded case shows, by their sections; those of 18 are quirks."""
+"""Rules of the programs for knowledge bases that no recorded case shows; those with a name are marked with it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REALIS: Final = "ERROR: Unexpected value of realis"
     ("lines", "reported"),
     [
         *(((*ANN, f"{ANN[1]}\t{column}"), [FIFTH]) for column in (".5", "1.", "-0.5", "1e-05", "1.0E-05", "x")),
-        # 3.2: a quotation that is never closed hides a comment
+        # A quotation that is never closed hides a comment
         ((*ANN[:1], ANN[1], ANN[2], ':Entity_1\tmention\tA"n\tENG_1:6-8\t0.5 # c'), [FIFTH]),
         ((*ANN, ":Entity_1\tLOGGER\t:Entity_1\tENG_1:6-8"), ["ERROR: Illegal predicate: LOGGER (kb.tac line 5)"]),
         (
@@ -62,6 +62,15 @@ REALIS: Final = "ERROR: Unexpected value of realis"
         ),
     ],
 )
+@pytest.mark.rule(
+    "event-links",
+    "link-with-realis",
+    "mention-without-span",
+    "type-lines-first",
+    "expected-mention-parts",
+    "competing-canonical-mentions",
+    "legal-realis-called-illegal",
+)
 def test_what_is_an_error(lines: tuple[str, ...], reported: list[str], inputs: Inputs) -> None:
     inputs.kb(*lines)
     assert inputs.validate("-output", "tac").status == 255
@@ -69,7 +78,8 @@ def test_what_is_an_error(lines: tuple[str, ...], reported: list[str], inputs: I
     assert not (inputs.folder / "kb.tac.valid").exists()
 
 
-def test_18_3_a_missing_run_id_shifts_line_numbers(inputs: Inputs) -> None:
+@pytest.mark.rule("shifted-line-numbers")
+def test_a_missing_run_id_shifts_line_numbers(inputs: Inputs) -> None:
     inputs.kb(first=":Entity_9\ttype\tPERSON")
     inputs.validate()
     assert "ERROR: Illegal node type: person (kb.tac line 2)" in inputs.report
@@ -103,7 +113,8 @@ def test_what_is_written(lines: tuple[str, ...], written: str, inputs: Inputs) -
     assert any(line.endswith(written) for line in inputs.lines("kb.tac.valid"))
 
 
-def test_18_22_a_byte_order_mark_is_no_part_of_the_run_id(inputs: Inputs) -> None:
+@pytest.mark.rule("byte-order-mark-of-run-id")
+def test_a_byte_order_mark_is_no_part_of_the_run_id(inputs: Inputs) -> None:
     inputs.kb(first="\ufeffrun7")
     inputs.validate("-output", "tac:edl")
     assert inputs.lines("kb.tac.valid")[0] == "run7"
@@ -111,9 +122,7 @@ def test_18_22_a_byte_order_mark_is_no_part_of_the_run_id(inputs: Inputs) -> Non
 
 
 @pytest.mark.parametrize("written", [":String_9", ":Event_9", ":Entity_2"])
-def test_4_5_a_mention_of_what_looks_like_a_node_is_read_as_text_once_it_is_quoted(
-    written: str, inputs: Inputs
-) -> None:
+def test_a_mention_of_what_looks_like_a_node_is_read_as_text_once_it_is_quoted(written: str, inputs: Inputs) -> None:
     """The object counts as it is written when a line is added, and as it is recorded ever after."""
     inputs.kb(
         ANN[0], f":Entity_1\tmention\t{written}\tENG_1:6-8", f":Entity_1\tcanonical_mention\t{written}\tENG_1:6-8"
@@ -126,7 +135,7 @@ def test_4_5_a_mention_of_what_looks_like_a_node_is_read_as_text_once_it_is_quot
         assert f':Entity_1\tmention\t"{written}"\tENG_1:6-8\t1.0' in inputs.lines("kb.tac.valid")
 
 
-def test_17_1_values_are_compared_in_the_order_in_which_they_were_first_recorded(inputs: Inputs) -> None:
+def test_values_are_compared_in_the_order_in_which_they_were_first_recorded(inputs: Inputs) -> None:
     """The first justification of 2 gives way to 3, its second one stays; so 4 meets that, and not 3."""
     born = ":Entity_1\tper:city_of_birth\t:Entity_{}\tENG_1:{}-90\t{}"
     values = (born.format(2, 6, 0.1), born.format(2, 7, 0.9), born.format(3, 6, 0.5), born.format(4, 6, 0.7))
@@ -136,8 +145,9 @@ def test_17_1_values_are_compared_in_the_order_in_which_they_were_first_recorded
     assert kept == [[":Entity_3", "ENG_1:6-90", "0.5"], [":Entity_2", "ENG_1:7-90", "0.9"]]
 
 
+@pytest.mark.rule("event-argument-encoding")
 def test_event_arguments(inputs: Inputs) -> None:
-    """17.3: nodes come in the order of their names; 18.7: in UTF-8; 17.4: the first normalized mention stands."""
+    """Nodes come in the order of their names, in UTF-8; the first normalized mention stands."""
     when = (
         ":String_1\ttype\tSTRING",
         ':String_1\tmention\t"May"\tENG_1:50-52',
@@ -156,21 +166,22 @@ def test_event_arguments(inputs: Inputs) -> None:
     assert texts == [["2015-05", "50-52"], ["Zoë 日", "6-8"], ["Zoë 日", "6-8"]]
 
 
-def test_11_after_99999_mentions_the_letter_changes(inputs: Inputs) -> None:
+def test_after_99999_mentions_the_letter_changes(inputs: Inputs) -> None:
     inputs.kb(*ANN, *[ANN[1]] * 99_999)
     assert inputs.validate("-output", "edl").status == 0
     ids = [line.split("\t")[1] for line in inputs.lines("kb.edl.valid")]
     assert (ids[0], *ids[-2:]) == (":Entity_1_M00001", ":Entity_1_M99999", ":Entity_1_N00000")
 
 
-def test_18_6_texts_are_escaped_in_sentiment_files(inputs: Inputs) -> None:
+@pytest.mark.rule("escaped-sentiments")
+def test_texts_are_escaped_in_sentiment_files(inputs: Inputs) -> None:
     inputs.kb(*(line.replace('"A"', '"A & <B>"') for line in TYPED))
     assert inputs.validate("-output", "sen").status == 0
     written = (inputs.folder / "sentiments" / "predicted-ere" / "D.rich_ere.xml").read_text()
     assert "<mention_text>A &amp; &lt;B&gt;</mention_text>" in written
 
 
-def test_2_3_predicates_of_ones_own_are_written_where_their_label_is_wanted(inputs: Inputs) -> None:
+def test_predicates_of_ones_own_are_written_where_their_label_is_wanted(inputs: Inputs) -> None:
     inputs.write("my.predicates.txt", "# mine\n\nPER knows PER known_by\nper motto* string none\n")
     inputs.kb(*FAMILY, ":Entity_1\tknows\t:Entity_2\tENG_1:6-21\t0.5")
     own = ":Entity_1\tper:knows\t:Entity_2\tENG_1:6-21\t0.5"
@@ -189,7 +200,7 @@ def test_2_3_predicates_of_ones_own_are_written_where_their_label_is_wanted(inpu
         ("per children per", "Attempt to redefine inverse of predicate per:children from parents to "),
     ],
 )
-def test_2_3_missing_columns_of_a_predicate_are_empty(line: str, reported: str, inputs: Inputs) -> None:
+def test_missing_columns_of_a_predicate_are_empty(line: str, reported: str, inputs: Inputs) -> None:
     inputs.write("my.predicates.txt", f"{line}\n")
     inputs.kb(*FAMILY, ":Entity_1\tper:knows\t:Entity_2\tENG_1:6-21\t0.5")
     inputs.validate("-predicates", "my.predicates.txt", "-labels", "MY:TAC", "-output", "tac")
@@ -198,8 +209,9 @@ def test_2_3_missing_columns_of_a_predicate_are_empty(line: str, reported: str, 
         assert ":Entity_2\tper:\t:Entity_1\tENG_1:6-21\t0.5" in inputs.lines("kb.tac.valid")
 
 
-def test_18_18_reports_and_statistics_are_overwritten_and_outputs_refused(inputs: Inputs) -> None:
-    """A missing folder of outputs is made (18.1)."""
+@pytest.mark.rule("existing-outputs", "missing-output-folder")
+def test_reports_and_statistics_are_overwritten_and_outputs_refused(inputs: Inputs) -> None:
+    """A missing folder of outputs is made."""
     inputs.kb()
     inputs.write("log", "old")
     inputs.write("st", "old")
@@ -213,7 +225,8 @@ def test_18_18_reports_and_statistics_are_overwritten_and_outputs_refused(inputs
 
 
 @pytest.mark.parametrize("kind", ["bytes", "folder"])
-def test_18_23_what_is_no_text_ends_in_one_line(kind: str, inputs: Inputs) -> None:
+@pytest.mark.rule("unreadable-knowledge-bases")
+def test_what_is_no_text_ends_in_one_line(kind: str, inputs: Inputs) -> None:
     if kind == "bytes":
         inputs.write("kb.tac", b"r1\n:Entity_1\ttype\tPER\n\xff\n")
     else:
@@ -240,7 +253,8 @@ def _at_ann(*slots: str, id: str = ASKED.id, more: str = "") -> AskedQuery:
     return AskedQuery(id, slots, docids=("ENG_1",), begin="6", end="8", more=more)
 
 
-def test_18_9_answers_below_two_justifications_of_one_answer_come_twice(inputs: Inputs) -> None:
+@pytest.mark.rule("repeated-second-hop-answers")
+def test_answers_below_two_justifications_of_one_answer_come_twice(inputs: Inputs) -> None:
     second = ":Entity_1\tper:children\t:Entity_2\tENG_1:7-21\t0.4"
     inputs.kb(*FAMILY[:6], FAMILY[6], second, ":Entity_2\tper:spouse\t:Entity_1\tENG_1:6-21\t0.5")
     *_, one, other = _answers(inputs, _at_ann("per:children", "per:spouse"))
@@ -248,7 +262,8 @@ def test_18_9_answers_below_two_justifications_of_one_answer_come_twice(inputs: 
     assert one[1] == "per:spouse"
 
 
-def test_18_20_only_the_first_entry_point_counts_and_a_remark_says_so(inputs: Inputs) -> None:
+@pytest.mark.rule("first-entry-point")
+def test_only_the_first_entry_point_counts_and_a_remark_says_so(inputs: Inputs) -> None:
     inputs.kb()
     second = "<name>x</name><docid>ENG_1</docid><beg>20</beg><end>21</end>"
     assert _answers(inputs, _at_ann("per:age", more=second)) == []
@@ -257,7 +272,7 @@ def test_18_20_only_the_first_entry_point_counts_and_a_remark_says_so(inputs: In
 
 @pytest.mark.parametrize("beg", ["<beg>6</beg>", "<beg>6.0</beg>", "<beg> +6e0</beg>"])
 @pytest.mark.parametrize(("end", "answers"), [("<end>8x</end>", 1), ("<end>eight</end>", 0), ("", 0)])
-def test_16_3_offsets_of_queries_are_read_as_the_reference_reads_numbers(
+def test_offsets_of_queries_are_read_as_the_reference_reads_numbers(
     beg: str, end: str, answers: int, inputs: Inputs
 ) -> None:
     point = f"<name>Ann</name><docid>ENG_1</docid>{beg}{end}<enttype>per</enttype><slot0>per:children</slot0>"
@@ -271,7 +286,7 @@ def test_16_3_offsets_of_queries_are_read_as_the_reference_reads_numbers(
     assert f"{answers} of 1 queries found their entity, {answers} answers".encode() in said
 
 
-def test_16_2_only_lower_case_predicates_without_generic_realis_count(inputs: Inputs) -> None:
+def test_only_lower_case_predicates_without_generic_realis_count(inputs: Inputs) -> None:
     inputs.write(
         "kb.tac.valid",
         "r1\n:Entity_1\tTYPE\tORG\n:Entity_1\tmention\t\"A\"\tD:6-8\t1.0\n:Entity_2\tCANONICAL_MENTION\t\"no\"\tD:1-2\t1.0\n"
@@ -285,7 +300,7 @@ def test_16_2_only_lower_case_predicates_without_generic_realis_count(inputs: In
     assert line.split("\t")[3:] == ["D:6-9", "B", "Gpe", "D:3-4", "0.5", ":Entity_2"]
 
 
-def test_16_4_any_predicate_may_be_asked_for(inputs: Inputs) -> None:
+def test_any_predicate_may_be_asked_for(inputs: Inputs) -> None:
     """Mentions in documents where no entry point lies are not passed over where a slot asks for them."""
     inputs.kb(*ANN, ':Entity_1\tmention\t"Anna"\tENG_2:6-9', ':Entity_1\tcanonical_mention\t"Anna"\tENG_2:6-9')
     assert [columns[6] for columns in _answers(inputs, _at_ann("mention"))] == ["ENG_1:6-8", "ENG_2:6-9"]

@@ -61,6 +61,7 @@ def _validated(folder: Path, run: str, limits: str, *switches: str) -> Outcome:
 
 
 @given(messy(), _LIMITS)
+@pytest.mark.rule("limits", "single-values")
 def test_a_validated_run_keeps_the_limits_and_is_not_changed_again(evaluation: tuple[World, str], limits: str) -> None:
     """The diff leads from the run to its validated lines."""
     with tempfile.TemporaryDirectory() as name:

@@ -179,6 +179,7 @@ def test_depth(text: str, depth: Depth | None) -> None:
             Depth.parse(no_depth)
 
 
+@pytest.mark.rule("depth-over-all-queries")
 def test_pooling_takes_squares_of_the_second_hop_with_their_parents(inputs: Inputs) -> None:
     """D = 1 takes the best second-hop node even under a parent that is not among the best. Of equals B takes the first
     line, A the last."""

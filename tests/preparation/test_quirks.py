@@ -1,4 +1,4 @@
-"""What the reference does oddly and scripts rely on, by the number of the quirk, where no recorded case shows it."""
+"""What the reference does oddly and scripts rely on, where no recorded case shows it; marked by rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ VALUE, NODE = 4, 8
 
 
 @pytest.mark.parametrize("depth", ["", "B:1", "A:1"])
-def test_quirk_3_children_of_skipped_lines_are_left_out_of_eight_column_runs(depth: str, inputs: Inputs) -> None:
+@pytest.mark.rule("below-skipped-lines")
+def test_children_of_skipped_lines_are_left_out_of_eight_column_runs(depth: str, inputs: Inputs) -> None:
     skipped = RunLine(slot="per:age", node=None)
     child = skipped.child()
     inputs.lines(RunLine("Cy", node=None), skipped, RunLine("Yale", query=child.query, slot=SCHOOLS, node=None))
@@ -26,7 +27,8 @@ def test_quirk_3_children_of_skipped_lines_are_left_out_of_eight_column_runs(dep
         assert child.query in report_lines(outcome)[0]
 
 
-def test_quirks_4_to_6_where_runs_and_reports_go(inputs: Inputs) -> None:
+@pytest.mark.rule("report-on-standard-output", "none-in-lower-case")
+def test_where_runs_and_reports_go(inputs: Inputs) -> None:
     words = ("q.xml", "run.tab")
     inputs.lines(RunLine(confidence="7"))
     outcome = inputs.call("validate-run", "-output_file", "out", *words)
@@ -39,7 +41,8 @@ def test_quirks_4_to_6_where_runs_and_reports_go(inputs: Inputs) -> None:
     assert list(inputs.call("validate-run", "-output_file", "None", *words).files) == ["None"]
 
 
-def test_quirk_9_a_depth_discards_nothing_of_eight_columns(inputs: Inputs) -> None:
+@pytest.mark.rule("depth-without-node-ids")
+def test_a_depth_discards_nothing_of_eight_columns(inputs: Inputs) -> None:
     parent = RunLine(node=None)
     child = RunLine("Yale", query=parent.child().query, slot=SCHOOLS, node=None)
     inputs.lines(parent, RunLine("Cy", node=None), child)
@@ -49,20 +52,23 @@ def test_quirk_9_a_depth_discards_nothing_of_eight_columns(inputs: Inputs) -> No
         assert report_lines(outcome) == ["No warnings encountered"]
 
 
-def test_quirk_9_the_node_without_name_takes_one_of_the_places(inputs: Inputs) -> None:
+@pytest.mark.rule("depth-without-node-ids")
+def test_the_node_without_name_takes_one_of_the_places(inputs: Inputs) -> None:
     inputs.lines(RunLine(), RunLine("Cy", node="0", span="6-9"), RunLine("Di", node="0", span="10-12"))
     assert column(inputs.validate("-depth", "A:1"), VALUE) == ["Cy", "Di"]
     assert written(inputs.validate("-depth", "B:0")) == []
 
 
-def test_quirk_10_a_single_valued_query_keeps_lines_with_node_id_0(inputs: Inputs) -> None:
+@pytest.mark.rule("node-id-0")
+def test_a_single_valued_query_keeps_lines_with_node_id_0(inputs: Inputs) -> None:
     """The reference dies of it."""
     inputs.queries(AskedQuery(slots=("per:age",)))
     inputs.lines(*(RunLine(value, slot="per:age", node="0") for value in ("40", "41")))
     assert column(inputs.validate(), VALUE) == ["40", "41"]
 
 
-def test_quirk_11_groundtruth_does_nothing_and_quirk_13_made_up_nodes_depend_on_the_input(inputs: Inputs) -> None:
+@pytest.mark.rule("groundtruth-switch", "made-up-node-ids")
+def test_groundtruth_does_nothing_and_made_up_nodes_depend_on_the_input(inputs: Inputs) -> None:
     inputs.lines(RunLine(node=None), RunLine("Cy", run_id="r2", node=None))
     first = inputs.validate("-groundtruth")
     assert first == inputs.validate()
@@ -85,7 +91,8 @@ def test_places_that_do_not_fit_cut_the_slot_that_does_not_fit(inputs: Inputs) -
     assert (status, re.findall("<slot.*?>(.*?)<", output)) == (0, ["per:cities_of_residence"])
 
 
-def test_quirk_20_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: Inputs) -> None:
+@pytest.mark.rule("retained-slots")
+def test_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: Inputs) -> None:
     inputs.queries(
         AskedQuery("CSX_0001", slots=("conflict.attack:place",)),
         AskedQuery("CSX_0002", slots=("per:conflict.attack_attacker",)),
@@ -97,13 +104,15 @@ def test_quirk_20_retain_sf_knows_the_inverse_form_of_event_slots_only(inputs: I
     assert re.findall("<(slot.)>(.*?)<", output)[1:] == [("slot0", CHILDREN), ("slot2", "per:likes")]
 
 
-def test_quirk_21_the_ids_of_second_round_queries_are_kept(inputs: Inputs) -> None:
+@pytest.mark.rule("second-round-ids")
+def test_the_ids_of_second_round_queries_are_kept(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(f"{QUERY}_0123456789ab"))
     assert f'<query id="{QUERY}_0123456789ab">' in _queries(inputs)[1]
     assert _queries(inputs, "-expand", "-types", "delete-slot")[0] == 0
 
 
-def test_quirk_23_no_report_file_of_the_first_round(inputs: Inputs) -> None:
+@pytest.mark.rule("report-of-the-first-round")
+def test_no_report_file_of_the_first_round(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(docids=("NW_1",)))
     outcome = inputs.call("generate-queries", "-error_file", "log", "q.xml", "out.xml")
     assert (outcome.status, outcome.files["log"], outcome.stderr) == (0, b"", b"")
@@ -120,7 +129,8 @@ def _assessments(inputs: Inputs, *lines: Judged, words: tuple[str, ...] = ()) ->
     return {name.removeprefix("out."): text.decode() for name, text in outcome.files.items()}
 
 
-def test_quirk_26_languages_selects_nothing(inputs: Inputs) -> None:
+@pytest.mark.rule("languages-switch")
+def test_languages_selects_nothing(inputs: Inputs) -> None:
     assert _assessments(inputs, Judged(), words=("-languages", "CMN")) == _assessments(inputs, Judged())
     outcome = inputs.call("validate-assessments", "-languages", "ENG:FRA", "q.xml", "qrel")
     assert outcome.status == 255
@@ -133,14 +143,16 @@ def _kept(inputs: Inputs, *words: str) -> list[str]:
     return (inputs.folder / "kept.tab").read_text(encoding="utf-8").split("\n")[:-1]
 
 
-def test_quirk_33_provenances_that_are_not_canonical_orphan_their_children(inputs: Inputs) -> None:
+@pytest.mark.rule("apply-k-provenances")
+def test_provenances_that_are_not_canonical_orphan_their_children(inputs: Inputs) -> None:
     canonical = follow_on_id(QUERY, "Bo", "ENG_1:3-5,ENG_1:8-9")
     for span, kept in (("3-5,ENG_1:8-9", 2), ("8-9,ENG_1:3-5", 1)):
         inputs.lines(RunLine(span=span), RunLine("Yale", query=canonical, slot=SCHOOLS, node=":C1"))
         assert len(_kept(inputs)) == kept
 
 
-def test_quirk_34_m_discards_everything_and_is_warned_of(inputs: Inputs) -> None:
+@pytest.mark.rule("apply-k-any-number")
+def test_m_discards_everything_and_is_warned_of(inputs: Inputs) -> None:
     inputs.lines(RunLine())
     outcome = inputs.call("apply-k", "-justifications", "1:M", "run.tab", "kept.tab")
     assert outcome.files == {"kept.tab": b""}

@@ -1,12 +1,14 @@
-"""The worked examples of the specification (appendix A), and rules that no recorded case shows alone."""
+"""The worked examples of the specification, and rules that no recorded case shows alone."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.coldstart.lines import CHILDREN, SCHOOLS
 from tests.preparation.invented import QUERY, AskedQuery, Inputs, Judged, RunLine, column, report_lines
 
 
-def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
+def test_offsets_beyond_the_document(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(docids=("ENG_A",)))
     inputs.write("docs", "ENG_A\t6\nENG_1\t4\n")
     inputs.lines(RunLine())
@@ -21,7 +23,8 @@ def test_a_2_offsets_beyond_the_document(inputs: Inputs) -> None:
     ]
 
 
-def test_a_3_fillers(inputs: Inputs) -> None:
+@pytest.mark.rule("first-value-span")
+def test_fillers(inputs: Inputs) -> None:
     inputs.write("t1", "abcBo  \nX")
     inputs.write("docs", "ENG_A\t9\nENG_1\t20\tt1\n")
     inputs.lines(RunLine())
@@ -33,7 +36,7 @@ def test_a_3_fillers(inputs: Inputs) -> None:
     assert report_lines(inputs.validate("-docs", "docs")) == ["No warnings encountered"]
 
 
-def test_a_5_the_second_round(inputs: Inputs) -> None:
+def test_the_second_round(inputs: Inputs) -> None:
     inputs.queries(AskedQuery(slots=(CHILDREN, SCHOOLS, "per:age")))
     name = "Bo & <C> \"d\" 'e'"
     inputs.lines(RunLine(name, span="9-10,ENG_1:3-5", type="per"), RunLine(name, type="ORG", span="4-5", node=":E2"))
@@ -55,7 +58,8 @@ def test_a_5_the_second_round(inputs: Inputs) -> None:
     assert f"<name>{name}</name>" in raw
 
 
-def test_2_2_comments_are_cut_outside_closed_quotations(inputs: Inputs) -> None:
+@pytest.mark.rule("blanks-before-comments")
+def test_comments_are_cut_outside_closed_quotations(inputs: Inputs) -> None:
     written_as = {
         ":E1#x": ":E1",
         ":E1 #x # y": ":E1 ",
@@ -70,7 +74,7 @@ def test_2_2_comments_are_cut_outside_closed_quotations(inputs: Inputs) -> None:
     assert column(inputs.validate(), 8) == list(written_as)
 
 
-def test_1_5_the_later_line_of_a_document_counts_and_lengths_are_leading_digits(inputs: Inputs) -> None:
+def test_the_later_line_of_a_document_counts_and_lengths_are_leading_digits(inputs: Inputs) -> None:
     inputs.lines(RunLine())
     for listed, errors in (("99", 0), ("99\r", 0), ("", 4), ("x", 4), ("20.7", 0), ("19", 1), ("99\nENG_1\t19", 1)):
         inputs.write("docs", f"\nENG_A\t9\t\tmore\nENG_1\t{listed}\n")
@@ -78,7 +82,7 @@ def test_1_5_the_later_line_of_a_document_counts_and_lengths_are_leading_digits(
         assert report.count("is not a valid offset for DOCID ENG_1") == errors, listed
 
 
-def test_1_5_a_document_with_a_carriage_return_in_its_name_is_another_one(inputs: Inputs) -> None:
+def test_a_document_with_a_carriage_return_in_its_name_is_another_one(inputs: Inputs) -> None:
     inputs.write("docs", "ENG_A\t9\nENG_1\r\n")
     inputs.lines(RunLine())
     outcome = inputs.validate("-docs", "docs")
@@ -86,7 +90,8 @@ def test_1_5_a_document_with_a_carriage_return_in_its_name_is_another_one(inputs
     assert "FATAL_ERROR: DOCID ENG_1 is not a valid DOCID for this task (run.tab line 1)" in outcome.stderr.decode()
 
 
-def test_9_rule_4_of_several_fatal_defects_of_a_line(inputs: Inputs) -> None:
+@pytest.mark.rule("several-fatal-defects")
+def test_of_several_fatal_defects_of_a_line_the_query_comes_first(inputs: Inputs) -> None:
     inputs.write("docs", "ENG_A\t9\n")
     inputs.lines(RunLine(relation="ENG_3:1-2"))
     first = inputs.validate("-docs", "docs").stderr.decode()
@@ -97,7 +102,7 @@ def test_9_rule_4_of_several_fatal_defects_of_a_line(inputs: Inputs) -> None:
     assert "Query CSX_ENG_ffffffffff not loaded" in inputs.validate("-docs", "docs").stderr.decode().splitlines()[-1]
 
 
-def test_2_1_order_of_events(inputs: Inputs) -> None:
+def test_order_of_events(inputs: Inputs) -> None:
     """Of several faults of a command line the first in the order of the specification is named."""
     inputs.write("exists", "")
     faults = [
@@ -117,7 +122,7 @@ def test_2_1_order_of_events(inputs: Inputs) -> None:
     assert "Could not open noqueries.xml: No such file" in outcome.stderr.decode()
 
 
-def test_7_2_the_language_of_a_follow_on_query_is_that_of_the_first_line_that_leads_to_it(inputs: Inputs) -> None:
+def test_the_language_of_a_follow_on_query_is_that_of_the_first_line_that_leads_to_it(inputs: Inputs) -> None:
     parent, late = Judged(docid="CMN_1", value_class="0", code="W"), RunLine(docid="CMN_1").child()
     child = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="CMN_5", value_class=f"{QUERY}:1:1", id="a2")
     other = Judged(query=late.query, slot=SCHOOLS, value="Yale", docid="ENG_5", value_class=f"{QUERY}:1:2", id="a3")
@@ -129,7 +134,7 @@ def test_7_2_the_language_of_a_follow_on_query_is_that_of_the_first_line_that_le
     assert sizes == {"out.eng": 0, "out.spa": 0, "out.cmn": 2, "out.xling": 3}
 
 
-def test_7_4_words_for_judgments_are_abbreviated_wherever_they_stand(inputs: Inputs) -> None:
+def test_words_for_judgments_are_abbreviated_wherever_they_stand(inputs: Inputs) -> None:
     lines = [Judged(value="INEXACT_SHORT"), Judged(value="CORRECT", docid="ENG_2", value_class="0", code="W", id="a2")]
     inputs.lines(*lines, name="qrel")
     outcome = inputs.call("validate-assessments", "-output_file", "stdout", "q.xml", "qrel")

@@ -219,7 +219,15 @@ class QueryCase:
             taken = {each: takers[each] for each in useful if each != node.mapped_class and each in takers}
             confidence, value = _confidence(nodes[name], nodes, most), self._value(nodes[name], node, useful, ranker)
             ranked[name] = Ranked(
-                "9", name, node.confidence, confidence, node.mapped_class, taken, node.value, value, tuple(ranks[name])
+                rule="average-precision",
+                node=name,
+                confidence=node.confidence,
+                confidence_arithmetic=confidence,
+                mapped_class=node.mapped_class,
+                taken_by=taken,
+                value=node.value,
+                value_arithmetic=value,
+                ranks=tuple(ranks[name]),
             )
         return ranked
 

@@ -1,0 +1,108 @@
+"""Locks of `check`: `--write-lock` fixes the bar before there is a run, `--lock` holds a run against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cs_score.base.documents import json_text
+from cs_score.base.errors import UsageError
+from cs_score.base.outputs import Existing, OwnOption, write_packed
+from cs_score.base.records import asdict, replace
+from cs_score.base.runtime import Late, paused_collector
+from cs_score.base.signature import Origin
+from cs_score.base.sources import name_of
+from cs_score.cli.core import Line, Option, Status
+from cs_score.cli.inputs import gold_if_any
+from cs_score.cli.options import own_arguments
+from cs_score.cli.output import print_text
+from cs_score.cli.runs import Runs
+from cs_score.coldstart.gold import open_gold, with_pool
+from cs_score.coldstart.options import origin_of
+from cs_score.coldstart.scorer import run_files
+from cs_score.tasks import COLD_START, mode_named
+from cs_score.tasks.scoring import read_gold
+
+if TYPE_CHECKING:
+    from cs_score.verification import checking, locks
+else:
+    checking, locks = Late("cs_score.verification.checking"), Late("cs_score.verification.locks")
+
+LOCK_OPTIONS: Final = (
+    Option(
+        "--write-lock FILE",
+        "Fix the bar before there is a run: write limits, options and the hashes of gold into a new FILE (.json)",
+    ),
+    Option("--lock FILE", "Hold the run against the limits of this lock; whatever has changed since fails"),
+)
+"""The options of `check` about locks."""
+
+_WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
+
+
+def write_lock(task: str, line: Line) -> int:
+    """Write the lock that a command line without a run asks for, and print what it fixes.
+
+    Raises UsageError where a run is among the files, where there is no limit, and where the file exists.
+    """
+    other = line.first("--lock --baseline --max-drop --significant --any-baseline --predictions --run -runids")
+    if other is not None:
+        raise UsageError(f"--write-lock fixes least scores before there is a run: leave out {other}")
+    if line.format not in ("text", "json"):
+        raise UsageError(f"--write-lock prints text or json, not {line.format}")
+    minima = [checking.read_limit("--min", text) for text in line.texts("--min")]
+    if not minima:
+        raise UsageError("--write-lock fixes least scores: give --min MEASURE=NUMBER, too")
+    path = line.text("--write-lock", "")
+    planned = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
+    line.plan(planned)
+    lock = locks.make_lock(conditions_of(task, line, allows_run=False), minima)
+    write_packed(path, [json_text(lock).encode()])
+    print_text(json_text(lock) if line.format == "json" else locks.lock_report(path, lock))
+    return Status.DONE
+
+
+def conditions_of(task: str, line: Line, *, allows_run: bool) -> Origin:
+    """Return what the scores of a run depend on beside the run: the options of scoring, and the gold, with hashes.
+
+    Raises UsageError for a run among the files unless the line may name one, InputError for gold that cannot be read.
+    """
+    if task == COLD_START:
+        return _conditions_of_runs(line, allows_run=allows_run)
+    mode = mode_named(task).with_options(own_arguments(task, line))
+    gold_file, words = gold_if_any(mode, line, is_one=allows_run)
+    if gold_file is None:
+        raise UsageError("a lock fixes what a run is scored against: name the assessments with --gold FILE")
+    if words and not allows_run:
+        raise UsageError(f"--write-lock comes before there is a run: leave out {' '.join(words)}")
+    gold = read_gold(mode, gold_file)
+    assert gold is not None
+    origin = mode.origin(asdict(mode.chosen), gold.digest, gold.digest)
+    return replace(origin, inputs=(gold.digest,))
+
+
+def _conditions_of_runs(line: Line, *, allows_run: bool) -> Origin:
+    """Return the options, queries and assessments of Cold Start runs."""
+    runs = Runs(line)
+    if "-" in (*runs.queries, *runs.files):
+        raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")
+    options = runs.options_per_run
+    options.check()
+    if not runs.queries:
+        raise UsageError("no query file (*.xml) among the files; name queries and assessments")
+    files, assessments = run_files(runs.files, runs.knowledge_bases)
+    if files and not allows_run:
+        raise UsageError(f"--write-lock comes before there is a run: leave out {name_of(files[0])}")
+    if not assessments:
+        raise UsageError("no assessments (pool) among the files; name queries and assessments")
+    with paused_collector():
+        gold = with_pool(open_gold(runs.queries, options, validates=runs.validates), assessments)
+    return origin_of(options, gold.digests, bool(gold.table.ldc_of), validated=gold.validates)
+
+
+def refuse_other_limits(line: Line) -> None:
+    """Raise UsageError for options that make no sense beside a lock."""
+    other = line.first("--baseline --max-drop --significant --any-baseline")
+    if other is not None:
+        raise UsageError(f"--lock holds a run against the limits that were locked: leave out {other}")
+    if "-" in (*line.words, line.get("--gold")):
+        raise UsageError("a lock is about files that can be read again, which standard input cannot: name a file")

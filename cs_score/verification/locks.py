@@ -1,0 +1,160 @@
+"""Locks: the bar for a run, fixed in a file before the run exists, and what has changed since it was fixed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final, Literal
+
+from cs_score.base.documents import Document, document_in, json_text, record_in
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, replace
+from cs_score.base.signature import ANY_MEASURE, ROLES, RUN, Origin
+from cs_score.base.sources import InputDigest, open_source
+from cs_score.measures.registry import chosen, names
+from cs_score.statistics.options import Note
+from cs_score.verification.checking import Change, Checked, Limit, LockState
+
+SHOWN_DIGITS: Final = 12
+"""Digits of a SHA-256 that a sentence shows; the lock has all of them."""
+
+
+class LockedLimit(Record):
+    """The least score of a measure, or of all measures that match a pattern such as `*F1`."""
+
+    measure: str
+    minimum: float
+
+
+class Lock(Document, frozen=True, kw_only=True, tag="lock"):
+    """The bar for a run that nobody has scored yet: the least scores, the options of scoring, and the hashes of gold.
+
+    `origin` has the options and the SHA-256 of every input but the run; `signature` is its citable line.
+    """
+
+    schema_version: Literal[1] = 1
+    signature: str
+    origin: Origin
+    limits: tuple[LockedLimit, ...]
+
+
+class LockFile(Record):
+    """A lock that was read, the name of its file, and the SHA-256 of the file by which others know it again."""
+
+    name: str
+    sha256: str
+    lock: Lock
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits of the lock, as a gate takes them."""
+        return tuple([Limit(limit.measure, Decimal(repr(limit.minimum))) for limit in self.lock.limits])
+
+
+def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
+    """Return the lock of some limits under the conditions of scoring: options, and inputs without a run.
+
+    Raises UsageError for a limit on a measure that the task lacks.
+    """
+    known = names(conditions.task)
+    limits = []
+    for limit in minima:
+        name, at_sign, hop = limit.measure.partition("@")
+        matches = chosen(known, [name])
+        if len(matches) == 1:
+            name = matches[0]  # in the letter case of the table of measures
+        limits.append(LockedLimit(f"{name}{at_sign}{hop}", float(limit.value)))
+    measure = limits[0].measure if len(limits) == 1 else ANY_MEASURE
+    origin = replace(conditions, measure=measure)
+    return Lock(task=origin.task, measure=measure, signature=str(origin.signature), origin=origin, limits=tuple(limits))
+
+
+def lock_report(path: str, lock: Lock) -> str:
+    """Return what is said once a lock is written: its limits, its signature, and the SHA-256 to publish."""
+    lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
+    lines += ["", f"signature  {lock.signature}", f"lock       {path}, SHA-256 {digest_of_text(json_text(lock))}"]
+    return "".join([f"{line}\n" for line in lines])
+
+
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_lock(path: str) -> LockFile:
+    """Read a lock. Raises InputError for a file that is not there, or is none that `check --write-lock` wrote."""
+    with open_source(path) as source:
+        data = source.read_bytes()
+        name = source.name
+    value = document_in(data, name)
+    if value.get("kind") != "lock":
+        remedy = "write one with cs-score check --write-lock FILE.json, before there is a run"
+        raise InputError("no lock of cs-score", file=name, remedy=remedy)
+    return LockFile(name, hashlib.sha256(data).hexdigest(), record_in(value, Lock, name))
+
+
+def changes_since(lock: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[Change, ...]:
+    """Return what is no longer as the lock has it: the task, the gold, the options of scoring, the limits.
+
+    `conditions` are those of today, without a run; `minima` are the limits that somebody has typed beside the lock,
+    none where its own are meant.
+    """
+    locked = lock.lock.origin
+    if locked.task != conditions.task:
+        return (Change("task", locked.task, conditions.task),)
+    changes = []
+    for role in ROLES:
+        if role != RUN and _contents(locked.inputs, role) != _contents(conditions.inputs, role):
+            changes.append(Change(role, _files(locked.inputs, role), _files(conditions.inputs, role)))
+    if locked.settings != conditions.settings:
+        changes.append(
+            Change("policy or options", "|".join(locked.settings) or "none", "|".join(conditions.settings) or "none")
+        )
+    if minima and _limits_by_measure(minima) != _limits_by_measure(lock.limits):
+        changes.append(Change("limits", _limit_texts(lock.limits), _limit_texts(minima)))
+    return tuple(changes)
+
+
+def _contents(inputs: Iterable[InputDigest], role: str) -> list[str]:
+    """Return the SHA-256 of the inputs of a role, in an order that does not depend on how they were named."""
+    return sorted([file.sha256 for file in inputs if file.role == role])
+
+
+def _files(inputs: Iterable[InputDigest], role: str) -> str:
+    """Return the files of a role with the first digits of their SHA-256, such as `pool.tab (SHA-256 1f0c5aae33d1)`."""
+    texts = [f"{file.name} (SHA-256 {file.sha256[:SHOWN_DIGITS]})" for file in inputs if file.role == role]
+    return ", ".join(texts) or "none"
+
+
+def _limits_by_measure(limits: Sequence[Limit]) -> dict[str, Decimal]:
+    """Return the limits by measure in lower case; the last limit of a measure counts."""
+    return {limit.measure.casefold(): limit.value for limit in limits}
+
+
+def _limit_texts(limits: Sequence[Limit]) -> str:
+    return ", ".join([f"{limit.measure} at least {limit.value}" for limit in limits])
+
+
+def broken(lock: LockFile, conditions: Origin, changes: tuple[Change, ...]) -> Checked:
+    """Return the judgement on a run under changed conditions: it was not scored, and nothing is passed."""
+    return Checked(
+        task=conditions.task,
+        measure=ANY_MEASURE,
+        signature=str(replace(conditions, measure=ANY_MEASURE).signature),
+        origin=replace(conditions, measure=ANY_MEASURE),
+        passed=False,
+        checks=(),
+        lock=LockState(lock.name, lock.sha256, changes),
+    )
+
+
+def kept(lock: LockFile, judgement: Checked) -> Checked:
+    """Return a judgement that names the lock whose limits it was made by, with a note on another version."""
+    notes = judgement.notes
+    locked_version = lock.lock.origin.version
+    version = judgement.origin.version
+    if locked_version != version:
+        text = f"{lock.name} was written by cs-score {locked_version}, and the run scored by {version}"
+        notes = (*notes, Note("OTHER_VERSION", text))
+    return replace(judgement, notes=notes, lock=LockState(lock.name, lock.sha256, ()))
