@@ -54,6 +54,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "batch": ("batch.documents:Overview",),
     "batch-run": ("batch.documents:Outcome",),
     "analysis": ("analysis.coldstart.analysis:Analysis", "analysis.evidence.documents:Analysis"),
+    "aggregate": ("analysis.aggregate:Aggregate",),
     "difference": ("analysis.coldstart.difference:Difference", "analysis.evidence.documents:Difference"),
     "comparison": ("statistics.results:Comparison",),
     "power": ("statistics.planning:Power",),

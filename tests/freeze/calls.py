@@ -142,6 +142,8 @@ diff, json printed: diff --bootstrap 99 $COLD $KB $SF --format json
 report: report -o o.html $COLD $KB
 report, intervals: report --bootstrap 99 -o o.html $COLD $KB
 report, difference: report --compare --bootstrap 99 -o o.html $COLD $KB $SF
+report, aggregate: report --aggregate-only --bootstrap 99 -o o.html $COLD $KB
+report, aggregate of scifact: report scifact --aggregate-only --gold $SCIFACT_GOLD $SCIFACT_A --format tsv
 report, of an analysis: report -o o.html analysis.json
 report, of a difference: report -o o.html difference.json
 report, of a batch: report -o o.html batch/batch.json
