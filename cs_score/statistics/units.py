@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
 from cs_score.base.display import one_line
@@ -62,7 +62,7 @@ def with_noun(number: int, noun: str = "unit") -> str:
 # ---- Tables of statistics
 
 
-class UnitTable(Record):
+class UnitTable(Record, dict=True):
     """The statistics of a run: one row per unit.
 
     `ids` are the ids of the units (an id that occurs twice in gold occurs twice here), `columns` the names of the
@@ -82,6 +82,11 @@ class UnitTable(Record):
         `sum` would not do: from Python 3.12 on it compensates rounding errors, so that scores would depend on the
         interpreter.
         """
+        return self._sums
+
+    @cached_property
+    def _sums(self) -> tuple[float, ...]:
+        # Several parts of a text need them: a second for a million units.
         if not self.rows:
             return (0,) * len(self.columns)
         totals: list[float] = []
@@ -121,8 +126,8 @@ def align_systems(tables: Mapping[str, UnitTable], *, common: bool = False) -> A
     """Return the rows of systems on the same units, in the order of the first system.
 
     `tables` are the statistics of the systems by name. With `common` only units that all systems have are kept;
-    otherwise all systems must have the same units. Raises InputError where units differ or, with `common`, no unit is shared; ValueError
-    for tables of different statistics.
+    otherwise all systems must have the same units. Raises InputError where units differ or, with `common`, no unit is
+    shared; ValueError for tables of different statistics.
     """
     if len({tuple(table.columns) for table in tables.values()}) > 1:
         raise ValueError("the systems have different statistics")

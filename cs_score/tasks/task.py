@@ -37,6 +37,9 @@ class Comparable(Protocol):
     def measures(self, results: Iterable[Any]) -> Sequence[str]:
         """The measures that results can be compared by."""
 
+    def headline_of(self, results: Iterable[Any]) -> str | None:
+        """The measure that people are shown first of these results; None where the registry says it."""
+
     def undefined(self, result: Any) -> Mapping[str, str]:
         """The measures that have no value for a result, with the reasons; `measures` lacks them."""
 
@@ -80,5 +83,5 @@ class Task(Comparable, Protocol):
     def tables(self, document: Any) -> Sequence[Table]:
         """The tables of a document."""
 
-    def text(self, document: Any, width: int, top: int | None = None) -> str:
-        """A document for people, in lines of at most so many columns."""
+    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
+        """Return a document for people, in lines of at most `width` columns; None: cells of tables are whole."""
