@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from cs_score.base.errors import InputError
-from cs_score.base.records import Record, field, replace
+from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
@@ -49,6 +50,16 @@ class QueryGold(Record, eq=False):
     failure: InputError | None = None
 
 
+class Derived(Struct):
+    """What scoring has derived from gold, kept for all runs: of each query and base id, when it is first needed.
+
+    Two threads that derive the same at the same time get equal results.
+    """
+
+    gold_by_query: dict[str, QueryGold] = field(default_factory=dict)
+    judgements_by_query: dict[str, JudgementByValue] = field(default_factory=dict)
+
+
 class Gold(Record, eq=False):
     """Queries and pool, linked and indexed. `hop_limits` has, by short id, the highest hop of each query to score,
     `ldc_ids` the LDC id that a list of queries has for it; `assessed` the assessments by the base id of their query, in
@@ -69,16 +80,19 @@ class Gold(Record, eq=False):
     alone: str | None = None
     samples_file: Input | None = None
     validates: bool = False
-    # What was derived or read so far. Two threads that do so at the same time get equal results.
-    _queries: dict[str, QueryGold] = field(default_factory=dict)
-    _values: dict[str, JudgementByValue] = field(default_factory=dict)
+    derived: Derived = field(default_factory=Derived)
+    # The file of resamples, once it was read.
     _samples: list[SampleFile] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[object, ...]:
         """What travels: without what was derived; copies of what another thread may be adding to."""
         known = None if self.known is None else self.known.copy()
-        travelling = {"_queries": {}, "_values": {}, "_samples": [*self._samples], "known": known}
+        travelling = {"derived": Derived(), "_samples": [*self._samples], "known": known}
         return Gold, tuple(travelling.get(name, getattr(self, name)) for name in self.__struct_fields__)
+
+    def changed(self, **fields: Any) -> Gold:
+        """Return gold with other values of some fields; what scoring derives from gold is derived anew."""
+        return replace(self, **fields, derived=Derived())
 
     def __repr__(self) -> str:
         return f"<gold: {len(self.hop_limits)} queries to score, {len(self.links.assessments)} assessments>"
@@ -118,7 +132,7 @@ class Gold(Record, eq=False):
 
     def of_query(self, query: Query, links: Links) -> QueryGold:
         """What the pool says of a query by the links of a run; kept for all runs where nothing is to be reported."""
-        found = self._queries.get(query.short_id)
+        found = self.derived.gold_by_query.get(query.short_id)
         if found is not None:
             return found
         problems, edition = ProblemLog(), self.table.edition
@@ -133,7 +147,7 @@ class Gold(Record, eq=False):
             return QueryGold(query, None, classes, problems, error)
         found = QueryGold(query, tree, classes, problems)
         if not problems.total:
-            self._queries[query.short_id] = found
+            self.derived.gold_by_query[query.short_id] = found
         return found
 
     def _document_counts_of_others(self, query: Query, assessments: Sequence[Assessment]) -> dict[str, int]:
@@ -149,9 +163,12 @@ class Gold(Record, eq=False):
         return document_counts
 
     def values_of(self, base_id: str, links: Links) -> JudgementByValue:
-        if base_id not in self._values:
-            self._values[base_id] = index_values(self.assessed.get(base_id, ()), links, self.options.discipline)
-        return self._values[base_id]
+        """Return how the answers to a query and its follow-on queries were judged, by value; kept for all runs."""
+        judgements_by_query = self.derived.judgements_by_query
+        if base_id not in judgements_by_query:
+            assessments = self.assessed.get(base_id, ())
+            judgements_by_query[base_id] = index_values(assessments, links, self.options.discipline)
+        return judgements_by_query[base_id]
 
     @property
     def samples(self) -> SampleFile:
@@ -223,8 +240,7 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
             file=loading.links.responses[0].file,
             remedy="give the words in the order QUERIES.xml POOL RUN...",
         )
-    return replace(
-        gold,
+    return gold.changed(
         links=loading.links,
         problems=problems,
         remarks=(*gold.remarks, *loading.remarks),
@@ -236,8 +252,6 @@ def with_pool(gold: Gold, pool: Iterable[Input], problems: ProblemLog | None = N
             for line in loading.links.assessments
             if are_plain(line.relation, line.provenance, edition=gold.table.edition)
         },
-        _queries={},
-        _values={},
     )
 
 
@@ -313,7 +327,7 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
 def run_of(gold: Gold, loading: Loading, limits: Justifications) -> Run:
     links = loading.links
     if links.assessments:  # gold is built for this run: its lines may stand among those of the pool
-        gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+        gold = gold.changed(links=links, assessed=by_query(links.assessments))
     return Run(
         gold, links, limits, by_unit(gold, links.responses), loading.discard.why, loading.discard.applied,
         loading.problems,

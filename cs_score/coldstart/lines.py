@@ -219,8 +219,8 @@ class Links(Struct, eq=False):
     """The accepted lines of a layer in load order, with what they lead to; the methods look `below`, too. `follow_ons`
     are by short id, `queries` by full id, run lines in `nodes` by FQ node id; `without_parent` are those of the second
     hop without a parent line before them; `is_in_order`: no line of a later hop stands before one that gives the answer
-    it asks about. `passed_over` are the follow-on queries that `skipped` lines lead to. `given` has, by follow-on
-    query, the node of the first run line with its answer, as far as lines were looked at for that (`lines_in_given`):
+    it asks about. `skipped_follow_ons` are the follow-on queries that `skipped` lines lead to. `node_by_follow_on` has, by follow-on
+    query, the node of the first run line with its answer, as far as lines were looked at for that (`lines_looked_at`):
     empty if it has none, None if no line is known to give it. `waiting` are the run lines whose follow-on queries are
     not yet made; `altered` are indexes of run lines, among them all that a validated run writes in another way than
     they were read.
@@ -235,9 +235,9 @@ class Links(Struct, eq=False):
     is_in_order: bool = True
     skipped: list[SkippedLine] = field(default_factory=list)
     unread: list[UnreadLine] = field(default_factory=list)
-    given: dict[str, str | None] = field(default_factory=dict)
-    lines_in_given: int = 0
-    passed_over: set[str] = field(default_factory=set)
+    node_by_follow_on: dict[str, str | None] = field(default_factory=dict)
+    lines_looked_at: int = 0
+    skipped_follow_ons: set[str] = field(default_factory=set)
     queries: dict[str, LinkedQuery] = field(default_factory=dict)
     follow_ons: dict[str, FollowOn] = field(default_factory=dict)
     waiting: list[Response] = field(default_factory=list)
@@ -272,7 +272,7 @@ class Links(Struct, eq=False):
 
     def was_skipped(self, short_id: str) -> bool:
         """Whether a line that was not accepted gives the answer which a follow-on query asks about."""
-        return short_id in self.passed_over or (self.below is not None and self.below.was_skipped(short_id))
+        return short_id in self.skipped_follow_ons or (self.below is not None and self.below.was_skipped(short_id))
 
     def node_giving(self, short_id: str) -> str | None:
         """Return the node of the first run line of this layer with the answer that a follow-on query asks about.
@@ -282,17 +282,17 @@ class Links(Struct, eq=False):
         """
         if self.waiting:
             self.make_follow_ons()
-        while self.lines_in_given < len(self.responses):
-            response = self.responses[self.lines_in_given]
-            self.lines_in_given += 1
+        while self.lines_looked_at < len(self.responses):
+            response = self.responses[self.lines_looked_at]
+            self.lines_looked_at += 1
             if len(response.query.slots) > 1:
-                self.given.setdefault(response.target, response.node or "")
-        return self.given.get(short_id)
+                self.node_by_follow_on.setdefault(response.target, response.node or "")
+        return self.node_by_follow_on.get(short_id)
 
     def _is_given(self, short_id: str) -> bool:
         """Return whether a run line of this layer or below gives the answer that a follow-on query asks about."""
         node = self.node_giving(short_id)
-        if short_id in self.given or self.below is None:
+        if short_id in self.node_by_follow_on or self.below is None:
             return node is not None
         return self.below._is_given(short_id)
 

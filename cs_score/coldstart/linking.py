@@ -457,7 +457,7 @@ class Loading:
     def _skip(self, target: str, provenance: str, before: int, number: int, query: LinkedQuery, text: str) -> None:
         place = before, self._file, number
         self.links.skipped.append(lines.SkippedLine(target, tab_files.document_of(provenance), *place, query, text))
-        self.links.passed_over.add(target)
+        self.links.skipped_follow_ons.add(target)
 
     def _error(
         self, number: int, problem: str, remedy: str | None, code: str, kind: type[InputError] = InputError

@@ -222,10 +222,9 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     whole, queries = task.gold, task.cut.queries[part]
     hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}
     table = replace(whole.table, by_id=queries)
-    gold = replace(
-        whole, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
-        _queries={}, _values={},
-    )  # fmt: skip
+    gold = whole.changed(
+        table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
+    )
     loading = Loading(table, gold.options.justifications, gold.problems, below=gold.links)
     try:
         with paused_collector():
