@@ -17,7 +17,8 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
 from cs_score.coldstart.layouts import Schema
-from cs_score.coldstart.lines import CODES, Assessment, Discard, DiscardRules, Links, Response
+from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
+from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import KnownAnswers, Loading, answer_key, remarks_on_folders
 from cs_score.coldstart.options import Justifications, Options, is_nothing
 from cs_score.coldstart.queries import (
@@ -306,7 +307,9 @@ def load_run(
     """
     limits = gold.options.justifications if limits is None else limits
     problems = gold.problems.branch() if problems is None else problems
-    loading = Loading(gold.table, limits, problems, below=gold.links, known=gold.known, alone=gold.alone)
+    loading = Loading(
+        gold.table, limits, problems, gold_links=gold.links, known_answers=gold.known, only_run_id=gold.alone
+    )
     _load_with_remarks(gold, loading, files)
     return run_of(gold, loading, limits)
 
@@ -317,8 +320,8 @@ def under_limits(run: Run, limits: Justifications, *, with_problems: bool = True
     """
     if limits == run.limits:
         return run
-    problems = run.problems.without(CODES)
-    problems.ignored |= frozenset() if with_problems else CODES
+    problems = run.problems.without(DISCARD_CODES)
+    problems.ignored |= frozenset() if with_problems else DISCARD_CODES
     discard = DiscardRules(limits, problems)
     discard.apply_again(run.limited, run.links.responses, run.links.nodes)
     return replace(run, limits=limits, discarded=discard.why, problems=problems)

@@ -23,7 +23,8 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, Unit, by_unit
 from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
-from cs_score.coldstart.lines import DiscardRules, Links, Response
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
@@ -235,7 +236,7 @@ class Rescoring:
             so_far = [line for line in lines if line.index < limit]
             levels = {line.query.level for line in so_far}
             elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
-            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
+            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), is_in_order=False)
 
     def _scored_again(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool
