@@ -298,18 +298,17 @@ class Loading:
                 lines_of_node = nodes.get(node)
                 if lines_of_node is not None:
                     node = lines_of_node[0].node  # one text for all lines of a node
-            # By position: names of arguments would cost 1 % of loading.
             response = Response(
-                len(responses),
-                number,
-                text,
-                query,
-                sys.intern(run_id),
-                confidence,
-                node,
-                follow_on,
-                file,
-                stored_answer,
+                index=len(responses),
+                number=number,
+                text=text,
+                query=query,
+                run_id=sys.intern(run_id),
+                confidence=confidence,
+                node=node,
+                follow_on=follow_on,
+                file=file,
+                stored_answer=stored_answer,
             )
             responses.append(response)
             if follow_on is not_yet_made:
