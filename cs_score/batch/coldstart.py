@@ -135,7 +135,7 @@ class PreparedColdStart(Prepared):
         held = {role: given.open() for role, given in plan.named.items()}
         self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
         queries = [given.open() for given in plan.queries]
-        gold = open_gold(queries, plan.options, self.log_of_queries, held=held, validates=plan.validates)
+        gold = open_gold(queries, plan.options, self.log_of_queries, file_by_role=held, validates=plan.validates)
         self.gold = gold = with_pool(gold, [given.open() for given in plan.pool])
         self.digests = gold.digests
         log = gold.problems
