@@ -20,12 +20,12 @@ from scipy import stats
 
 from benchmarks.family_worlds import CORRECTIONS, WORLDS, limits, share
 from cs_score.statistics.arithmetic import Floats
-from cs_score.statistics.assessments import Items, estimated, interval_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.equivalence import binary_equivalence_p, t_equivalence_p
 from cs_score.statistics.options import IntervalMethod, Resampling
 from cs_score.statistics.planning import needed_units
 from cs_score.statistics.resampling import Systems, bootstrap_intervals
+from cs_score.statistics.samples import SampledItems, estimate_score, score_with_limits
 from cs_score.statistics.sign_test import Shares, SignTest
 from cs_score.statistics.units import Clusters, UnitTable
 
@@ -132,11 +132,11 @@ def coverage_of_samples(*, is_predicted: bool, of_population: bool, sets: int = 
         right = (rng.random(2000) < 0.1 + 0.8 * confidence).astype(np.float64)
         is_sure = confidence > 0.5
         chance = np.where(is_sure, 0.3, 0.1)
-        items = Items(
+        items = SampledItems(
             right, np.ones(2000), rng.random(2000) < chance, np.ones(2000), at, at, chance, is_sure.astype(np.intp),
             confidence if is_predicted else np.zeros(2000),
         )  # fmt: skip
-        found = interval_of([(1.0, estimated(items))], 95.0)
+        found = score_with_limits(estimate_score(items), 95.0)
         if of_population:
             held += found.population_low <= 0.5 <= found.population_high
         else:
@@ -156,7 +156,7 @@ def coverage_in_two_stages(sets: int = 2000) -> float:
         known = drawn[above] & (~is_below | is_wrong | drawn)
         chance = np.where(is_below & ~is_wrong, 0.5, 1.0)
         halves = np.full(size, 0.5)
-        items = Items(
+        items = SampledItems(
             right,
             np.ones(size),
             known,
@@ -167,7 +167,7 @@ def coverage_in_two_stages(sets: int = 2000) -> float:
             is_below.astype(np.intp),
             np.zeros(size),
         )
-        found = interval_of([(1.0, estimated(items))], 95.0)
+        found = score_with_limits(estimate_score(items), 95.0)
         held += found.low <= right.mean() <= found.high
     return held / sets
 

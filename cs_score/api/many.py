@@ -6,7 +6,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, Unpack
 
-from cs_score.analysis.many import pools
+from cs_score.analysis.many.assessors import (
+    ASSESSORS_PRINTOUT,
+    AssessedResults,
+    JudgedAnswers,
+    compare_assessors,
+    judged_answers_of_pool,
+    judged_answers_of_result,
+)
+from cs_score.analysis.many.pool_bias import POOL_BIAS_PRINTOUT, PooledRuns
+from cs_score.analysis.many.pool_bias import pool_bias as measure_pool_bias
+from cs_score.analysis.many.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
 from cs_score.api.documents import WIDTH, AnyResult, Comparison, Document, member, task_of
@@ -16,17 +26,17 @@ from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.batch.coldstart import cold_start_plan
+from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
 from cs_score.batch.documents import OK
 from cs_score.batch.execution import run_batch
+from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
 from cs_score.batch.plan import BatchOptions, find_runs
-from cs_score.batch.tables import leaderboard_layout, leaderboard_text
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.scorer import runs_of
-from cs_score.measures.registry import find
+from cs_score.measures.registry import COLD_START_MODE, find
 from cs_score.report.documents import page_maker
 from cs_score.statistics import planning
 from cs_score.statistics.options import Correction, IntervalMethod, Resampling
@@ -128,13 +138,13 @@ class TwoRankings(Statistics):
 class PoolBias(TwoRankings):
     """Scores with and without what only the own team brought into the pool; made by `pool_bias` and `load`."""
 
-    _default, _printout, _what = "pool-bias", pools.BIAS, "pool bias"
+    _default, _printout, _what = "pool-bias", POOL_BIAS_PRINTOUT, "pool bias"
 
 
 class SampledPool(Statistics):
     """Estimates from a sample of the pool; made by `sampled_pool` and `load`."""
 
-    _default, _printout = "sampled-pool", pools.SAMPLED
+    _default, _printout = "sampled-pool", SAMPLED_POOL_PRINTOUT
 
     def __repr__(self) -> str:
         runs = (f"{each.run} {each.precision.estimate:.4f}" for each in self._document.runs)
@@ -144,7 +154,7 @@ class SampledPool(Statistics):
 class Assessors(TwoRankings):
     """Scores and ranks under two assessors, and their agreement; made by `assessors` and `load`."""
 
-    _default, _printout, _what = "assessed", pools.ASSESSED, "two assessors"
+    _default, _printout, _what = "assessed", ASSESSORS_PRINTOUT, "two assessors"
 
 
 # Long for what its arguments mean: all it does is to check them and to hand them on.
@@ -193,14 +203,18 @@ def batch(
         tests = arguments.resampling_of(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
-    plan = cold_start_plan(
-        arguments.files_of(queries, "queries"),
-        arguments.files_of(pool, "pool"),
+    policies = policies_of_batch(
         scoring,
         scoring.policy.texts(),
         policy if isinstance(policy, str) else "given",
         arguments.policy_words(also_policy),
         option="also_policy",
+    )
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        scoring,
+        policies,
         switches=tuple(switches_of(scoring, Layout())),
         resampling=tests,
         validates=validate,
@@ -273,7 +287,8 @@ def pool_bias(
     )
     scoring = arguments.options_of(options)
     with paused_collector():
-        return PoolBias(pools.pool_bias(open_gold(asked, scoring), assessed, runs_of(given), teams, measure))
+        pooled_runs = PooledRuns(open_gold(asked, scoring), assessed, runs_of(given))
+        return PoolBias(measure_pool_bias(pooled_runs, teams, measure))
 
 
 @checked
@@ -289,7 +304,7 @@ def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence:
     confidence = Resampling(1, confidence=confidence).confidence
     given = _results("sampled_pool", runs, RunResult)
     scored = {name: run._for_analysis("sampled_pool") for name, run in given.items()}
-    return SampledPool(pools.sampled_pool(scored, pools.read_inclusion(inclusion), confidence))
+    return SampledPool(estimate_from_sample(scored, read_inclusion(inclusion), confidence))
 
 
 @checked
@@ -316,13 +331,19 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    golds = []
+    judgments: list[JudgedAnswers] = []
     for side in sides:
         result = next(iter(side.values()))
         if isinstance(result, RunResult):
-            golds.append(result._scored("assessors").run.gold)
+            judgments.append(judged_answers_of_pool(result._scored("assessors").run.gold))
+        elif isinstance(result, EvidenceResult) and result._source is not None:
+            judgments.append(judged_answers_of_result(result._source))
+    assessed = AssessedResults(first, second)
+    if len(judgments) == len(sides):
+        has_labels = task.name != COLD_START_MODE and bool(judgments[0])
+        assessed = AssessedResults(first, second, judgments[0], judgments[1], has_labels=has_labels)
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
-    return Assessors(pools.assessors(task, first, second, measure, golds, settings))
+    return Assessors(compare_assessors(task, assessed, measure, settings))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

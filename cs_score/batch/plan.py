@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from cs_score.analysis.many.overview import Evaluation, findings
+from cs_score.analysis.many.overview import Evaluation, make_findings
 from cs_score.base.display import some, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
 from cs_score.base.outputs import encoded
@@ -92,7 +92,7 @@ class InputFile(Record):
 # ---- Runs and their names
 
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
-_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json")
+_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl", ".json")
 
 INDEX: Final = "index.html"
 
@@ -359,7 +359,7 @@ class Prepared:
 class EvidencePlan(Plan, kw_only=True):
     """Gold of a task of evidence, and the options of its `score` function."""
 
-    gold: InputFile
+    gold: InputFile | None
     options: Mapping[str, object]
 
     def prepare(self) -> Prepared:
@@ -367,24 +367,32 @@ class EvidencePlan(Plan, kw_only=True):
 
     @property
     def inputs(self) -> Sequence[InputFile]:
-        return (self.gold,)
+        return () if self.gold is None else (self.gold,)
 
 
 class _PreparedEvidence(Prepared):
     def __init__(self, plan: EvidencePlan) -> None:
         self.plan = plan
-        self._mode = mode_named(plan.task)
-        self._gold = read_gold(self._mode, plan.gold.open())
-        self.digests = (plan.gold.digest(GOLD),)
+        self._mode = mode_named(plan.task).with_options(plan.options)
+        self._gold = None if plan.gold is None else read_gold(self._mode, plan.gold.open())
+        self.digests = () if plan.gold is None else (plan.gold.digest(GOLD),)
 
     @property
     def evaluation(self) -> Evaluation:
         """Its units, each by all measures that people are shown first."""
         shown = self.plan.headline()
-        return Evaluation(self.plan.task, self._mode.unit, shown[0], (), lambda found: {}, shown)
+        return Evaluation(
+            mode=self.plan.task,
+            unit=self._mode.unit,
+            measure=shown[0],
+            targets=(),
+            union_scores=lambda found_bits: {},
+            target_measures=shown,
+        )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        origin = self._mode.origin(self.plan.options, self.digests[0], digest)
+        gold = self.digests[0] if self.digests else None
+        origin = self._mode.origin(asdict(self._mode.chosen), gold, digest)
         return self.run_origin(origin, self._mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:
@@ -409,7 +417,7 @@ class _PreparedEvidence(Prepared):
 
         origin = self.origin(run, result.origin.inputs[-1], "")
         answered = result.origin.answered or UNSET
-        found = findings(result.table)
+        found = make_findings(result.table)
         scores = RunScores(run.name, dict(result.scores), limits or UNSET, found, answered=answered)
         scored = {"signature": str(origin.signature), "origin": origin, "runs": (scores,)}
         yield Scored(outcome_of(plan.task, run, "", OK, **scored, remarks=tuple(result.notices)), files())

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from cs_score.analysis.many.rankings import measured
+from cs_score.analysis.many.rankings import measure_formula
 from cs_score.base.display import one_line, wrapped
 from cs_score.base.documents import Document, json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -275,7 +275,7 @@ class Gate(Record):
                 file=baseline.name,
                 remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
             )
-        formula = measured(run.origin.task, measures)
+        formula = measure_formula(run.origin.task, measures)
         tables = {
             "the run": UnitTable(run.units.ids, formula.columns, formula.rows(run.units, units_of(run.units.ids))),
             "the baseline": UnitTable(

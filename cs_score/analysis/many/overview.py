@@ -1,21 +1,19 @@
-"""What many runs show together: what each found, how much they have in common, how firm their ranking is.
+"""The overview of many runs: what each run found, how much runs have in common, how firm their rankings are.
 
-What one run gives to it under one policy are `Findings`, small enough to travel and to be kept with the run: things to
-be found are numbered, answers are known by the twelve digits that stand for query, value and provenance.
+A batch scores many runs and hands the results over to `make_overview`. A run contributes its `Findings` under each
+policy. They are small enough to be kept with the run and to be sent between processes.
 
-What runs of an evidence mode found is read off the statistics of their units. A unit is right by a measure where
-nothing that the measure looks at is wrong or missing: its own value is 1, or 0/0 because neither gold nor the run has
-anything there.
+*Targets* are the things that gold wants found, known by their numbers. In Cold Start they are the equivalence classes
+of the ground truth. In evidence tasks they are the units themselves (claims, questions), once for each measure: a unit
+is found by a measure where the unit's own value is 1, or 0/0 because neither gold nor the run has anything there.
 """
 
 from __future__ import annotations
 
 import json
-import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, TypeAlias
 
@@ -23,34 +21,36 @@ from cs_score.analysis.many.rankings import (
     Ranking,
     Stability,
     Values,
-    measured,
-    resampled_scores,
-    stability,
-    united_units,
+    compare_rankings,
+    measure_formula,
+    resample_scores,
+    units_of_runs,
 )
 from cs_score.base.documents import value_in
 from cs_score.base.records import Record
 from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.judging import Counts, is_wrong_bin
+from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
+from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.result import RunResult, averaged_table, counted_row, in_printing_order, projected
+from cs_score.coldstart.queries import Query
+from cs_score.coldstart.result import RunResult, UnitResult, averaged_table, counted_row, in_printing_order, projected
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures.registry import Measure, usual
 from cs_score.statistics.arithmetic import Floats
 from cs_score.statistics.options import Resampling
 from cs_score.statistics.units import Unit, UnitTable
 
-# ---- What one run gives
+# ---- The findings of one run
 
-_ID: Final = re.compile("[0-9a-f]{12}")
+_ANSWER_ID: Final = re.compile("[0-9a-f]{12}")
+"""The id of an answer: twelve hexadecimal digits made of its query, value and provenance."""
 
 
 class Findings(Record):
     """The statistics of each unit that scores are made of, and which answers were right, which wrong, what was found.
 
     `units` are the ids as JSON; `rows` have the numbers of Python's `repr`, with commas, and semicolons between rows.
-    Bit n of the hexadecimal `found` says whether thing n of gold's list was found; `right` and `wrong` are ids of
-    answers, each once.
+    Bit n of the hexadecimal `found` says whether target n was found; `right` and `wrong` are ids of answers, each once.
     """
 
     units: str
@@ -61,48 +61,72 @@ class Findings(Record):
     wrong: str
 
     def table(self) -> UnitTable:
-        """The statistics of each unit. Raises InputError or ValueError where the texts are no such thing."""
-        ids = tuple(map(str, value_in(self.units, "units")))
+        """Read the statistics of each unit. Raises InputError or ValueError where the texts hold no such table."""
+        ids = tuple([str(unit) for unit in value_in(self.units, "units")])
         lines = self.rows.split(";") if ids else []
-        known = {line: tuple(map(float, line.split(","))) if line else () for line in set(lines)}
-        rows = [known[line] for line in lines]
+        row_by_line = {line: _parse_row(line) for line in set(lines)}  # many units have the same statistics
+        rows = [row_by_line[line] for line in lines]
         if len(rows) != len(ids) or any(len(row) != len(self.columns) for row in rows):
             raise ValueError("another number of rows or columns")
         return UnitTable(ids, self.columns, rows)
 
-    def bits(self) -> int:
-        """What was found. Raises ValueError where that is no number."""
+    def found_bits(self) -> int:
+        """Read `found` as a whole number whose bit n is set where target n was found. Raises ValueError."""
         return int(self.found, 16)
 
     def check(self) -> None:
-        """Raises InputError or ValueError for texts that no batch has written."""
+        """Raise InputError or ValueError where the texts are not such as a batch writes."""
         self.table()
-        self.bits()
+        self.found_bits()
 
 
-def findings(table: UnitTable, found: int = 0, right: Iterable[str] = (), wrong: Iterable[str] = ()) -> Findings:
-    """The findings of a run, given the bits of what was found and the ids of answers."""
-    texts = {row: ",".join(map(repr, row)) for row in set(table.rows)}  # many units have the same statistics
-    rows = ";".join([texts[row] for row in table.rows])
-    answers = ("".join(sorted(ids)) for ids in (right, wrong))
-    return Findings(json.dumps(table.ids), table.columns, rows, f"{found:x}", *answers)
+def _parse_row(line: str) -> tuple[float, ...]:
+    """Return the statistics in a line of `Findings.rows`: `"1,0.5"` gives `(1.0, 0.5)`."""
+    if not line:
+        return ()
+    return tuple([float(number) for number in line.split(",")])
 
 
-def bits(numbers: Iterable[int], size: int) -> int:
-    """The whole number whose bits of these numbers, all below `size`, are set."""
-    digits = bytearray(b"0") * (size + 1)
+def _format_row(row: Sequence[float]) -> str:
+    """Return statistics as a line of `Findings.rows`: `(1, 0.5)` gives `"1,0.5"`."""
+    return ",".join([repr(number) for number in row])
+
+
+def make_findings(
+    table: UnitTable, found_bits: int = 0, right_ids: Iterable[str] = (), wrong_ids: Iterable[str] = ()
+) -> Findings:
+    """Return the findings of a run as texts.
+
+    `table` has the statistics of its units; bit n of `found_bits` is set where the run found target n; `right_ids` and
+    `wrong_ids` are the ids of its right and wrong answers.
+    """
+    line_by_row = {row: _format_row(row) for row in set(table.rows)}  # many units have the same statistics
+    return Findings(
+        units=json.dumps(table.ids),
+        columns=table.columns,
+        rows=";".join([line_by_row[row] for row in table.rows]),
+        found=f"{found_bits:x}",
+        right="".join(sorted(right_ids)),
+        wrong="".join(sorted(wrong_ids)),
+    )
+
+
+def pack_bits(numbers: Iterable[int], size: int) -> int:
+    """Return the whole number in which exactly the bits `numbers` are set, all below `size`: `[0, 2]` gives 5."""
+    digits = bytearray(b"0") * (size + 1)  # an integer would be copied for each bit that is set
     for number in numbers:
-        digits[~number] = ord("1")
+        digits[size - number] = ord("1")
     return int(digits, 2)
 
 
-# ---- What Cold Start's gold wants found
+# ---- The targets of Cold Start
 
 
-class Wanted(Record):
-    """Something that gold wants found: what it is (`class`), its unit, the row or place it stands in, its name there.
+class Target(Record):
+    """Something that gold wants found.
 
-    `value` is an example of it in words.
+    `part` is its sort: `class` in Cold Start, a measure in evidence tasks. `unit` is the unit that it belongs to,
+    `place` the row that asks for it, `name` its name there. `value` is an example of it in words.
     """
 
     part: str
@@ -113,89 +137,138 @@ class Wanted(Record):
 
 
 ClassKey: TypeAlias = tuple[str, str]
-"""A row, which is a query or a class, and a class below it."""
+"""The name of a row (a query or a class) and the name of an equivalence class below it."""
 
 
-class ToFind(Record, eq=False):
-    """The classes of the ground truth in the rows that are scored, in the order of queries and of the pool. In a row
-    whose slot takes one value, all classes are one thing to be found.
+class TargetIndex(Record, eq=False):
+    """The targets of a Cold Start evaluation: the classes of the ground truth in all rows that are scored.
 
-    `numbers` has the place of each class in `wanted`, `rows` the things of each row.
+    They are in the order of queries and of the pool. In a row whose slot takes one value, all classes together are one
+    target. `number_by_class` and `numbers_by_row` give positions in `targets`.
     """
 
-    wanted: Sequence[Wanted]
-    numbers: Mapping[ClassKey, int]
-    rows: Mapping[str, Sequence[int]]
+    targets: Sequence[Target]
+    number_by_class: Mapping[ClassKey, int]
+    numbers_by_row: Mapping[str, Sequence[int]]
 
     __repr__ = object.__repr__
 
 
-def to_find(gold: Gold) -> ToFind:
-    """What the runs of an evaluation could find."""
-    wanted: list[Wanted] = []
-    numbers: dict[ClassKey, int] = {}
-    rows: dict[str, list[int]] = {}
+def index_targets(gold: Gold) -> TargetIndex:
+    """Return the classes that the runs of an evaluation could find, indexed by class and by row."""
+    targets: list[Target] = []
+    number_by_class: dict[ClassKey, int] = {}
+    numbers_by_row: dict[str, list[int]] = {}
     for query in gold.selected():
         tree = gold.of_query(query, gold.links).tree
         if tree is None:
             continue
-        examples: dict[str, str] = {}  # the value of the first accepted assessment of each class
-        for assessment in gold.assessed.get(query.base_id, ()):
-            if assessment.is_accepted:
-                examples.setdefault(assessment.value_class, assessment.value)
-        most = gold.hop_limits[query.short_id]
-        below: dict[str, list[str]] = {name: [] for name in tree.inner_nodes if tree.depth(name) <= most}
-        for name, row in tree.above.items():
-            if row in below and not is_wrong_bin(name, tree.root):
-                below[row].append(name)
-        for row, names in below.items():
-            groups = [names] if tree.single.get(row, False) and names else [[name] for name in names]
-            rows[row] = list(range(len(wanted), len(wanted) + len(groups)))
+        unit = gold.cluster_of(query)
+        example_by_class = _example_by_class(gold, query)
+        classes_by_row = _classes_by_row(tree, deepest_row=gold.hop_limits[query.short_id])
+        for row, classes in classes_by_row.items():
+            groups = _group_into_targets(classes, is_single=tree.single.get(row, False))
+            numbers_by_row[row] = list(range(len(targets), len(targets) + len(groups)))
             for group in groups:
-                numbers.update(((row, name), len(wanted)) for name in group)
-                wanted.append(Wanted("class", gold.cluster_of(query), row, group[0], examples.get(group[0], "")))
-    return ToFind(wanted, numbers, rows)
+                for class_name in group:
+                    number_by_class[row, class_name] = len(targets)
+                example = example_by_class.get(group[0], "")
+                targets.append(Target("class", unit, row, group[0], example))
+    return TargetIndex(targets, number_by_class, numbers_by_row)
 
 
-def run_findings(run: RunResult, sought: ToFind, measures: Sequence[Measure]) -> Findings:
-    """What a scored run hands over; `measures` are those whose statistics by unit are wanted."""
-    found, right, wrong = set[int](), set[str](), set[str]()
+def _example_by_class(gold: Gold, query: Query) -> dict[str, str]:
+    """Return the value of the first accepted assessment of each equivalence class of a query."""
+    example_by_class: dict[str, str] = {}
+    for assessment in gold.assessed.get(query.base_id, ()):
+        if assessment.is_accepted:
+            example_by_class.setdefault(assessment.value_class, assessment.value)
+    return example_by_class
+
+
+def _classes_by_row(tree: ClassTree, deepest_row: int) -> dict[str, list[str]]:
+    """Return the names of the classes below each row of a query's ground truth.
+
+    Rows deeper in the tree than `deepest_row` are not scored and left out.
+    """
+    classes_by_row: dict[str, list[str]] = {}
+    for row in tree.inner_nodes:
+        if tree.depth(row) <= deepest_row:
+            classes_by_row[row] = []
+    for class_name, row in tree.above.items():
+        if row in classes_by_row and not is_wrong_bin(class_name, tree.root):
+            classes_by_row[row].append(class_name)
+    return classes_by_row
+
+
+def _group_into_targets(classes: list[str], *, is_single: bool) -> list[list[str]]:
+    """Return the classes of a row in groups, one group for each target.
+
+    All classes are one target where the slot takes a single value (`is_single`); else each class is a target.
+    """
+    if is_single and classes:
+        return [classes]
+    return [[class_name] for class_name in classes]
+
+
+def collect_findings(run: RunResult, index: TargetIndex, measures: Sequence[Measure]) -> Findings:
+    """Return the findings of a scored Cold Start run, with the statistics of its units that `measures` need."""
+    found_numbers: set[int] = set()
+    right_ids: set[str] = set()
+    wrong_ids: set[str] = set()
     for unit in run.units:
-        labels, matched = unit.labels, unit.matched
-        for tally in (tally for query in unit.queries for tally in query.tallies):
-            wrong.update([line.follow_on.id for line in tally.responses if WRONG in labels[line.index]])
-            hits = [line for line in tally.responses if RIGHT in labels[line.index]]
-            right.update([line.follow_on.id for line in hits])
-            met = [matched[line.index].value_class for line in hits if line.index in matched]
-            found.update([sought.numbers.get((tally.name, name), -1) for name in met])
-    found.discard(-1)  # policies may count what belongs to no class
-    # The same answer may be right in one line and wrong in another; it counts as what it is at best.
-    return findings(unit_table(run, measures), bits(found, len(sought.wanted)), right, wrong - right)
+        for row, response in _counted_responses(unit):
+            labels = unit.labels[response.index]
+            if WRONG in labels:
+                wrong_ids.add(response.follow_on.id)
+            if RIGHT not in labels:
+                continue
+            right_ids.add(response.follow_on.id)
+            assessment = unit.matched.get(response.index)
+            class_name = "" if assessment is None else assessment.value_class
+            number = index.number_by_class.get((row, class_name))
+            if number is not None:  # policies may count answers that belong to no class
+                found_numbers.add(number)
+    # The same answer may be right in one line and wrong in another; it counts as right.
+    wrong_ids -= right_ids
+    found_bits = pack_bits(found_numbers, len(index.targets))
+    return make_findings(unit_table(run, measures), found_bits, right_ids, wrong_ids)
 
 
-def union_scores(gold: Gold, sought: ToFind, found: int) -> dict[str, float]:
-    """The scores of a run that has one right answer for each thing in `found` and no other line. Rankings are left out:
-    nobody knows with what confidence the answers would be given.
+def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
+    """Yield each response of a unit that counts, with the name of the row that it counts in."""
+    for query in unit.queries:
+        for tally in query.tallies:
+            for response in tally.responses:
+                yield tally.name, response
+
+
+def score_found_targets(gold: Gold, index: TargetIndex, found_bits: int) -> dict[str, float]:
+    """Return the scores, by measure, of a run that has one right answer for each target in `found_bits` and no others.
+
+    Measures of rankings are left out: nobody knows with what confidence the answers would be given.
     """
     rows = []
-    for row, things in sought.rows.items():
-        right = sum(found >> thing & 1 for thing in things)
-        counts = Counts(ground_truth=len(things), submitted=right, correct=right, right=right)
+    for row, numbers in index.numbers_by_row.items():
+        right = 0
+        for number in numbers:
+            right += found_bits >> number & 1
+        counts = Counts(ground_truth=len(numbers), submitted=right, correct=right, right=right)
         rows.append(counted_row(row, counts))
     tables = projected(averaged_table(in_printing_order(rows)), gold.table)
     return {str(measure): score for measure, score in tables.measures.items()}
 
 
 def unit_measure(gold: Gold) -> Measure:
-    """Return the measure by which the overview of queries by runs shows units: the headline measure."""
+    """Return the measure whose value is shown for each unit and run: the headline measure of the evaluation."""
     return usual(with_ldc=bool(gold.table.ldc_of), has_rankings=gold.options.edition.has_rankings)
 
 
 # ---- What runs have in common
 
 
-class Common(Record):
-    """Two runs by their position: how many answers both have, and how many at least one of them.
+class SharedAnswers(Record):
+    """Two runs, by position, with the number of answers that both have and that at least one of them has.
 
     `part` is the part of gold that the answers belong to; empty where all answers are of one sort.
     """
@@ -208,8 +281,10 @@ class Common(Record):
 
     @property
     def jaccard(self) -> float | None:
-        """Shared / either, 0..1; None where neither has an answer (Jaccard 1912)."""
-        return self.shared / self.either if self.either else None
+        """Jaccard's index (1912), shared / either, 0 to 1; None where neither run has an answer."""
+        if not self.either:
+            return None
+        return self.shared / self.either
 
 
 class UnitScores(Record):
@@ -221,7 +296,10 @@ class UnitScores(Record):
 
 
 class Difficulty(Record):
-    """How many of the `total` answers of a part so many runs found, from 0; and how many each run found alone."""
+    """How hard the answers of a part are to find.
+
+    `found_by[k]` of the `total` answers were found by exactly k runs; `only[i]` were found by run i alone.
+    """
 
     policy: str
     part: str
@@ -241,7 +319,11 @@ class Overlap(Record):
 
 
 class FoundTogether(Record):
-    """What so many runs find: the mean over all choices of them, and what at least so many agree on."""
+    """The share of the answers that `systems` runs find together.
+
+    `recall` is the mean, over all choices of so many runs, of the share that any of them finds; `agreed` is the share
+    that at least so many runs find.
+    """
 
     part: str
     systems: int
@@ -264,55 +346,88 @@ class Agreement(Record):
     systems: tuple[FoundTogether, ...]
 
 
-def as_bits(of_runs: Sequence[Collection[str]]) -> list[int]:
-    """The answers of runs by their ids, each once, as bits that mean the same in all runs."""
-    numbers = {answer: number for number, answer in enumerate(set[str]().union(*of_runs))}
-    return [bits(map(numbers.__getitem__, of_run), len(numbers)) for of_run in of_runs]
+def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
+    """Return for each run a whole number with a bit for each answer that the run has.
 
-
-def overlaps(answers: Mapping[int, int], parts: Mapping[str, int]) -> list[Common]:
-    """Every pair of runs by the bits of their answers, given by position; `parts` has the bits of each part of gold.
-    These are never pooled: where a sentence can be right only if its abstract is, a sum would count agreement twice.
+    `ids_of_runs` has the ids of the answers of each run. A bit means the same answer in all runs: `[{"x"}, {"x", "y"}]`
+    gives `[1, 3]` or `[2, 3]`.
     """
-    return [
-        Common(a, b, (one & other & mask).bit_count(), ((one | other) & mask).bit_count(), part)
-        for (a, one), (b, other) in combinations(answers.items(), 2)
-        for part, mask in parts.items()
-    ]
+    all_ids: set[str] = set()
+    for ids in ids_of_runs:
+        all_ids.update(ids)
+    number_by_id = {answer_id: number for number, answer_id in enumerate(all_ids)}
+    bits_of_runs = []
+    for ids in ids_of_runs:
+        numbers = [number_by_id[answer_id] for answer_id in ids]
+        bits_of_runs.append(pack_bits(numbers, len(all_ids)))
+    return bits_of_runs
+
+
+def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[str, int]) -> list[SharedAnswers]:
+    """Return how many answers every pair of runs shares, in each part of gold.
+
+    `bits_by_run` has the answers of each run as bits, by the run's position; `mask_by_part` the bits that belong to
+    each part. Parts are never pooled: where a sentence can be right only if its abstract is right, a sum over both
+    would count the same agreement twice.
+    """
+    shared_answers = []
+    for (a, bits_a), (b, bits_b) in combinations(bits_by_run.items(), 2):
+        shared_bits = bits_a & bits_b
+        either_bits = bits_a | bits_b
+        for part, mask in mask_by_part.items():
+            shared = (shared_bits & mask).bit_count()
+            either = (either_bits & mask).bit_count()
+            shared_answers.append(SharedAnswers(a, b, shared, either, part))
+    return shared_answers
 
 
 FOUND: Final = "1"
+"""The mark of a target that a run found."""
 
 
-def marks(found: int, things: int) -> str:
-    """For each of so many things `1` where its bit is set, else `0`."""
-    return f"{found:0{things}b}"[::-1] if things else ""
+def mark_targets(found_bits: int, target_count: int) -> str:
+    """Return a text with a mark for each target, `1` where its bit is set, else `0`: 5 of 4 targets gives `"1010"`."""
+    if target_count == 0:
+        return ""
+    last_target_first = f"{found_bits:0{target_count}b}"
+    return last_target_first[::-1]
 
 
-def found_by(of_runs: Sequence[str], things: int) -> list[int]:
-    """How many runs found each thing, given the marks of each run."""
-    return [of_thing.count(FOUND) for of_thing in zip(*of_runs)] if of_runs else [0] * things
+def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
+    """Return for each target the number of runs that found it, from the marks of each run as `mark_targets` makes them.
 
-
-def found_together(often: Sequence[int], runs: int, part: str = "") -> list[FoundTogether]:
-    """For 1 ... `runs` runs the shares of things that any of them finds, and that at least so many do, given how often
-    each thing was found. Of all choices of k among n runs the share C(n - m, k) / C(n, k) misses what m runs found.
+    `["10", "11"]` gives `[2, 1]`.
     """
-    if not often:
+    if not marks_of_runs:
+        return [0] * target_count
+    return [marks_of_target.count(FOUND) for marks_of_target in zip(*marks_of_runs)]
+
+
+def shares_found_together(finder_counts: Sequence[int], run_count: int, part: str = "") -> list[FoundTogether]:
+    """Return, for k = 1 ... `run_count`, the share of targets that k runs find together and that k runs agree on.
+
+    `finder_counts` has for each target the number of the n = `run_count` runs that found it. A target that m runs found
+    is missed by C(n - m, k) / C(n, k) of all choices of k runs, so that the mean of the share found is
+    1 - mean of C(n - m, k) / C(n, k) over the targets. Without targets nothing is returned.
+    """
+    if not finder_counts:
         return []
-    counts = Counter(often)
-    missed = dict.fromkeys(counts, 1.0)
-    pooled = []
-    for systems in range(1, runs + 1):
-        for times in missed:  # C(n - m, k) / C(n, k) from that of k - 1
-            missed[times] *= max(0, runs - times - systems + 1) / (runs - systems + 1)
-        recall = sum((1 - missed[times]) * count for times, count in sorted(counts.items())) / len(often)
-        agreed = sum(count for times, count in counts.items() if times >= systems) / len(often)
-        pooled.append(FoundTogether(part, systems, recall, agreed))
-    return pooled
+    target_count = len(finder_counts)
+    targets_by_finders = Counter(finder_counts)
+    missed_by_finders = dict.fromkeys(targets_by_finders, 1.0)  # C(n - m, k) / C(n, k) for each m, first k = 0
+    shares = []
+    for systems in range(1, run_count + 1):
+        for finders in missed_by_finders:
+            missed_by_finders[finders] *= max(0, run_count - finders - systems + 1) / (run_count - systems + 1)
+        found = sum(
+            (1 - missed_by_finders[finders]) * targets for finders, targets in sorted(targets_by_finders.items())
+        )
+        agreed = sum(targets for finders, targets in targets_by_finders.items() if finders >= systems)
+        shares.append(FoundTogether(part, systems, found / target_count, agreed / target_count))
+    return shares
 
 
-# ---- All of it
+# ---- The overview
 
 
 class System(Record):
@@ -323,151 +438,344 @@ class System(Record):
 
 
 class Evaluation(Record):
-    """What gold gives: the mode, what a unit is called, the measure that is shown by unit, and what is to be found.
+    """What gold determines for an overview.
 
-    `union_scores` are those of a run that finds some of it and does nothing wrong; none where that cannot be computed.
-    Where there are `by_unit`, what is to be found are the units themselves, by each of these measures.
+    `unit` is what a unit is called, `measure` the measure that is shown for each unit, `targets` the things to be
+    found. `union_scores` returns the scores of a run that finds the targets of some bits and does nothing wrong; none
+    where they cannot be computed. With `target_measures` the targets are the units, once for each of these measures.
     """
 
     mode: str
     unit: str
     measure: str
-    wanted: Sequence[Wanted]
+    targets: Sequence[Target]
     union_scores: Callable[[int], Mapping[str, float]]
-    by_unit: Sequence[str] = ()
+    target_measures: Sequence[str] = ()
 
 
-class OfPolicy(Record):
-    """What all systems give under one policy, in the order of the systems.
+class SystemResult(Record):
+    """The scores of a system under a policy, by measure, and its findings."""
 
-    `marks` say what a system found, in the order of what is to be found; None for a system that was not scored. `often`
-    counts them. `right` and `wrong` compare the answers of every pair of systems that were scored, part by part in
-    evidence modes.
+    scores: Mapping[str, float]
+    findings: Findings
+
+
+class PolicyOverview(Record):
+    """The overview of all systems under one policy, in the order of the systems.
+
+    `marks_of_systems` say which targets each system found; None for a system that was not scored. `finder_counts` has
+    for each target the number of systems that found it. `right_answers` and `wrong_answers` compare the answers of
+    every two systems that were scored, part by part in evidence tasks.
     """
 
     policy: str
-    units: Sequence[UnitScores]
-    answers: Sequence[Difficulty]
+    unit_scores: Sequence[UnitScores]
+    difficulties: Sequence[Difficulty]
     agreement: Agreement
-    marks: Sequence[str | None]
-    often: Sequence[int]
-    right: Sequence[Common]
-    wrong: Sequence[Common]
+    marks_of_systems: Sequence[str | None]
+    finder_counts: Sequence[int]
+    right_answers: Sequence[SharedAnswers]
+    wrong_answers: Sequence[SharedAnswers]
 
 
 class Overview(Record):
-    """What many runs give together; `ranked` are those that each ranking has, by position.
+    """The overview of many runs.
 
-    `resampling` is None where there are no intervals.
+    `ranked` has for each ranking the positions of the systems that have a score in it. `resampling` is None where there
+    are no intervals.
     """
 
     evaluation: Evaluation
-    wanted: Sequence[Wanted]
+    targets: Sequence[Target]
     systems: Sequence[System]
-    policies: Sequence[OfPolicy]
+    policies: Sequence[PolicyOverview]
     stability: Stability
     ranked: Mapping[Ranking, frozenset[int]]
     resampling: Resampling | None
 
 
-Given: TypeAlias = tuple[Mapping[str, float], Findings]
-"""The scores of a system under a policy, and its findings."""
-
-
-def overview(
+def make_overview(
     evaluation: Evaluation,
     systems: Sequence[System],
-    given: Mapping[str, Sequence[Given | None]],
+    results_by_policy: Mapping[str, Sequence[SystemResult | None]],
     measures: Sequence[str],
     resampling: Resampling | None,
 ) -> Overview:
-    """Compute everything. `given` has by policy what each system gives, None where it was not scored; tables of one
-    policy are in memory at a time. `measures` rank.
+    """Return the overview of many systems, ranked by each of `measures` under each policy.
+
+    `results_by_policy` has a result for each system, None where it was not scored. With `resampling` rankings get
+    intervals. The statistics of units are in memory for one policy at a time.
     """
-    of_policies: list[OfPolicy] = []
-    scores: dict[Ranking, list[float | None]] = {}
-    resampled: dict[Ranking, Floats] = {}
-    wanted = evaluation.wanted
+    policies: list[PolicyOverview] = []
+    scores_by_ranking: dict[Ranking, list[float | None]] = {}
+    resampled_by_ranking: dict[Ranking, Floats] = {}
+    targets = evaluation.targets
     units: list[Unit] = []
-    for policy, of_systems in given.items():
-        tables = [None if each is None else each[1].table() for each in of_systems]
-        # All policies have the same units, and the same resamples of them.
-        units = units or united_units(table.ids for table in tables if table is not None)
-        if evaluation.by_unit:  # the place says which one of the units with its id it is, where it is not the first
-            wanted = [
-                Wanted(measure, unit, str(n) if n > 1 else "", unit, "")
-                for measure in evaluation.by_unit
-                for unit, n in units
-            ]
-        of_policies.append(_of_policy(policy, of_systems, tables, evaluation, units, wanted))
-        of_measures = {measure: [each and each[0].get(measure) for each in of_systems] for measure in measures}
-        ranked = [name for name, of_runs in of_measures.items() if any(score is not None for score in of_runs)]
-        scores |= {Ranking(measure, policy): of_measures[measure] for measure in ranked}
-        if resampling is not None and ranked:
-            drawn = resampled_scores(tables, units, measured(evaluation.mode, ranked), resampling)
-            resampled.update((Ranking(measure, policy), found) for measure, found in zip(ranked, drawn))
-    firm = stability(scores, resampled, 0.0 if resampling is None else resampling.level)
-    there = {
-        by: frozenset(at for at, score in enumerate(of_runs) if score is not None) for by, of_runs in scores.items()
-    }
-    return Overview(evaluation, wanted, systems, of_policies, firm, there, resampling)
+    for policy, results in results_by_policy.items():
+        tables = _read_tables(results)
+        if not units:  # all policies have the same units, and the same resamples of them
+            units = units_of_runs(table.ids for table in tables if table is not None)
+            targets = _targets_of(evaluation, units)
+        policy_results = PolicyResults(policy, results, tables)
+        policies.append(_summarize_policy(policy_results, evaluation, units, targets))
+
+        scores_by_measure = _scores_to_rank(results, measures)
+        for measure, scores in scores_by_measure.items():
+            scores_by_ranking[Ranking(measure, policy)] = scores
+        if resampling is not None and scores_by_measure:
+            formula = measure_formula(evaluation.mode, list(scores_by_measure))
+            resampled = resample_scores(tables, units, formula, resampling)
+            for measure, resampled_by_measure in zip(scores_by_measure, resampled):
+                resampled_by_ranking[Ranking(measure, policy)] = resampled_by_measure
+
+    level = 0.0 if resampling is None else resampling.level
+    return Overview(
+        evaluation=evaluation,
+        targets=targets,
+        systems=systems,
+        policies=policies,
+        stability=compare_rankings(scores_by_ranking, resampled_by_ranking, level),
+        ranked={ranking: _scored_positions(scores) for ranking, scores in scores_by_ranking.items()},
+        resampling=resampling,
+    )
 
 
-def _of_policy(
-    policy: str,
-    given: Sequence[Given | None],
-    tables: Sequence[UnitTable | None],
-    evaluation: Evaluation,
-    units: Sequence[Unit],
-    wanted: Sequence[Wanted],
-) -> OfPolicy:
-    there = {place: each[1] for place, each in enumerate(given) if each is not None}
-    # The measure of units is the first of those by which they are right.
-    measure = measured(evaluation.mode, evaluation.by_unit or (evaluation.measure,))
-    known: dict[tuple[float, ...], Values] = {}
-    values = [{} if table is None else measure.values(table, known) for table in tables]
-    # As bits, by system: what it found, which of all answers it has right, which wrong.
-    parts = unit_parts(len(units), evaluation.by_unit) if evaluation.by_unit else {"": -1}
-    if evaluation.by_unit:
-        answers = {place: unit_answers(values[place], units, len(parts)) for place in there}
-        found = {place: right for place, (right, _) in answers.items()}
+def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | None]:
+    """Return the statistics of the units of each system, None where the system was not scored."""
+    tables: list[UnitTable | None] = []
+    for result in results:
+        table = None if result is None else result.findings.table()
+        tables.append(table)
+    return tables
+
+
+def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Target]:
+    """Return the targets of gold or, in evidence tasks, all units for each target measure."""
+    if not evaluation.target_measures:
+        return evaluation.targets
+    targets = []
+    for measure in evaluation.target_measures:
+        for unit_id, occurrence in units:
+            # The place tells units with the same id apart; the first one needs none.
+            place = str(occurrence) if occurrence > 1 else ""
+            targets.append(Target(part=measure, unit=unit_id, place=place, name=unit_id, value=""))
+    return targets
+
+
+def _scores_to_rank(results: Sequence[SystemResult | None], measures: Sequence[str]) -> dict[str, list[float | None]]:
+    """Return the scores of the systems by measure, None for a system without a score.
+
+    A measure by which no system has a score is left out.
+    """
+    scores_by_measure: dict[str, list[float | None]] = {}
+    for measure in measures:
+        scores = [None if result is None else result.scores.get(measure) for result in results]
+        if any(score is not None for score in scores):
+            scores_by_measure[measure] = scores
+    return scores_by_measure
+
+
+def _scored_positions(scores: Sequence[float | None]) -> frozenset[int]:
+    """Return the positions of the systems that have a score."""
+    return frozenset([position for position, score in enumerate(scores) if score is not None])
+
+
+# ---- The overview of one policy
+
+
+class PolicyResults(Record):
+    """The results of all systems under one policy, and the statistics of their units; None where not scored."""
+
+    policy: str
+    results: Sequence[SystemResult | None]
+    tables: Sequence[UnitTable | None]
+
+
+class AnswerBits(Record):
+    """The targets that a system found, its right answers and its wrong answers, each as bits of a whole number."""
+
+    found: int
+    right: int
+    wrong: int
+
+
+UnitValues: TypeAlias = Mapping[Unit, Values]
+"""The values of a system in each unit by itself, a value for each measure."""
+
+
+def _summarize_policy(
+    policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit], targets: Sequence[Target]
+) -> PolicyOverview:
+    """Return the overview of all systems under one policy."""
+    policy = policy_results.policy
+    values_of_systems = _values_of_systems(policy_results.tables, evaluation)
+    if evaluation.target_measures:
+        mask_by_part = masks_by_measure(len(units), evaluation.target_measures)
+        answers_by_system = _answers_by_units(policy_results.results, values_of_systems, units, len(mask_by_part))
     else:
-        sides = zip(*((each.right, each.wrong) for each in there.values()))
-        answers = dict(zip(there, zip(*(as_bits([_ID.findall(ids) for ids in side]) for side in sides))))
-        found = {place: each.bits() for place, each in there.items()}
-    of_systems = [marks(found[place], len(wanted)) if place in found else None for place in range(len(given))]
-    often = found_by([each for each in of_systems if each is not None], len(wanted))
-    of_parts: dict[str, list[int]] = {}
-    for place, thing in enumerate(wanted):
-        of_parts.setdefault(thing.part, []).append(place)
-    difficulty, together = list[Difficulty](), list[FoundTogether]()
-    for part, places in of_parts.items():
-        times = [often[place] for place in places]
-        alone = [place for place in places if often[place] == 1]
-        only = (0 if each is None else sum(each[place] == FOUND for place in alone) for each in of_systems)
-        found_by_so_many = tuple(map(times.count, range(len(there) + 1)))
-        difficulty.append(Difficulty(policy, part, len(places), found_by_so_many, tuple(only)))
-        together += found_together(times, len(there), part)
-    union = Union(dict(evaluation.union_scores(reduce(operator.or_, found.values()))) if there else {})
-    right, wrong = (overlaps({place: each[side] for place, each in answers.items()}, parts) for side in (0, 1))
-    pairs = (Overlap(one.a, one.b, one.jaccard, other.jaccard, one.part) for one, other in zip(right, wrong))
-    scores = [
-        UnitScores(policy, unit[0], tuple(own[unit][0] if unit in own else None for own in values)) for unit in units
-    ]
-    agreement = Agreement(policy, tuple(pairs), union, tuple(together))
-    return OfPolicy(policy, scores, difficulty, agreement, of_systems, often, right, wrong)
+        mask_by_part = {"": -1}  # all bits
+        answers_by_system = _answers_by_ids(policy_results.results)
+
+    marks_of_systems: list[str | None] = [None] * len(policy_results.results)
+    for position, answers in answers_by_system.items():
+        marks_of_systems[position] = mark_targets(answers.found, len(targets))
+    finder_counts = count_finders([marks for marks in marks_of_systems if marks is not None], len(targets))
+
+    difficulties: list[Difficulty] = []
+    shares: list[FoundTogether] = []
+    for part, numbers in _target_numbers_by_part(targets).items():
+        difficulties.append(_difficulty(policy, part, numbers, finder_counts, marks_of_systems))
+        counts_of_part = [finder_counts[number] for number in numbers]
+        shares += shares_found_together(counts_of_part, len(answers_by_system), part)
+
+    right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
+    wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
+    right_answers = count_shared_answers(right_by_system, mask_by_part)
+    wrong_answers = count_shared_answers(wrong_by_system, mask_by_part)
+    return PolicyOverview(
+        policy=policy,
+        unit_scores=_unit_scores(policy, units, values_of_systems),
+        difficulties=difficulties,
+        agreement=Agreement(
+            policy=policy,
+            pairs=_overlaps(right_answers, wrong_answers),
+            union=_score_union(evaluation, answers_by_system),
+            systems=tuple(shares),
+        ),
+        marks_of_systems=marks_of_systems,
+        finder_counts=finder_counts,
+        right_answers=right_answers,
+        wrong_answers=wrong_answers,
+    )
 
 
-def unit_parts(units: int, measures: Sequence[str]) -> dict[str, int]:
-    """The bits of `unit_answers` that belong to each measure, given the number of units."""
-    return {measure: ((1 << units) - 1) << place * units for place, measure in enumerate(measures)}
+def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
+    """Return the values of each system in each of its units; empty for a system that was not scored.
+
+    The first value of a unit is by the measure that is shown for units, which is the first of the target measures.
+    """
+    formula = measure_formula(evaluation.mode, evaluation.target_measures or (evaluation.measure,))
+    values_by_row: dict[tuple[float, ...], Values] = {}  # many units of all systems have the same statistics
+    values_of_systems: list[UnitValues] = []
+    for table in tables:
+        values = {} if table is None else formula.values(table, values_by_row)
+        values_of_systems.append(values)
+    return values_of_systems
 
 
-def unit_answers(values: Mapping[Unit, Values], units: Sequence[Unit], measures: int) -> tuple[int, int]:
-    """The bits of units that are right, and that are wrong, by so many measures, given a run's own values in them."""
-    size = len(units) * measures
-    sides: tuple[list[int], list[int]] = [], []
-    for place, unit in enumerate(units):
-        for thing, value in zip(range(place, size, len(units)), values.get(unit, ())):
-            sides[value is not None and value < 1 - 1e-12].append(thing)  # right: 1 but for rounding
-    return bits(sides[0], size), bits(sides[1], size)
+def _answers_by_units(
+    results: Sequence[SystemResult | None],
+    values_of_systems: Sequence[UnitValues],
+    units: Sequence[Unit],
+    measure_count: int,
+) -> dict[int, AnswerBits]:
+    """Return the answers of each scored system, by its position, where the targets are units."""
+    answers_by_system = {}
+    for position, result in enumerate(results):
+        if result is not None:
+            answers_by_system[position] = judge_units(values_of_systems[position], units, measure_count)
+    return answers_by_system
+
+
+def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerBits]:
+    """Return the answers of each scored system, by its position, from the ids of answers in its findings."""
+    findings_by_system = {position: result.findings for position, result in enumerate(results) if result is not None}
+    right_bits = answers_as_bits([_ANSWER_ID.findall(findings.right) for findings in findings_by_system.values()])
+    wrong_bits = answers_as_bits([_ANSWER_ID.findall(findings.wrong) for findings in findings_by_system.values()])
+    answers_by_system = {}
+    for (position, findings), right, wrong in zip(findings_by_system.items(), right_bits, wrong_bits):
+        answers_by_system[position] = AnswerBits(findings.found_bits(), right, wrong)
+    return answers_by_system
+
+
+def _target_numbers_by_part(targets: Sequence[Target]) -> dict[str, list[int]]:
+    """Return the numbers of the targets that belong to each part of gold."""
+    numbers_by_part: dict[str, list[int]] = {}
+    for number, target in enumerate(targets):
+        numbers_by_part.setdefault(target.part, []).append(number)
+    return numbers_by_part
+
+
+def _difficulty(
+    policy: str, part: str, numbers: Sequence[int], finder_counts: Sequence[int], marks_of_systems: Sequence[str | None]
+) -> Difficulty:
+    """Return how many targets of a part were found by 0, 1, 2 ... systems, and how many by each system alone.
+
+    `numbers` are the targets of the part; `finder_counts` has the number of finders of every target.
+    """
+    targets_by_finders = Counter(finder_counts[number] for number in numbers)
+    scored_count = sum(marks is not None for marks in marks_of_systems)
+    found_by = [targets_by_finders[finders] for finders in range(scored_count + 1)]
+
+    numbers_found_once = [number for number in numbers if finder_counts[number] == 1]
+    found_alone = []
+    for marks in marks_of_systems:
+        count = 0
+        if marks is not None:
+            count = sum(marks[number] == FOUND for number in numbers_found_once)
+        found_alone.append(count)
+    return Difficulty(policy, part, total=len(numbers), found_by=tuple(found_by), only=tuple(found_alone))
+
+
+def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
+    """Return the score of each system in each unit; None where the system lacks the unit."""
+    unit_scores = []
+    for unit in units:
+        scores = [values[unit][0] if unit in values else None for values in values_of_systems]
+        unit_id, _ = unit
+        unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
+    return unit_scores
+
+
+def _overlaps(right_answers: Sequence[SharedAnswers], wrong_answers: Sequence[SharedAnswers]) -> tuple[Overlap, ...]:
+    """Return Jaccard's index of the right and of the wrong answers of each pair of systems."""
+    overlaps = []
+    for right, wrong in zip(right_answers, wrong_answers):
+        overlaps.append(Overlap(right.a, right.b, right=right.jaccard, wrong=wrong.jaccard, part=right.part))
+    return tuple(overlaps)
+
+
+def _score_union(evaluation: Evaluation, answers_by_system: Mapping[int, AnswerBits]) -> Union:
+    """Return the scores of all targets that any system found; no scores where no system was scored."""
+    if not answers_by_system:
+        return Union({})
+    found_bits = 0
+    for answers in answers_by_system.values():
+        found_bits |= answers.found
+    return Union(dict(evaluation.union_scores(found_bits)))
+
+
+# ---- Units as targets
+
+_RIGHT_VALUE: Final = 1 - 1e-12
+"""The least value that is 1 but for rounding."""
+
+
+def masks_by_measure(unit_count: int, measures: Sequence[str]) -> dict[str, int]:
+    """Return for each measure the bits that `judge_units` uses for it, one bit for each unit.
+
+    Two units and the measures a and b give `{"a": 0b0011, "b": 0b1100}`.
+    """
+    all_units = (1 << unit_count) - 1
+    return {measure: all_units << position * unit_count for position, measure in enumerate(measures)}
+
+
+def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count: int) -> AnswerBits:
+    """Return the units that a system has right by each measure, which count as found, and those it has wrong.
+
+    A unit is right where its value is 1 or, as 0/0, None: nothing is there to be wrong. A unit that the system lacks is
+    neither right nor wrong.
+    """
+    right_numbers = []
+    wrong_numbers = []
+    for unit_number, unit in enumerate(units):
+        values = values_by_unit.get(unit, ())
+        for measure_number, value in enumerate(values):
+            number = measure_number * len(units) + unit_number
+            if value is not None and value < _RIGHT_VALUE:
+                wrong_numbers.append(number)
+            else:
+                right_numbers.append(number)
+    size = len(units) * measure_count
+    right = pack_bits(right_numbers, size)
+    return AnswerBits(found=right, right=right, wrong=pack_bits(wrong_numbers, size))

@@ -1,15 +1,16 @@
-"""How far rankings by different measures and under different policies agree, and which of their rows differ.
+"""Rankings of many runs: how far they agree, how firm first places are, which rows differ by more than chance.
 
-Agreement is Kendall's tau-b (1945): (concordant - discordant) / sqrt((pairs - ties in x) * (pairs - ties in y)).
+Rankings by different measures and under different policies are compared by Kendall's tau-b (1945):
 
-A row is not compared with the one above it because the two were drawn, but because the scores put them side by side.
-So the p-value of such a pair is that of two named systems, corrected for all pairs that might have become neighbours.
+    (concordant - discordant) / sqrt((pairs - ties in x) * (pairs - ties in y))
+
+A row of a leaderboard is tested against the row above it because of its score, not because somebody chose the two. So
+its p-value is that of two named systems, corrected for all pairs of systems that might have become neighbours.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -35,69 +36,95 @@ else:
 # ---- Measures of runs by their units
 
 Values: TypeAlias = tuple[float | None, ...]
-"""A value of each measure."""
+"""A value of each measure; None where it is undefined."""
 
 
-class Measured(Record):
-    """Some measures of a task as a formula over the statistics of units, for tables that may lack columns or units."""
+class MeasureFormula(Record):
+    """Some measures of a task as one formula over the statistics of units.
+
+    `names` are the measures, `columns` the statistics that `formula` needs, in its order. Tables of runs may lack some
+    columns and units.
+    """
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
     formula: SumsFormula
 
     def rows(self, table: UnitTable, units: Sequence[Unit]) -> list[tuple[float, ...]]:
-        """The statistics of these units; zeros for a unit or a column that the table lacks (a level without rows)."""
+        """Return the statistics of `units` in the order of `columns`.
+
+        A unit that the table lacks has zeros. So has a column that it lacks, which is one of a hop without rows.
+        """
         if table.columns == self.columns and list(units) == units_of(table.ids):
             return list(table.rows)
-        places = [table.columns.index(column) if column in table.columns else None for column in self.columns]
-        known = dict(zip(units_of(table.ids), table.rows))
-        nothing = (0.0,) * len(table.columns)
-        return [
-            tuple(0.0 if place is None else row[place] for place in places)
-            for row in (known.get(unit, nothing) for unit in units)
-        ]
+        places: list[int | None] = []
+        for column in self.columns:
+            places.append(table.columns.index(column) if column in table.columns else None)
+        row_by_unit = dict(zip(units_of(table.ids), table.rows))
+        zeros = (0.0,) * len(table.columns)
+        rows = []
+        for unit in units:
+            row = row_by_unit.get(unit, zeros)
+            rows.append(tuple([0.0 if place is None else row[place] for place in places]))
+        return rows
 
-    def values(self, table: UnitTable, known: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
-        """The measures in each unit by itself, 0..1; None where one is 0/0. `known` remembers them by the statistics,
-        which many units have in common.
+    def values(self, table: UnitTable, values_by_row: dict[tuple[float, ...], Values]) -> dict[Unit, Values]:
+        """Return the value of each measure in each unit by itself, from 0 to 1; None where it is 0/0.
+
+        `values_by_row` keeps the values of statistics met before, which many units share; new ones are added to it.
         """
         units = units_of(table.ids)
         rows = self.rows(table, units)
         for row in dict.fromkeys(rows):
-            if row not in known:
-                parts = ratios(self.formula, row)
-                known[row] = tuple(each.numerator / each.denominator if each.denominator else None for each in parts)
-        return {unit: known[row] for unit, row in zip(units, rows)}
+            if row not in values_by_row:
+                values = [_quotient(ratio) for ratio in ratios(self.formula, row)]
+                values_by_row[row] = tuple(values)
+        return {unit: values_by_row[row] for unit, row in zip(units, rows)}
 
     def systems(self, tables: Iterable[UnitTable], units: Sequence[Unit], resampling: Resampling) -> Systems:
-        """Runs on these units, to be resampled."""
-        rows = [self.rows(table, units) for table in tables]
-        return Systems(rows, self.formula, resampling, [unit for unit, _ in units])
+        """Return runs on these units, ready to be resampled."""
+        rows_of_runs = [self.rows(table, units) for table in tables]
+        return Systems(rows_of_runs, self.formula, resampling, [unit_id for unit_id, _ in units])
 
 
-def measured(mode: str, names: Sequence[str]) -> Measured:
-    """The measures of a mode called so. Raises UsageError for a name that no measure of the scorer has."""
+def _quotient(ratio: Ratio) -> float | None:
+    """Return numerator / denominator; None for 0/0."""
+    if not ratio.denominator:
+        return None
+    quotient: float = ratio.numerator / ratio.denominator
+    return quotient
+
+
+def measure_formula(mode: str, names: Sequence[str]) -> MeasureFormula:
+    """Return the formula of some measures of a mode. Raises UsageError for a name that no measure of the mode has."""
     if mode == COLD_START_MODE:
         measures = [parse(name) for name in names]
-        return Measured(tuple(names), sums_of(measures), formula_of(measures))
-    of_mode = mode_named(mode)
-    return Measured(tuple(names), of_mode.columns, of_mode.formula_of(names))
+        return MeasureFormula(tuple(names), sums_of(measures), formula_of(measures))
+    evidence_mode = mode_named(mode)
+    return MeasureFormula(tuple(names), evidence_mode.columns, evidence_mode.formula_of(names))
 
 
-def united_units(of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
-    """All units that any run has, given the ids of each, in the order in which they are first met."""
-    return list(dict.fromkeys(unit for ids in dict.fromkeys(of_runs) for unit in units_of(ids)))
+def units_of_runs(ids_of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
+    """Return all units that any run has, in the order in which they are first met.
+
+    `ids_of_runs` has the ids of the units of each run.
+    """
+    units: dict[Unit, None] = {}
+    for ids in dict.fromkeys(ids_of_runs):  # most runs have the same units
+        units.update(dict.fromkeys(units_of(ids)))
+    return list(units)
 
 
 # ---- Which rows of a ranking differ by more than chance
 
 
 class TestedRow(Record):
-    """The tier of a row, from 1, and the corrected p-value of its difference from the row above, None for the first;
-    where the pairs with a baseline alone are tested, that from the baseline, and no tiers.
+    """What the tests say of a row of a leaderboard.
 
-    `effect_size` is the standardised difference from the row above or the baseline; `wins` are the units that speak for
-    this row, `losses` those against it.
+    `tier` counts from 1; `p_above` is the corrected p-value of the difference from the row above, None for the first.
+    Where only the pairs with a baseline are tested, there are no tiers, and `p_baseline` is that of the difference from
+    the baseline. `effect_size` is the standardised difference from the row above or the baseline; `wins` are the units
+    that speak for this row, `losses` those against it.
     """
 
     tier: int | None = None
@@ -130,87 +157,165 @@ class _RowPair(Record):
     p_adjusted: float
 
 
-def row_tests(names: Sequence[str], tables: Sequence[UnitTable], measure: Measured, resampling: Resampling) -> RowTests:
-    """Test rows from best to worst under one measure, as a comparison of these runs does.
+class _PairTests(Record):
+    """The resampled runs of a ranking, and the corrected p-value of each pair of their positions."""
 
-    A unit that a run was not scored on is nothing in it; without units nothing differs. Of too many rows nothing is
-    tested, unless there is a baseline.
+    systems: Systems
+    p_by_pair: Mapping[frozenset[int], float]
+
+    def tiers(self) -> list[TestedRow]:
+        """Return each row with its tier and its difference from the row above it.
+
+        A row opens a new tier where it differs significantly from the first row of the tier above.
+        """
+        level = self.systems.settings.level
+        row_count = len(self.systems.points)
+        tier_by_row = tiers(range(row_count), lambda best, row: self.p_by_pair[frozenset((best, row))] <= level)
+        tested_rows = [TestedRow(tier_by_row[0])]
+        for row in range(1, row_count):
+            tested_rows.append(
+                TestedRow(
+                    tier=tier_by_row[row],
+                    p_above=self.p_by_pair[frozenset((row - 1, row))],
+                    **self.effect(row - 1, row),
+                )
+            )
+        return tested_rows
+
+    def against_baseline(self, baseline: int) -> list[TestedRow]:
+        """Return each row with its difference from the row of the baseline."""
+        tested_rows = []
+        for row in range(len(self.systems.points)):
+            if row == baseline:
+                tested_rows.append(TestedRow())
+                continue
+            p = self.p_by_pair[frozenset((baseline, row))]
+            tested_rows.append(TestedRow(p_baseline=p, **self.effect(baseline, row)))
+        return tested_rows
+
+    def effect(self, other_row: int, row: int) -> dict[str, Any]:
+        """Return the size of the difference of `row` from another row, by the names of fields of `TestedRow`."""
+        numerator = self.systems.ratios.numerator[..., 0]
+        denominator = self.systems.ratios.denominator[..., 0]
+        effect = effect_of(
+            Ratio(numerator[:, other_row], denominator[:, other_row]), Ratio(numerator[:, row], denominator[:, row])
+        )
+        return {name: effect.get(name) for name in EFFECT}
+
+
+EFFECT: Final = ("effect_size", "wins", "ties", "losses")
+"""The fields of a tested row that say how large its difference from another row is."""
+
+
+def compare_rows(
+    names: Sequence[str], tables: Sequence[UnitTable], formula: MeasureFormula, resampling: Resampling
+) -> RowTests:
+    """Test the rows of a leaderboard against each other, or against the baseline of `resampling`.
+
+    `names` and `tables` are the runs from best to worst by the one measure of `formula`. A comparison of the same runs
+    makes the same tests. A unit that a run was not scored on has zeros. Without units no row differs from
+    another; among more than `MOST_SYSTEMS` runs nothing is tested, unless there is a baseline.
     """
-    units = united_units(table.ids for table in tables)
+    units = units_of_runs(table.ids for table in tables)
     if not units or len(tables) < 2:
         return RowTests([TestedRow(1, 1.0 if row else None) for row in range(len(tables))])
     if len(tables) > MOST_SYSTEMS and not resampling.baseline:
-        text = (
-            f"no tests of pairs: all pairs are tested of at most {MOST_SYSTEMS} runs, and there are {len(tables):,}; "
-            "--baseline RUN tests each run against one of them"
-        )
-        return RowTests([TestedRow() for _ in tables], notes=(Note("TOO_MANY_PAIRS", text),))
+        return RowTests([TestedRow() for _ in tables], notes=(_note_of_too_many_pairs(len(tables)),))
+
     pairs = family_pairs(names, resampling)
-    systems = measure.systems(tables, units, resampling)
+    systems = formula.systems(tables, units, resampling)
     tested = family_tests(systems, pairs)
-    level = systems.settings.level
-    adjusted = tested.adjusted()
-    if resampling.baseline:
-        baseline = pairs[0][0]
-        rows = [TestedRow()] * len(tables)
-        for _, row in pairs:
-            p = adjusted[frozenset((baseline, row))]
-            rows[row] = TestedRow(p_baseline=p, **_effect(systems, baseline, row))
-    else:
-        tier = tiers(range(len(tables)), lambda best, row: adjusted[frozenset((best, row))] <= level)
-        rows = [TestedRow(tier[0])]
-        for row in range(1, len(tables)):
-            p = adjusted[frozenset((row - 1, row))]
-            rows.append(TestedRow(tier[row], p, **_effect(systems, row - 1, row)))
+    pair_tests = _PairTests(systems, tested.adjusted())
+    tested_rows = pair_tests.against_baseline(pairs[0][0]) if resampling.baseline else pair_tests.tiers()
+
     row_pairs = []
     for (first, second), p in zip(pairs, tested.p_adjusted[0]):
         difference = float(systems.points[second, 0] - systems.points[first, 0])
         row_pairs.append(_RowPair(names[first], names[second], difference, p))
-    (units_with_something,) = units_with_content(systems)
+    level = systems.settings.level
+    [content_count] = units_with_content(systems)
+    notes = [*never_significant(tested.family, content_count, level), *copies(groups_of_copies(systems, names, pairs))]
     return RowTests(
-        rows=rows,
+        rows=tested_rows,
         family=tested.family,
-        verdict=verdict_of(row_pairs, tested.family, measure.names[0], level),
-        notes=(
-            *never_significant(tested.family, units_with_something, level),
-            *copies(groups_of_copies(systems, names, pairs)),
-        ),
+        verdict=verdict_of(row_pairs, tested.family, formula.names[0], level),
+        notes=tuple(notes),
     )
 
 
-def _effect(systems: Systems, other: int, row: int) -> dict[str, Any]:
-    """Return the size of the difference of a row from another one in fields of `TestedRow`."""
-    numerator, denominator = systems.ratios.numerator[..., 0], systems.ratios.denominator[..., 0]
-    sides = [Ratio(numerator[:, place], denominator[:, place]) for place in (other, row)]
-    effect = effect_of(*sides)
-    return {name: effect.get(name) for name in EFFECT}
+def _note_of_too_many_pairs(run_count: int) -> Note:
+    """Return the note that so many runs are too many to test all their pairs."""
+    text = (
+        f"no tests of pairs: all pairs are tested of at most {MOST_SYSTEMS} runs, and there are {run_count:,}; "
+        "--baseline RUN tests each run against one of them"
+    )
+    return Note("TOO_MANY_PAIRS", text)
 
 
-EFFECT: Final = ("effect_size", "wins", "ties", "losses")
-"""The fields of a row that say how large its difference from another one is."""
-
-# ---- tau-b
+# ---- Kendall's tau-b
 
 
 @lru_cache(maxsize=256)
-def _signs(scores: tuple[float, ...]) -> list[int]:
-    """For each pair of runs whether the first is ahead (1), behind (-1), or neither."""
-    return [
-        0 if math.isclose(one, other, rel_tol=TIE_TOLERANCE) else 1 if one > other else -1
-        for one, other in combinations(scores, 2)
-    ]
+def _pair_signs(scores: tuple[float, ...]) -> list[int]:
+    """Return for each pair of runs 1 where the first has the higher score, -1 where the second has, 0 for a tie.
+
+    `(0.3, 0.1, 0.3)` gives `[1, 0, -1]`. Scores that differ by no more than rounding are tied.
+    """
+    signs = []
+    for score, other_score in combinations(scores, 2):
+        if math.isclose(score, other_score, rel_tol=TIE_TOLERANCE):
+            signs.append(0)
+        elif score > other_score:
+            signs.append(1)
+        else:
+            signs.append(-1)
+    return signs
 
 
 def tau_b(first: Iterable[float], second: Iterable[float]) -> float | None:
-    """Kendall's tau-b of the scores of the same runs, -1..1; None where one of the rankings is a single tie."""
-    x, y = _signs(tuple(first)), _signs(tuple(second))
-    untied = sum(map(abs, x)) * sum(map(abs, y))
-    return sum(map(operator.mul, x, y)) / math.sqrt(untied) if untied else None
+    """Return Kendall's tau-b of two rankings, -1 to 1, from the scores of the same runs in each.
+
+    None where all runs are tied in one of them. The scores 3, 2, 1 and 2, 3, 1 give (2 - 1) / 3.
+    """
+    first_signs = _pair_signs(tuple(first))
+    second_signs = _pair_signs(tuple(second))
+    first_untied = sum(abs(sign) for sign in first_signs)
+    second_untied = sum(abs(sign) for sign in second_signs)
+    if not first_untied or not second_untied:
+        return None
+    concordant_less_discordant = sum(sign * other for sign, other in zip(first_signs, second_signs))
+    return concordant_less_discordant / math.sqrt(first_untied * second_untied)
+
+
+FEW_RUNS: Final = 6
+"""Runs below which even a perfect rank correlation can be chance: of five runs one order in 120 agrees."""
+
+
+def tau_in_words(tau: float | None, run_count: int) -> str:
+    """Return the agreement of two rankings in words, with a remark that few runs say little.
+
+    `tau_in_words(0.5, 8)` gives `tau-b of the two rankings: 0.5000, from 8 runs, 28 pairs.`
+    """
+    if tau is None:
+        return "tau-b of the two rankings: undefined, since all runs are tied."
+    text = f"tau-b of the two rankings: {tau:.4f}"
+    if run_count == 2:
+        return f"{text}; of two runs it says only whether they change places."
+    pair_count = math.comb(run_count, 2)
+    remark = "; so few say little" if run_count < FEW_RUNS else ""
+    return f"{text}, from {run_count} runs, {pair_count} pairs{remark}."
 
 
 def ranks_of(scores: Sequence[float]) -> list[int]:
-    """Ranks from 1; scores that are equal but for rounding share the better one."""
-    return [1 + sum(other - score > TIE_TOLERANCE * abs(other) for other in scores) for score in scores]
+    """Return the rank of each score, from 1 for the highest. Scores that are equal but for rounding share a rank.
+
+    `[0.5, 0.9, 0.5]` gives `[2, 1, 2]`.
+    """
+    ranks = []
+    for score in scores:
+        better_count = sum(other - score > TIE_TOLERANCE * abs(other) for other in scores)
+        ranks.append(1 + better_count)
+    return ranks
 
 
 # ---- How firm rankings are
@@ -257,88 +362,151 @@ class Stability(Record):
     first: tuple[FirstPlace, ...]
 
 
-Scores: TypeAlias = Mapping[Ranking, Sequence[float | None]]
+ScoresByRanking: TypeAlias = Mapping[Ranking, Sequence[float | None]]
 """The score of each run, by position, in each ranking; None where it has none."""
 
 
-def stability(scores: Scores, resampled: Mapping[Ranking, Floats] | None = None, level: float = 0.05) -> Stability:
-    """Compare all rankings, over the runs that both of a pair have.
+def compare_rankings(
+    scores_by_ranking: ScoresByRanking,
+    resampled_by_ranking: Mapping[Ranking, Floats] | None = None,
+    level: float = 0.05,
+) -> Stability:
+    """Return how far all rankings agree, and how firm their first places are.
 
-    `resampled` has the scores (runs, N) of each ranking in the same resamples, which give intervals of tau-b, without
-    the share `level` of the resamples and over the runs that all rankings have, and how often each run is first.
+    `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. From them tau-b gets an
+    interval that leaves out the share `level` of the resamples, over the runs that have a score in all rankings, and
+    each run the share of resamples in which it is first.
     """
-    everywhere = [place for place, of_run in enumerate(zip(*scores.values())) if None not in of_run]
-    taus = _taus(np.stack([resampled[by][everywhere] for by in scores])) if resampled else None
+    resampled_taus = None
+    if resampled_by_ranking:
+        everywhere = _runs_with_all_scores(scores_by_ranking)
+        resampled_taus = _taus_of_resamples(
+            np.stack([resampled_by_ranking[ranking][everywhere] for ranking in scores_by_ranking])
+        )
     pairs = []
-    for (at, a), (other, b) in combinations(enumerate(scores), 2):
-        both = [(x, y) for x, y in zip(scores[a], scores[b]) if x is not None and y is not None]
-        tau, limits = tau_b((x for x, _ in both), (y for _, y in both)), None
-        found = None if taus is None or tau is None else defined(taus[:, at, other])
-        if found is not None:
-            limits = Limits(*np.quantile(found, [level / 2, 1 - level / 2], method="linear").tolist())
+    for (place_a, a), (place_b, b) in combinations(enumerate(scores_by_ranking), 2):
+        tau = _tau_of_common_runs(scores_by_ranking[a], scores_by_ranking[b])
+        limits = None
+        if resampled_taus is not None and tau is not None:
+            limits = _limits_of(resampled_taus[:, place_a, place_b], level)
         pairs.append(RankingPair(a, b, tau, limits))
-    first = []
-    for by, of_runs in scores.items():
-        there = {place: score for place, score in enumerate(of_runs) if score is not None}
-        best = max(there.values(), default=0.0)
-        least = best - TIE_TOLERANCE * abs(best)  # scores that are equal but for rounding are equal
-        places = tuple(place for place, score in there.items() if score >= least)
-        shares: list[float | None] = [None] * len(of_runs)
-        if resampled and there:
-            for place, share in zip(there, first_shares(resampled[by][[*there]])):
-                shares[place] = share
-        first.append(FirstPlace(by.measure, by.policy, places, tuple(shares)))
-    return Stability(tuple(pairs), tuple(first))
+
+    first_places = []
+    for ranking, scores in scores_by_ranking.items():
+        resampled = resampled_by_ranking[ranking] if resampled_by_ranking else None
+        first_places.append(_first_place(ranking, scores, resampled))
+    return Stability(tuple(pairs), tuple(first_places))
 
 
-def resampled_scores(
-    tables: Sequence[UnitTable | None], units: Sequence[Unit], measure: Measured, resampling: Resampling
+def _runs_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
+    """Return the positions of the runs that have a score in all rankings."""
+    scores_of_runs = zip(*scores_by_ranking.values())
+    return [position for position, scores in enumerate(scores_of_runs) if None not in scores]
+
+
+def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[float | None]) -> float | None:
+    """Return Kendall's tau-b of two rankings over the runs that have a score in both; None where it is undefined."""
+    common_a = []
+    common_b = []
+    for score_a, score_b in zip(scores_a, scores_b):
+        if score_a is not None and score_b is not None:
+            common_a.append(score_a)
+            common_b.append(score_b)
+    return tau_b(common_a, common_b)
+
+
+def _limits_of(resampled_taus: Floats, level: float) -> Limits | None:
+    """Return the percentile limits of a tau-b (N,), without the share `level` of the resamples.
+
+    None where tau-b is undefined in too many resamples.
+    """
+    taus = defined(resampled_taus)
+    if taus is None:
+        return None
+    low, high = np.quantile(taus, [level / 2, 1 - level / 2], method="linear").tolist()
+    return Limits(low, high)
+
+
+def _first_place(ranking: Ranking, scores: Sequence[float | None], resampled: Floats | None) -> FirstPlace:
+    """Return the runs in first place of a ranking, and the share of resamples (runs, N) in which each run is first."""
+    score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
+    best = max(score_by_run.values(), default=0.0)
+    least = best - TIE_TOLERANCE * abs(best)  # scores that are equal but for rounding are equal
+    first_runs = tuple([position for position, score in score_by_run.items() if score >= least])
+    shares: list[float | None] = [None] * len(scores)
+    if resampled is not None and score_by_run:
+        shares_of_runs = first_place_shares(resampled[list(score_by_run)])
+        for position, share in zip(score_by_run, shares_of_runs):
+            shares[position] = share
+    return FirstPlace(ranking.measure, ranking.policy, first_runs, tuple(shares))
+
+
+def resample_scores(
+    tables: Sequence[UnitTable | None], units: Sequence[Unit], formula: MeasureFormula, resampling: Resampling
 ) -> list[Floats]:
-    """For each of the measures the scores (runs, N) of runs, given their statistics, in resamples of `units` that are
-    the same for all of them; not a number where a run has no statistics, or a resample no score.
+    """Return for each measure of a formula the scores (runs, N) of runs in N resamples of `units`.
+
+    The resamples are the same for all runs. A score is not a number where a run has no table, or where a resample has
+    no score.
     """
-    there = {place: table for place, table in enumerate(tables) if table is not None}
-    found: Floats = np.full((len(measure.names), len(tables), resampling.resamples), np.nan)
-    if units and there:
-        found[:, [*there]] = measure.systems(there.values(), units, resampling).resampled
-    return list(found)
+    table_by_run = {position: table for position, table in enumerate(tables) if table is not None}
+    scores: Floats = np.full((len(formula.names), len(tables), resampling.resamples), np.nan)
+    if units and table_by_run:
+        systems = formula.systems(table_by_run.values(), units, resampling)
+        scores[:, list(table_by_run)] = systems.resampled
+    return list(scores)
 
 
-def first_shares(resampled: Floats) -> list[float | None]:
-    """Return for each run the share of resamples (runs, N) in which it is first; runs that tie for it share it evenly.
+def first_place_shares(resampled: Floats) -> list[float | None]:
+    """Return for each run the share of resamples (runs, N) in which its score is the highest.
 
-    None where too many resamples have no score.
+    Runs that are tied in first place of a resample share it evenly. None where too many resamples have no score.
     """
-    drawn = defined(resampled)
-    if drawn is None:
+    scores = defined(resampled)
+    if scores is None:
         return [None] * len(resampled)
-    best = drawn.max(axis=0)
-    is_first = drawn >= best - noise(best)
+    best = scores.max(axis=0)
+    is_first = scores >= best - noise(best)
     shares = (is_first / is_first.sum(axis=0)).mean(axis=1)
     return [float(share) for share in shares]
 
 
-_CELLS: Final = 1 << 17
-"""Rankings times pairs of runs times resamples that are compared at once; changes no result."""
+_CELLS_AT_ONCE: Final = 1 << 17
+"""Rankings times pairs of runs times resamples that are compared at once. It bounds memory and changes no result."""
 
 
-def _taus(scores: Floats) -> Floats:
-    """tau-b of every two rankings in each resample (N, rankings, rankings), from scores (rankings, runs, N); not a
-    number where it is undefined, or a run has no score.
+def _taus_of_resamples(scores: Floats) -> Floats:
+    """Return tau-b of every two rankings in each resample, (N, rankings, rankings), from scores (rankings, runs, N).
+
+    It is not a number where tau-b is undefined, or a run has no score.
+    """
+    ranking_count, run_count, resample_count = scores.shape
+    pair_count = math.comb(run_count, 2)
+    resamples_at_once = max(1, _CELLS_AT_ONCE // max(1, ranking_count * pair_count))
+    taus: Floats = np.empty((resample_count, ranking_count, ranking_count))
+    for start in range(0, resample_count, resamples_at_once):
+        stop = start + resamples_at_once
+        taus[start:stop] = _taus_at_once(np.ascontiguousarray(scores[..., start:stop]))
+    return taus
+
+
+def _taus_at_once(scores: Floats) -> Floats:
+    """Return tau-b of every two rankings in each resample, as `_taus_of_resamples` does, for all resamples at once.
+
+    The signs of the differences of all pairs of runs are made once for each ranking. The sum of products of the signs
+    of two rankings is then concordant - discordant, and that of a ranking with itself its number of untied pairs.
     """
     first, second = np.triu_indices(scores.shape[1], k=1)
-    step = max(1, _CELLS // max(1, len(scores) * len(first)))
-    taus: Floats = np.empty((scores.shape[2], len(scores), len(scores)))
-    for start in range(0, len(taus), step):
-        drawn = np.ascontiguousarray(scores[..., start : start + step])
-        ahead, behind = drawn[:, first], drawn[:, second]
-        slack, difference = TIE_TOLERANCE * np.maximum(ahead, behind), ahead - behind  # no score is negative
-        signs = ((difference > slack).astype(np.float32) - (difference < -slack)).transpose(2, 0, 1)
-        agreement = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)  # whole numbers, exact in any order
-        untied = np.diagonal(agreement, axis1=1, axis2=2)
-        with np.errstate(invalid="ignore"):
-            found = agreement / np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis])
-        lacks = np.asarray(np.isnan(drawn).any(axis=1)).T
-        found[lacks[:, :, np.newaxis] | lacks[:, np.newaxis]] = np.nan
-        taus[start : start + step] = found
+    first_scores = scores[:, first]
+    second_scores = scores[:, second]
+    difference = first_scores - second_scores
+    slack = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
+    signs = (difference > slack).astype(np.float32) - (difference < -slack)
+    signs = signs.transpose(2, 0, 1)
+    agreement = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)  # whole numbers, exact in any order
+    untied = np.diagonal(agreement, axis1=1, axis2=2)
+    with np.errstate(invalid="ignore"):
+        taus: Floats = agreement / np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis])
+    lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T
+    taus[lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis]] = np.nan
     return taus

@@ -1,0 +1,372 @@
+"""Two assessors of the same runs: how far they agree, and how scores and ranks change from one to the other.
+
+See docs/statistics/assessors.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from cs_score.analysis.many.rankings import ranks_of, tau_b, tau_in_words
+from cs_score.base.documents import Document
+from cs_score.base.records import Record, asdict, field, replace
+from cs_score.coldstart.gold import Gold
+from cs_score.measures.registry import usual_among
+from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
+from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.resampling import Systems
+from cs_score.statistics.units import aligned, counted
+from cs_score.tables.layout import Column, Layout, Row
+from cs_score.tables.statistics import Printout
+from cs_score.tasks.task import Task
+
+# ---- The document
+
+ALL_SLOTS: Final = "all"
+"""The name of the agreement over all slots together."""
+
+
+class Agreement(Record):
+    """How far the assessors agree about the `both` answers of a slot that both have judged; `all` for all slots.
+
+    `kappa` is Cohen's, None where all judgments are the same. `kappa_low` and `kappa_high` are its limits, from
+    resamples of the `units` that the answers belong to: None for a single unit, and where kappa is undefined too often.
+    """
+
+    slot: str
+    both: int
+    agreed: int
+    kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    units: int
+
+
+class LabelPair(Record):
+    """How many answers that both have judged have one label from the first assessor and one from the second."""
+
+    first: str
+    second: str
+    count: int
+
+
+class JudgedTwice(Record):
+    """An answer to which the two assessors have given different labels."""
+
+    unit: str
+    answer: str
+    first: str
+    second: str
+
+
+class UnderAssessor(Record):
+    """The score and rank of a run under one assessor, with the interval over units."""
+
+    score: float
+    rank: int
+    low: float | None
+    high: float | None
+
+
+class AssessedRun(Record):
+    """A run under either assessor; `low` to `high` is the interval that draws units and an assessor for all of them."""
+
+    run: str
+    first: UnderAssessor
+    second: UnderAssessor
+    low: float | None
+    high: float | None
+
+
+class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
+    """Two assessors: their agreement, what only one of them has judged, and runs under either.
+
+    `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
+    all runs are tied under one of them. `labels` counts the labels of judged answers (task `pool`), side by side, and
+    `differing` has the answers whose labels differ.
+    """
+
+    schema_version: Literal[2] = 2
+    measure: str
+    resampling: Resampling
+    units: int
+    notes: tuple[Note, ...]
+    agreement: tuple[Agreement, ...]
+    only_first: int
+    only_second: int
+    labels: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing: tuple[JudgedTwice, ...] | UnsetType = UNSET
+    runs: tuple[AssessedRun, ...]
+    tau_b: float | None
+    signatures: Mapping[str, str]
+
+
+# ---- The comparison
+
+
+class JudgedAnswer(NamedTuple):
+    """How an answer was judged, with its slot and the unit that it is drawn with."""
+
+    slot: str
+    unit: str
+    judgment: str
+
+
+JudgedAnswers: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
+"""The judged answers of an assessor, by their unit (in Cold Start the full id of the query) and what they say."""
+
+
+class AssessedResults(Record):
+    """The results of the same runs under two assessors, by the name of the run.
+
+    Where answers are judged one by one, `first_judgments` and `second_judgments` have those of either assessor;
+    `has_labels` says that the labels are shown side by side.
+    """
+
+    first: Mapping[str, Any]
+    second: Mapping[str, Any]
+    first_judgments: JudgedAnswers = field(default_factory=dict)
+    second_judgments: JudgedAnswers = field(default_factory=dict)
+    has_labels: bool = False
+
+
+def compare_assessors(
+    task: Task, results: AssessedResults, measure: str | None = None, resampling: Resampling | None = None
+) -> Assessors:
+    """Return how two assessors agree, and the scores and ranks of the runs under either of them.
+
+    `measure` is the headline measure unless given. Raises UsageError for a measure that the task lacks, InputError
+    where the runs do not have the same units under both.
+    """
+    measures = task.measures(results.first.values())
+    measure = task.measure_of(measure)
+    if measure is None:
+        measure = task.headline_of(results.first.values()) or str(usual_among(task.name, measures))
+    statistics_by_name = {}
+    for assessor, results_by_run in (("first", results.first), ("second", results.second)):
+        for run, result in results_by_run.items():
+            statistics_by_name[f"{run} ({assessor})"] = task.statistics(result, [measure])
+    unit = next(iter(statistics_by_name.values())).unit
+    matched = aligned({name: statistics.table for name, statistics in statistics_by_name.items()})
+
+    formula = task.formula([measure])
+    settings = replace(resampling or Resampling(), unit=unit)
+    matrices = list(matched.rows.values())
+    run_count = len(results.first)
+    first_systems = Systems(matrices[:run_count], formula, settings, matched.ids)
+    second_systems = Systems(matrices[run_count:], formula, settings, matched.ids)
+    settings = first_systems.settings
+    runs = []
+    for run, under_first, under_second, limits in zip(
+        results.first,
+        _runs_under_assessor(first_systems),
+        _runs_under_assessor(second_systems),
+        assessor_intervals(first_systems.rows, second_systems.rows, formula, settings),
+    ):
+        runs.append(AssessedRun(run=run, first=under_first, second=under_second, low=limits.low, high=limits.high))
+
+    first_judgments = results.first_judgments
+    second_judgments = results.second_judgments
+    return Assessors(
+        task=task.name,
+        measure=measure,
+        resampling=settings,
+        units=len(matched.ids),
+        notes=first_systems.notes,
+        agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, settings)),
+        only_first=len(first_judgments.keys() - second_judgments.keys()),
+        only_second=len(second_judgments.keys() - first_judgments.keys()),
+        labels=_label_pairs(first_judgments, second_judgments) if results.has_labels else UNSET,
+        differing=_answers_judged_differently(first_judgments, second_judgments) if results.has_labels else UNSET,
+        runs=tuple(runs),
+        tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
+        signatures={
+            name: str(statistics.origin.signature.of(measure)) for name, statistics in statistics_by_name.items()
+        },
+    )
+
+
+def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
+    """Return the score, rank and interval of each run under one assessor."""
+    scores = [systems.score(position, 0) for position in range(len(systems.points))]
+    ranks = ranks_of([score.point for score in scores])
+    return [UnderAssessor(score.point, rank, score.low, score.high) for score, rank in zip(scores, ranks)]
+
+
+# ---- Agreement
+
+
+def judged_answers_of_pool(gold: Gold) -> JudgedAnswers:
+    """Return how the answers of a pool were judged. Of several assessments of the same answer the last one counts."""
+    judged = {}
+    for assessment in gold.links.assessments:
+        query = assessment.query
+        entry_query = gold.table.by_id.get(query.base_id)
+        unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
+        judged[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
+    return judged
+
+
+def judged_answers_of_result(result: Any) -> JudgedAnswers:
+    """Return how answers were judged in the gold of an evidence task's result; nothing where answers have no label."""
+    judgments: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
+    return {key: JudgedAnswer(ALL_SLOTS, key[0], label) for key, label in judgments.items()}
+
+
+def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
+    """Return how often each pair of labels was given to an answer that both have judged, the most frequent first."""
+    counts = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
+    return tuple([LabelPair(*labels, count) for labels, count in counts.most_common()])
+
+
+def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
+    """Return the answers that both have judged, and not alike."""
+    differing = []
+    for key, answer in first.items():
+        if key not in second or second[key].judgment == answer.judgment:
+            continue
+        said = key[1]
+        text = " ".join(said) if isinstance(said, tuple) else str(said)
+        differing.append(JudgedTwice(unit=answer.unit, answer=text, first=answer.judgment, second=second[key].judgment))
+    return tuple(differing)
+
+
+def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[Agreement]:
+    """Return the agreement of two assessors over all slots, then slot by slot in alphabetical order."""
+    pairs_by_slot: dict[str, dict[str, list[Judgments]]] = {}
+    for key, answer in first.items():
+        if key not in second:
+            continue
+        unit = answer.unit
+        if settings.clusters:
+            unit = settings.clusters.clusters.get(unit, unit)
+        judgments = (answer.judgment, second[key].judgment)
+        for slot in {ALL_SLOTS, answer.slot}:  # answers without a slot of their own count once
+            pairs_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
+    slots = sorted(pairs_by_slot, key=lambda slot: (slot != ALL_SLOTS, slot))
+    return [_agreement(slot, pairs_by_slot[slot], settings) for slot in slots]
+
+
+def _agreement(slot: str, pairs_by_unit: Mapping[str, list[Judgments]], settings: Resampling) -> Agreement:
+    """Return the agreement about the answers of a slot, from both assessors' judgments of them, unit by unit."""
+    pairs_by_unit = dict(sorted(pairs_by_unit.items()))  # an order that does not depend on who is called the first
+    pairs = list(chain.from_iterable(pairs_by_unit.values()))
+    limits = kappa_limits(pairs_by_unit, settings)
+    return Agreement(
+        slot=slot,
+        both=len(pairs),
+        agreed=sum(first == second for first, second in pairs),
+        kappa=kappa(pairs),
+        kappa_low=limits.low,
+        kappa_high=limits.high,
+        units=len(pairs_by_unit),
+    )
+
+
+# ---- How it is printed
+
+_ASSESSORS: Final = ("first", "second")
+
+
+def _rows_of_runs(assessors: Assessors) -> Iterator[Row]:
+    """Yield the row of each run, in the order of their ranks under the first assessor.
+
+    The values under one assessor have keys such as `first_score` and `second_rank`.
+    """
+    for run in sorted(assessors.runs, key=lambda run: run.first.rank):
+        row: dict[str, object] = {"run": run.run}
+        for assessor, values in zip(_ASSESSORS, (run.first, run.second)):
+            for key, value in asdict(values).items():
+                row[f"{assessor}_{key}"] = value
+        row["low"] = run.low
+        row["high"] = run.high
+        yield row
+
+
+def _notes(assessors: Assessors) -> Iterator[str]:
+    """Yield the sentences below the table of runs."""
+    yield tau_in_words(assessors.tau_b, len(assessors.runs))
+    if assessors.only_first or assessors.only_second:
+        yield f"Judged by one alone: {assessors.only_first} by the first, {assessors.only_second} by the second."
+    settings = assessors.resampling
+    resamples = f"{settings.resamples:,} resamples, seed {settings.seed}"
+    if assessors.agreement:
+        units = assessors.agreement[0].units
+        yield (
+            f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
+            f"limits over the units ({settings.unit}) that these belong to, {resamples}."
+        )
+        if units < FEW:
+            yield (
+                f"Note: {counted(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
+                "narrow."
+            )
+    yield (
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {counted(assessors.units)} "
+        f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
+    )
+    yield from sentences(assessors.notes)
+
+
+_AGREEMENT_LAYOUT: Final = Layout(
+    "agreement",
+    "Agreement of two assessors",
+    (
+        Column("slot", "Slot"),
+        Column("both", "Both", meaning="answers that both have judged"),
+        Column("agreed", "Agreed", meaning="answers that both have judged alike"),
+        Column("kappa", "Kappa", meaning="Cohen's kappa"),
+        Column("kappa_low", "Low", meaning="of the interval of kappa over resampled units"),
+        Column("kappa_high", "High", meaning="of the interval of kappa over resampled units"),
+        Column("units", "Units", meaning="units that these answers belong to"),
+    ),
+    lambda assessors: assessors.agreement,
+    most="whole",
+)
+
+_LABELS_LAYOUT: Final = Layout(
+    "labels",
+    "Labels of the first assessor by those of the second",
+    (Column("first", "First"), Column("second", "Second"), Column("count", "Answers")),
+    lambda assessors: assessors.labels or (),
+    fewest=1,
+    most="whole",
+)
+
+_DIFFERING_LAYOUT: Final = Layout(
+    "differing",
+    "Answers that have another label from each",
+    (Column("unit", "Unit"), Column("answer", "Answer"), Column("first", "First"), Column("second", "Second")),
+    lambda assessors: assessors.differing or (),
+    fewest=1,
+)
+
+ASSESSORS_PRINTOUT: Final = Printout(
+    Layout(
+        "assessed",
+        "%: Runs under either assessor",
+        (
+            Column("run", "Run"),
+            Column("first_rank", "Rank"),
+            Column("first_score", "First"),
+            Column("first_low", "Low"),
+            Column("first_high", "High"),
+            Column("second_rank", "Rank"),
+            Column("second_score", "Second"),
+            Column("second_low", "Low"),
+            Column("second_high", "High"),
+            Column("low", "Low", meaning="of the interval that draws the assessor as well"),
+            Column("high", "High", meaning="of the interval that draws the assessor as well"),
+        ),
+        _rows_of_runs,
+        shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
+        most="whole",
+    ),
+    _notes,
+    (_AGREEMENT_LAYOUT, _LABELS_LAYOUT, _DIFFERING_LAYOUT),
+)

@@ -1,0 +1,486 @@
+"""Sampled pools: what runs would score were all of their answers assessed, estimated from a sample of them.
+
+A table of strata gives the probability with which answers were assessed. Each answer belongs to the first stratum that
+it fits. The estimates are those of `statistics.samples`; see docs/statistics/sampled-pools.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from cs_score.analysis.coldstart.mistakes import counted_lines
+from cs_score.analysis.coldstart.scored import Scored
+from cs_score.analysis.comparison import system_names
+from cs_score.base.documents import Document
+from cs_score.base.errors import InputError
+from cs_score.base.records import Record, asdict
+from cs_score.base.runtime import Late
+from cs_score.base.sources import Input, read_delimited
+from cs_score.coldstart.lines import Response
+from cs_score.coldstart.options import RIGHT, WRONG
+from cs_score.coldstart.result import UnitResult
+from cs_score.coldstart.scorer import OneRun
+from cs_score.measures.registry import COLD_START_MODE
+from cs_score.statistics.options import FEW
+from cs_score.statistics.samples import (
+    Estimate,
+    SampledItems,
+    SampleScore,
+    difference_with_limits,
+    estimate_score,
+    score_with_limits,
+)
+from cs_score.tables.layout import Column, Layout, Row, headed
+from cs_score.tables.statistics import Printout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Late("numpy")
+
+MEASURE: Final = "SF-ALL-Micro-P"
+"""The measure that is estimated."""
+
+RIGHT_ANSWERS: Final = "Numerator of SF-ALL-Micro-R"
+"""The number of right answers, which is estimated, too."""
+
+# ---- The table of strata
+
+_ANSWER_COLUMNS: Final = ("query", "slot", "value", "provenance")
+_NUMBER_COLUMNS: Final = ("probability", "prediction", "confidence")
+_ANY: Final = "*"
+"""The cell for any query, slot, value or provenance."""
+
+_REMEDY: Final = (
+    "an estimate needs the probability with which each answer was assessed; without it see the scenarios of "
+    "cs-score analyze"
+)
+
+
+class Stratum(Record):
+    """A line of the table of strata.
+
+    `number` is that of the line. An answer fits where it has the `cells` (`{"slot": "per:age"}`) and at least the
+    `confidence`. `probability` is that of being assessed, `prediction` that of being right.
+    """
+
+    number: int
+    cells: Mapping[str, str]
+    probability: float
+    prediction: float
+    confidence: float
+
+
+class Inclusion(Record):
+    """The probabilities with which answers were assessed, by stratum; `file` is the name of the table in messages."""
+
+    file: str
+    strata: tuple[Stratum, ...]
+
+    def stratum_of(self, response: Response) -> int:
+        """Return the position of the first stratum that an answer fits. Raises InputError where it fits none."""
+        cells = {
+            "query": response.query.full_id,
+            "slot": response.query.slots[0],
+            "value": response.value,
+            "provenance": response.provenance,
+        }
+        for position, stratum in enumerate(self.strata):
+            if response.confidence >= stratum.confidence and stratum.cells.items() <= cells.items():
+                return position
+        answer = f"{response.file} line {response.number} ({response.query.full_id}, {response.value})"
+        raise InputError(f"no stratum has {answer}", file=self.file, remedy=_REMEDY)
+
+
+def read_inclusion(file: Input) -> Inclusion:
+    """Return the strata of a table with some of the columns query, slot, value, provenance, confidence, prediction.
+
+    The column `probability` is needed. `*` or an empty cell fits any query, slot, value or provenance. Raises
+    InputError with the line for other columns, and for numbers that are no probabilities.
+    """
+    table = read_delimited(file)
+    columns = set(table.columns)
+    if "probability" not in columns or not columns <= {*_ANSWER_COLUMNS, *_NUMBER_COLUMNS}:
+        expected = ", ".join(_ANSWER_COLUMNS + _NUMBER_COLUMNS)
+        problem = f"columns are {expected}, not {', '.join(table.columns)}"
+        raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
+    strata = []
+    for number, cells in table.rows:
+        cell_by_column = dict(zip(table.columns, cells))
+        strata.append(_read_stratum(number, cell_by_column, table.file))
+    return Inclusion(table.file, tuple(strata))
+
+
+def _read_stratum(number: int, cell_by_column: Mapping[str, str], file: str) -> Stratum:
+    """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities."""
+    answer_cells = {}
+    for column in _ANSWER_COLUMNS:
+        cell = cell_by_column.get(column, _ANY)
+        if cell not in ("", _ANY):
+            answer_cells[column] = cell
+    numbers = {}
+    for column in _NUMBER_COLUMNS:
+        cell = cell_by_column.get(column, "0")
+        problem = _problem_of_number(column, cell)
+        if problem is not None:
+            raise InputError(problem, file=file, place=f"line {number}")
+        numbers[column] = float(cell or 0)
+    return Stratum(number, answer_cells, **numbers)
+
+
+def _problem_of_number(column: str, cell: str) -> str | None:
+    """Return why a cell is no number from 0 to 1, in the column `probability` above 0; None where it is one.
+
+    An empty cell is 0.
+    """
+    allowed = "above 0 and at most 1" if column == "probability" else "from 0 to 1"
+    problem = f"{column} {cell or 'missing'}: a number {allowed} is needed"
+    try:
+        number = float(cell or 0)
+    except ValueError:
+        return problem
+    if not 0 <= number <= 1 or (column == "probability" and number == 0):
+        return problem
+    return None
+
+
+# ---- The document
+
+
+class SampledStratum(Record):
+    """The answers of a run that belong to a stratum, and how many of them were assessed.
+
+    `line` is that of the stratum in the table, `probability` the one with which its answers were assessed.
+    """
+
+    line: int
+    probability: float
+    answers: int
+    assessed: int
+
+
+class SampledRun(Record):
+    """A run: its answers and how many of them were assessed, in all and by stratum, with the estimates.
+
+    `precision` estimates the share of right answers among those that count, `right` the number of right ones, which
+    recall divides. `score` and `score_right` are the same as the scorer has them, from what was assessed alone.
+    """
+
+    run: str
+    answers: int
+    assessed: int
+    score: float
+    score_right: int
+    precision: Estimate
+    right: Estimate
+    strata: tuple[SampledStratum, ...]
+
+
+class SampledDifference(Record):
+    """B minus A, from the same sample."""
+
+    a: str
+    b: str
+    precision: Estimate
+    right: Estimate
+
+
+class SampledPool(Document, frozen=True, kw_only=True, tag="sampled-pool"):
+    """Estimates for runs, with limits at `confidence` percent: for this pool were all of it assessed (`low`, `high`),
+    and for answers like those in it (`population_low`, `population_high`). The measures are those of the table SF, all
+    hops: SF-ALL-Micro-P and the numerator of SF-ALL-Micro-R.
+    """
+
+    schema_version: Literal[2] = 2
+    confidence: float
+    runs: tuple[SampledRun, ...]
+    differences: tuple[SampledDifference, ...]
+    signatures: Mapping[str, str]
+
+
+# ---- The answers of a run
+
+_INCORRECT_PARENT: Final = "INCORRECT_PARENT"
+
+AnswerNumbers: TypeAlias = dict[object, int]
+"""Numbers of answers by what they say (query, value and provenance), the same in all runs of a sample."""
+
+
+class _Item(NamedTuple):
+    """An answer of a run: what it counts as, and how probable it was that this became known.
+
+    `stratum` is a position in the table; the other fields are those of `SampledItems`.
+    """
+
+    is_right: bool
+    times_counted: int
+    is_assessed: bool
+    chance: float
+    answer: int
+    parent: int
+    chance_of_parent: float
+    stratum: int
+    prediction: float
+
+
+class _AnswerReader:
+    """Reads the answers of a scored run as items of a sample.
+
+    `number_by_answer` numbers the answers of all runs; those of this run are added to it.
+    """
+
+    def __init__(self, scored: Scored, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
+        self.scored = scored
+        self.inclusion = inclusion
+        self.number_by_answer = number_by_answer
+        self.response_by_follow_on: dict[str, Response] = {}
+        for unit in scored.result.units:
+            for response in counted_lines(unit):
+                self.response_by_follow_on[response.target] = response
+
+    def items(self) -> list[_Item]:
+        """Return all answers that count. Raises InputError for a run without such answers, and as `_item` does."""
+        items = []
+        for unit in self.scored.result.units:
+            for response in counted_lines(unit):
+                items.append(self._item(unit, response))
+        if not items:
+            raise InputError(f"run {self.scored.run_id} has no answer that counts: there is nothing to estimate")
+        return items
+
+    def _item(self, unit: UnitResult, response: Response) -> _Item:
+        """Return an answer of a unit.
+
+        Raises InputError where the answer fits no stratum, or was not assessed though that was certain.
+        """
+        position = self.inclusion.stratum_of(response)
+        stratum = self.inclusion.strata[position]
+        answer = self._number_of((response.query.full_id, response.value, response.provenance))
+        is_assessed = response.index in unit.matched
+        parent = answer
+        chance = 1.0
+        chance_of_parent = stratum.probability
+        if response.query.level:  # of the second hop
+            parent, chance_of_parent = self._parent_of(response)
+            chance = stratum.probability
+            follow_on = self.scored.run.links.follow_on(response.query.short_id)
+            is_parent_assessed = follow_on is not None and follow_on.assessment is not None
+            is_assessed = is_assessed and is_parent_assessed
+            if is_parent_assessed and _INCORRECT_PARENT in unit.labels[response.index]:
+                # An answer below a wrong answer is wrong, whether or not somebody looked at it.
+                is_assessed = True
+                chance = 1.0
+        if not is_assessed and chance == chance_of_parent == 1.0:
+            problem = f"the probability is 1, but {response.file} line {response.number} was not assessed"
+            raise InputError(problem, file=self.inclusion.file, place=f"line {stratum.number}")
+        labels = unit.labels[response.index]
+        is_right = RIGHT in labels
+        return _Item(
+            is_right=is_right,
+            times_counted=is_right + (WRONG in labels),
+            is_assessed=is_assessed,
+            chance=chance,
+            answer=answer,
+            parent=parent,
+            chance_of_parent=chance_of_parent,
+            stratum=position,
+            prediction=stratum.prediction,
+        )
+
+    def _parent_of(self, response: Response) -> tuple[int, float]:
+        """Return the first-hop answer of a second-hop answer by number, and the probability that it was assessed.
+
+        The probability is 1 where the run does not have the first-hop answer.
+        """
+        first_hop = self.response_by_follow_on.get(response.query.short_id)
+        if first_hop is None:
+            return self._number_of(response.query.full_id), 1.0
+        number = self._number_of((first_hop.query.full_id, first_hop.value, first_hop.provenance))
+        stratum = self.inclusion.strata[self.inclusion.stratum_of(first_hop)]
+        return number, stratum.probability
+
+    def _number_of(self, answer: object) -> int:
+        """Return the number of an answer, a new one where no run has given the answer yet."""
+        return self.number_by_answer.setdefault(answer, len(self.number_by_answer))
+
+
+def _count_strata(items: Sequence[_Item], inclusion: Inclusion, run_id: str) -> tuple[SampledStratum, ...]:
+    """Return how many answers of a run each stratum has, in the order of the table.
+
+    A stratum without answers is left out. Raises InputError for a stratum without assessed answers.
+    """
+    answer_counts = Counter(item.stratum for item in items)
+    assessed_counts = Counter(item.stratum for item in items if item.is_assessed)
+    strata = []
+    for position, answer_count in sorted(answer_counts.items()):
+        stratum = inclusion.strata[position]
+        if not assessed_counts[position]:
+            raise InputError(
+                f"none of the {answer_count} answers of run {run_id} was assessed",
+                file=inclusion.file,
+                place=f"line {stratum.number}",
+                remedy="put it together with another stratum",
+            )
+        strata.append(SampledStratum(stratum.number, stratum.probability, answer_count, assessed_counts[position]))
+    return tuple(strata)
+
+
+def _item_arrays(items: Sequence[_Item]) -> SampledItems:
+    """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
+    columns: NDArray[np.float64] = np.array(items, np.float64).T
+    right, times_counted, is_assessed, chance, answer, parent, chance_of_parent, stratum, prediction = columns
+    return SampledItems(
+        right=right,
+        count=times_counted,
+        is_assessed=is_assessed == 1,
+        chance=chance,
+        answer=answer.astype(np.intp),
+        parent=parent.astype(np.intp),
+        chance_of_parent=chance_of_parent,
+        stratum=np.unique(stratum, return_inverse=True)[1],
+        prediction=prediction,
+    )
+
+
+# ---- The estimates
+
+
+class _RunScores(NamedTuple):
+    """The estimated precision of a run, and its estimated number of right answers."""
+
+    precision: SampleScore
+    right: SampleScore
+
+
+def names_of_runs(runs: Sequence[OneRun]) -> list[str]:
+    """Return the ids of runs, or the names of their files where several runs have the same id."""
+    run_ids = [run.run_id for run in runs]
+    if len(set(run_ids)) == len(run_ids):
+        return run_ids
+    return system_names([run.file for run in runs])
+
+
+def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:
+    """Return estimates for each run, by name, and for the difference of every two runs.
+
+    Raises InputError for an answer that fits no stratum, a stratum without assessed answers, and an answer that was not
+    assessed though that was certain.
+    """
+    number_by_answer: AnswerNumbers = {}
+    sampled_runs = []
+    scores_by_run: dict[str, _RunScores] = {}
+    for name, scored in runs.items():
+        items = _AnswerReader(scored, inclusion, number_by_answer).items()
+        strata = _count_strata(items, inclusion, scored.run_id)
+        arrays = _item_arrays(items)
+        scores = _RunScores(precision=estimate_score(arrays), right=estimate_score(arrays, is_total=True))
+        scores_by_run[name] = scores
+        sampled_runs.append(
+            SampledRun(
+                run=name,
+                answers=len(items),
+                assessed=sum(item.is_assessed for item in items),
+                score=scored.result.scores[MEASURE],
+                score_right=sum(item.is_right for item in items),
+                precision=score_with_limits(scores.precision, confidence, largest=1.0),
+                right=score_with_limits(scores.right, confidence, largest=len(items)),
+                strata=strata,
+            )
+        )
+    differences = []
+    for a, b in combinations(scores_by_run, 2):
+        scores_a = scores_by_run[a]
+        scores_b = scores_by_run[b]
+        precision = difference_with_limits(scores_a.precision, scores_b.precision, confidence)
+        right = difference_with_limits(scores_a.right, scores_b.right, confidence)
+        differences.append(SampledDifference(a, b, precision, right))
+    return SampledPool(
+        task=COLD_START_MODE,
+        measure=MEASURE,
+        confidence=confidence,
+        runs=tuple(sampled_runs),
+        differences=tuple(differences),
+        signatures={name: str(scored.signature.of(MEASURE)) for name, scored in runs.items()},
+    )
+
+
+# ---- How it is printed
+
+
+def _rows_of_estimates(pool: SampledPool) -> Iterator[Row]:
+    """Yield a row for each run and for each difference, of precision first, then of the number of right answers."""
+    for run in pool.runs:
+        yield {**asdict(run), **asdict(run.precision), "measure": pool.measure, "score": run.score}
+    for pair in pool.differences:
+        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.precision), "measure": pool.measure}
+    for run in pool.runs:
+        yield {**asdict(run), **asdict(run.right), "measure": RIGHT_ANSWERS, "score": run.score_right}
+    for pair in pool.differences:
+        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": RIGHT_ANSWERS}
+
+
+def _rows_of_strata(pool: SampledPool) -> Iterator[Row]:
+    """Yield a row for each stratum of each run."""
+    for run in pool.runs:
+        for stratum in run.strata:
+            yield {"run": run.run, **asdict(stratum)}
+
+
+def _notes(pool: SampledPool) -> Iterator[str]:
+    """Yield the sentences below the tables."""
+    yield (
+        f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
+        "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."
+    )
+    lines_with_few: set[int] = set()
+    for run in pool.runs:
+        lines_with_few.update(stratum.line for stratum in run.strata if stratum.assessed < FEW)
+    if lines_with_few:
+        lines = ", ".join(str(line) for line in sorted(lines_with_few))
+        yield (
+            f"Note: fewer than {FEW} answers of a run were assessed in strata of the table (line {lines}): the limits "
+            "are too narrow there."
+        )
+
+
+_STRATA_LAYOUT: Final = Layout(
+    "strata",
+    "Answers by stratum of the table",
+    (
+        Column("run", "Run"),
+        Column("line", "Line", meaning="line of the stratum in the table"),
+        Column("probability", "Probability", meaning="with which its answers were assessed"),
+        *headed(answers="Answers", assessed="Known"),
+    ),
+    _rows_of_strata,
+    most="whole",
+)
+
+SAMPLED_POOL_PRINTOUT: Final = Printout(
+    Layout(
+        "sampled-pool",
+        "%, estimated from a sample of the pool",
+        (
+            Column("measure"),
+            *headed(run="Run", answers="Answers", assessed="Known", score="Score", estimate="Estimate"),
+            Column("standard_error", "Std. error"),
+            Column("low", "Low", meaning="for this pool, were all of it assessed"),
+            Column("high", "High", meaning="for this pool, were all of it assessed"),
+            Column("population_low", "Low*", meaning="for answers like those in this pool"),
+            Column("population_high", "High*", meaning="for answers like those in this pool"),
+        ),
+        _rows_of_estimates,
+        shown=(
+            *("run", "answers", "assessed", "score", "estimate"),
+            *("low", "high", "population_low", "population_high"),
+        ),
+        by="measure",
+        most="whole",
+    ),
+    _notes,
+    (_STRATA_LAYOUT,),
+)
