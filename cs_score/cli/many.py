@@ -176,7 +176,10 @@ def _compare_assessors(name: str, line: Line) -> int:
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
-        sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        sides = [
+            named_by(name, each, fewest=1, most=None).several()
+            for each in (line, line.with_changes({"--gold": second}))
+        ]
     measure = next(iter(read_measures(line)), None)
     results = assessors.AssessedResults(sides[0], sides[1], golds)
     found = assessors.compare_assessors(task_named(name), results, measure, resampling)
@@ -346,7 +349,7 @@ def check(task: str, line: Line) -> int:
         return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
-    with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
+    with scored_by(task, line.with_changes(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)

@@ -16,7 +16,7 @@ from msgspec.inspect import IntType, type_info
 from cs_score.base.errors import UsageError
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
+from cs_score.cli.core import FORCE, Command, Form, Line, Option, Parameter, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
@@ -493,8 +493,8 @@ def verb(
                 found += own_options(task)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,
-                formats=known.split(), folder=place, **more,
+                name, found, words, body=partial(_run_stage, body, task),
+                form=Form(example=sample, summary=said, sections=below, formats=known.split(), folder=place, **more),
             )  # fmt: skip
 
         return command
