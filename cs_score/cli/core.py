@@ -40,7 +40,7 @@ from cs_score.base.outputs import (
 )
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 WIDEST: Final = 100
 """Columns of a help that goes to no terminal."""
@@ -327,7 +327,7 @@ _PAGE_COMMANDS: Final = {
 
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
-    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"\w+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
+    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"[\w-]+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
     "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
     "svg": rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"',
 }
@@ -886,7 +886,7 @@ def _advice_on_other_task(command: Command, name: str) -> str:
     if name in VERB_OF and all(option.long != name for option in command.options):
         task_word = "" if task == COLD_START else f" {task}"
         return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task_word} ..."
-    other_tasks = [other for other in TASKS if other != task and name in load(verb, other).option_by_spelling]
+    other_tasks = [other for other in OWN_TASKS if other != task and name in load(verb, other).option_by_spelling]
     if not other_tasks:
         return ""
     owners = ", ".join(other_tasks)
