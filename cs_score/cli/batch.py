@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
-from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
+from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
@@ -83,13 +83,14 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     # A single call takes all other switches as well.
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
     given = line.with_changes(without=(*own, *options.POLICY_SWITCHES)).switches
+    policies = policies_of_batch(
+        asked.options, asked.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
+    )
     return cold_start_plan(
         queries,
         pool,
         asked.options,
-        asked.policy_texts,
-        line.get("--policy") or "given",
-        line.texts("--also-policy"),
+        policies,
         layout=asked.layout,
         with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
