@@ -180,8 +180,8 @@ def _compare_assessors(name: str, line: Line) -> int:
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
-        for one_line in (line, line.but({"--gold": second})):
-            sides.append(named_by(name, one_line, fewest=1, most=None).several().results)
+        for side_line in (line, line.with_changes({"--gold": second})):
+            sides.append(named_by(name, side_line, fewest=1, most=None).several().results)
         judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
     measure = next(iter(read_measures(line)), None)
     has_labels = name != COLD_START and bool(judgments[0])
@@ -353,7 +353,7 @@ def check(task: str, line: Line) -> int:
         return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
-    with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
+    with scored_by(task, line.with_changes(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)
