@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from msgspec import UNSET
 
 from cs_score.base.errors import UsageError
-from cs_score.base.records import asdict, replace
+from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.measures.registry import Ratio, SumsFormula
 from cs_score.statistics.arithmetic import Floats, contributions, noise
@@ -186,26 +186,16 @@ def compare_tables(
 
     primary = primary or measures[0]
     primary_column = list(measures).index(primary)
-    significance_notes = _significance_notes(systems, tested)
+    tested_systems = _TestedSystems(names, systems, tested)
+    significance_notes = tested_systems.significance_notes()
     compared_measures = []
     for column, measure in enumerate(measures):
-        paired_systems = _paired_systems(systems, names, tested, column, equivalence)
-        notes: list[Note] = []
+        compared = tested_systems.compare_under(column, measure, equivalence)
+        notes = compared.notes
         if significance_notes[column] != significance_notes[primary_column]:
             # A note that is the same for the primary measure is made once, for the whole comparison.
-            notes += significance_notes[column]
-        notes += _disagreements(paired_systems, resampling.level)
-        compared_measures.append(
-            MeasureComparison(
-                measure=measure,
-                exploratory=measure != primary,
-                family=tested.family,
-                systems=_ranked_systems(systems, names, tested, column),
-                pairs=paired_systems,
-                verdict=verdict_of(paired_systems, tested.family, measure, resampling.level),
-                notes=tuple(notes),
-            )
-        )
+            notes = (*significance_notes[column], *notes)
+        compared_measures.append(replace(compared, exploratory=measure != primary, notes=notes))
 
     comparison_notes: list[Note] = []
     if common:
@@ -242,49 +232,97 @@ def _resample_systems(
     return systems
 
 
-def _significance_notes(systems: Systems, tested: FamilyTests) -> list[tuple[Note, ...]]:
-    """Return for each measure a note where no difference could have been significant under it, otherwise no note."""
-    level = systems.settings.level
-    return [note_on_no_significance(tested.family, units, level) for units in units_with_content(systems)]
+class _TestedSystems(Record):
+    """Systems by name, and the tests of a family of pairs of them, under several measures (columns)."""
 
+    names: Sequence[str]
+    systems: Systems
+    tested: FamilyTests
 
-def _disagreements(pairs: Sequence[PairedSystems], level: float) -> tuple[Note, ...]:
-    """Return a note on the pairs whose interval and corrected test disagree; without such pairs no note."""
-    return note_on_disagreements([f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(level)])
+    @property
+    def level(self) -> float:
+        """The level of the tests."""
+        return self.systems.settings.level
 
+    def significance_notes(self) -> list[tuple[Note, ...]]:
+        """Return for each measure a note where no difference could have been significant under it, else no note."""
+        notes = []
+        for units in units_with_content(self.systems):
+            notes.append(note_on_no_significance(self.tested.family, units, self.level))
+        return notes
 
-def _paired_systems(
-    systems: Systems, names: Sequence[str], tested: FamilyTests, column: int, margin: float | None
-) -> tuple[PairedSystems, ...]:
-    """Return the pairs of the family under the measure of a column.
+    def compare_under(self, column: int, measure: str, margin: float | None) -> MeasureComparison:
+        """Return the systems and pairs under the measure of a column, with a note on pairs whose interval disagrees.
 
-    With a `margin` they have tests of equivalence, which are corrected together.
-    """
-    unit_ratios = [systems.unit_ratio(system, column) for system in range(len(names))]
-    has_single_units = not systems.settings.clusters
-    pairs = []
-    equivalence_tests = []
-    for (first, second), p, p_adjusted in zip(tested.pairs, tested.p[column], tested.p_adjusted[column]):
-        is_binary = are_right_or_wrong(unit_ratios[first]) and are_right_or_wrong(unit_ratios[second])
-        pairs.append(
-            PairedSystems(
-                a=names[first],
-                b=names[second],
-                **_interval_fields("difference", systems.difference(first, second, column)),
-                p=p,
-                p_adjusted=p_adjusted,
-                are_right_or_wrong=has_single_units and is_binary,
-                **effect_of(unit_ratios[first], unit_ratios[second]),
-            )
+        With a `margin` the pairs have tests of equivalence.
+        """
+        pairs = self._paired_systems(column, margin)
+        disagreeing_pairs = [f"{pair.a} and {pair.b}" for pair in pairs if pair.disagrees(self.level)]
+        return MeasureComparison(
+            measure=measure,
+            exploratory=False,
+            family=self.tested.family,
+            systems=self._ranked_systems(column),
+            pairs=pairs,
+            verdict=verdict_of(pairs, self.tested.family, measure, self.level),
+            notes=note_on_disagreements(disagreeing_pairs),
         )
-        if margin is not None:
-            equivalence_tests.append(
-                equivalence_test(unit_ratios[first], unit_ratios[second], margin, can_be_binary=has_single_units)
+
+    def _paired_systems(self, column: int, margin: float | None) -> tuple[PairedSystems, ...]:
+        """Return the pairs of the family under the measure of a column; tests of equivalence are corrected together."""
+        systems = self.systems
+        tested = self.tested
+        unit_ratios = [systems.unit_ratio(system, column) for system in range(len(self.names))]
+        has_single_units = not systems.settings.clusters
+        pairs = []
+        equivalence_tests = []
+        for (first, second), p, p_adjusted in zip(tested.pairs, tested.p[column], tested.p_adjusted[column]):
+            is_binary = are_right_or_wrong(unit_ratios[first]) and are_right_or_wrong(unit_ratios[second])
+            pairs.append(
+                PairedSystems(
+                    a=self.names[first],
+                    b=self.names[second],
+                    **_interval_fields("difference", systems.difference(first, second, column)),
+                    p=p,
+                    p_adjusted=p_adjusted,
+                    are_right_or_wrong=has_single_units and is_binary,
+                    **effect_of(unit_ratios[first], unit_ratios[second]),
+                )
             )
-    if margin is None:
-        return tuple(pairs)
-    equivalences = _correct_equivalences(equivalence_tests, margin, systems.settings.level)
-    return tuple([replace(pair, equivalence=equivalence) for pair, equivalence in zip(pairs, equivalences)])
+            if margin is not None:
+                equivalence_tests.append(
+                    equivalence_test(unit_ratios[first], unit_ratios[second], margin, can_be_binary=has_single_units)
+                )
+        if margin is None:
+            return tuple(pairs)
+        equivalences = _correct_equivalences(equivalence_tests, margin, self.level)
+        return tuple([replace(pair, equivalence=equivalence) for pair, equivalence in zip(pairs, equivalences)])
+
+    def _ranked_systems(self, column: int) -> tuple[RankedSystem, ...]:
+        """Return the systems from best to worst under the measure of a column, equal systems in the order given."""
+        systems = self.systems
+        ranks = rank_systems(systems.points[:, column]).tolist()
+        order = sorted(range(len(ranks)), key=lambda system: ranks[system])
+        tier_by_system: Mapping[int, int | None] = dict.fromkeys(order)
+        if not systems.settings.baseline:
+            p_by_pair = self.tested.adjusted(column)
+            tier_by_system = assign_tiers(
+                order, lambda best, system: p_by_pair[frozenset((best, system))] <= self.level
+            )
+        ranges = rank_ranges(systems.resampled[column], self.level)
+        ranked_systems = []
+        for system in order:
+            ranked_systems.append(
+                RankedSystem(
+                    name=self.names[system],
+                    **_interval_fields("score", systems.score(system, column)),
+                    rank=ranks[system],
+                    rank_low=ranges[system].low,
+                    rank_high=ranges[system].high,
+                    tier=tier_by_system[system],
+                )
+            )
+        return tuple(ranked_systems)
 
 
 def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
@@ -309,33 +347,6 @@ def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level
             )
         )
     return equivalences
-
-
-def _ranked_systems(
-    systems: Systems, names: Sequence[str], tested: FamilyTests, column: int
-) -> tuple[RankedSystem, ...]:
-    """Return the systems from best to worst under the measure of a column, equal systems in the order given."""
-    level = systems.settings.level
-    ranks = rank_systems(systems.points[:, column]).tolist()
-    order = sorted(range(len(ranks)), key=lambda system: ranks[system])
-    tier_by_system: Mapping[int, int | None] = dict.fromkeys(order)
-    if not systems.settings.baseline:
-        p_by_pair = tested.adjusted(column)
-        tier_by_system = assign_tiers(order, lambda best, system: p_by_pair[frozenset((best, system))] <= level)
-    ranges = rank_ranges(systems.resampled[column], level)
-    ranked_systems = []
-    for system in order:
-        ranked_systems.append(
-            RankedSystem(
-                name=names[system],
-                **_interval_fields("score", systems.score(system, column)),
-                rank=ranks[system],
-                rank_low=ranges[system].low,
-                rank_high=ranges[system].high,
-                tier=tier_by_system[system],
-            )
-        )
-    return tuple(ranked_systems)
 
 
 def _interval_fields(name: str, interval: Interval) -> dict[str, Any]:
