@@ -197,19 +197,16 @@ def compare_tables(
             notes = (*significance_notes[column], *notes)
         compared_measures.append(replace(compared, exploratory=measure != primary, notes=notes))
 
-    comparison_notes: list[Note] = []
+    comparison_notes = tested_systems.notes(primary_column)
     if common:
-        comparison_notes.append(note_on_common_units(len(units.ids), units.dropped))
-    comparison_notes += significance_notes[primary_column]
-    comparison_notes += note_on_copies(groups_of_copies(systems, names, pairs, primary_column))
-    comparison_notes += systems.notes
+        comparison_notes = (note_on_common_units(len(units.ids), units.dropped), *comparison_notes)
     return Comparison(
         task="",
         measure=primary,
         systems=names,
         units=len(units.ids),
         resampling=systems.settings,
-        notes=tuple(comparison_notes),
+        notes=comparison_notes,
         dropped=units.dropped if common else UNSET,
         measures=tuple(compared_measures),
     )
@@ -250,6 +247,11 @@ class _TestedSystems(Record):
         for units in units_with_content(self.systems):
             notes.append(note_on_no_significance(self.tested.family, units, self.level))
         return notes
+
+    def notes(self, primary_column: int) -> tuple[Note, ...]:
+        """Return the notes that hold for all measures, or for the primary one: significance, near-copies, intervals."""
+        copies = groups_of_copies(self.systems, self.names, self.tested.pairs, primary_column)
+        return (*self.significance_notes()[primary_column], *note_on_copies(copies), *self.systems.notes)
 
     def compare_under(self, column: int, measure: str, margin: float | None) -> MeasureComparison:
         """Return the systems and pairs under the measure of a column, with a note on pairs whose interval disagrees.
