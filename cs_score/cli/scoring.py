@@ -30,7 +30,7 @@ from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import is_nothing
+from cs_score.coldstart.options import Options, is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
@@ -463,13 +463,21 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
-        if result is None:
+        if result is not None:
+            _say_that_near_misses_were_not_sought(call)
+        else:
             check_discipline(gold.options.discipline)
             if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
                 gold, assessments = with_pool(gold, assessments, problems), []
             result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+
+
+def _say_that_near_misses_were_not_sought(call: Call) -> None:
+    """Say that a run scored in parts was not searched for answers that nearly equal assessed ones, as others are."""
+    if call.options.discipline == Options().discipline:
+        remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 
 
 def _predictions_scored(task: str, line: Line) -> PredictionsScored:
