@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal
 
@@ -92,12 +92,16 @@ def json_of_several(
     return documents.json_text(whole).removesuffix("\n")
 
 
-def score_lines(mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float]) -> list[str]:
-    """The measures with four decimals in the lines of the mode's report, and their totals; those without a value are
-    left out."""
+def score_lines(
+    mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float], undefined: Collection[str] = ()
+) -> list[str]:
+    """Return the measures with four decimals in the lines of the mode's report, and their totals.
+
+    Lines of `undefined` measures are left out. Raises KeyError for any other measure without a score.
+    """
     rows = [("", *mode.headings)]
     for row in mode.rows:
-        if not set(row.measures) <= scores.keys():
+        if set(row.measures) <= set(undefined):
             continue
         totals = (str(int(statistics[column])) for column in row.totals)
         rows.append((row.name, *(f"{scores[measure]:.4f}" for measure in row.measures), *totals))
@@ -112,7 +116,8 @@ def table_text(result: Result) -> str:
         for role, name, contents in zip(("gold", "predictions"), result.names, result.read)
         if contents
     ]
-    scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
+    sums = dict(zip(result.table.columns, result.table.sums()))
+    scores = score_lines(mode, result.scores, sums, result.undefined)
     run = f", run {one_line(result.system, 60)}" if result.system else ""
     units = result.origin.answered or counted(len(result.table.ids), mode.unit)
     lines = [f"{mode.name}: {units}{run}", *aligned(read)]

@@ -15,7 +15,7 @@ from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
 from cs_score.statistics.units import counted
 from cs_score.statistics.verdicts import effect_in_words
-from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
+from cs_score.tables.layout import TOP, Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -37,9 +37,12 @@ class Printout(Record):
         }
 
     def text(self, found: Any, width: int) -> str:
-        """For people, in lines of at most so many columns."""
-        shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
-        lines = [line for table in shown for line in text(table, None, width)]
+        """Return the tables for people, long ones before the main one cut, in lines of at most `width` columns."""
+        lines: list[str] = []
+        for name, table in self.tables(found).items():
+            is_main = name == self.main.name
+            if table.rows or is_main:
+                lines += text(table, None if is_main else TOP, width)
         notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
