@@ -519,7 +519,7 @@ def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
     with paused_collector():
         opened = given.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = sampled_pools.names_of_runs(opened.runs)
+        names = comparison.run_names(opened.runs)
         loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
         confidence = resampling.confidence if resampling else 95.0
@@ -535,7 +535,7 @@ def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
         columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
     resampling = read_resampling(line, always=True)
-    results = predictions.several()
+    results = predictions.several().results
     second = sampled_labels.read_second_assessments(next(iter(results.values())), second_file)
     confidence = resampling.confidence if resampling else 95.0
     estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)

@@ -36,17 +36,17 @@ class Printout(Record):
             for title in [layout.title if layout.by else layout.title.replace("%", str(found.measure))]
         }
 
-    def text(self, found: Any, width: int) -> str:
-        """Return the tables for people, long ones before the main one cut, in lines of at most `width` columns."""
+    def text(self, found: Any, width: int | None) -> str:
+        """Return it for people, in lines of at most `width` columns; None: cells of tables are whole."""
         lines: list[str] = []
         for name, table in self.tables(found).items():
-            is_main = name == self.main.name
-            if table.rows or is_main:
-                lines += text(table, None if is_main else TOP, width)
+            is_before = name != self.main.name
+            if table.rows or not is_before:
+                lines += text(table, TOP if is_before and width is not None else None, width)
         notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
-    def written(self, found: Any, format_: str, width: int) -> str:
+    def written(self, found: Any, format_: str, width: int | None) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
         if format_ == "text":
             return self.text(found, width)
