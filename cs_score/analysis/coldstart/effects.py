@@ -23,7 +23,8 @@ from cs_score.base.records import Record, replace
 from cs_score.coldstart.gold import Run, Unit, by_unit
 from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
-from cs_score.coldstart.lines import DiscardRules, Links, Response
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes, is_in_ranked_node
@@ -143,13 +144,13 @@ class Rescoring:
         is_linked_anew = any(line.target in self.editor.asking for line in removed)
         if any(run.links.was_skipped(line.target) for line in removed):
             is_linked_anew = True
-            gold = replace(gold, _queries={}, _values={})
+            gold = gold.changed()
         if added or self._has_several_files:
             is_linked_anew = True
             lines = self._renumbered(lines, change, added)
         if is_linked_anew:
-            links.given.update((line.target, None) for line in removed)
-            lines = _with_nodes(lines, links.given)
+            links.node_by_follow_on.update((line.target, None) for line in removed)
+            lines = _with_nodes(lines, links.node_by_follow_on)
         if run.limits.most is None:
             self._check_limits(lines, change)
         if is_ranked:
@@ -167,10 +168,10 @@ class Rescoring:
         links = Links(self._run.gold.table, self._run.links)
         new = self._renumbered_additions(added, before, 0)
         for line in new:
-            parent_node = self._run.links.given.get(line.query.short_id)
+            parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
             if parent_node is not None:
-                links.given[line.query.short_id] = parent_node
-        lines = [*before, *_with_nodes(new, links.given)]
+                links.node_by_follow_on[line.query.short_id] = parent_node
+        lines = [*before, *_with_nodes(new, links.node_by_follow_on)]
         if is_ranked:
             links.nodes.update(_nodes_of(lines))
         return replace(self._run, links=links, lines=by_unit(self._run.gold, lines))
@@ -235,7 +236,7 @@ class Rescoring:
             so_far = [line for line in lines if line.index < limit]
             levels = {line.query.level for line in so_far}
             elsewhere = [line for level, line in of_level.items() if level not in levels and line.index < end]
-            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), are_in_order=False)
+            rules.apply([*so_far, *elsewhere], _nodes_of(so_far), is_in_order=False)
 
     def _scored_again(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change, is_ranked: bool

@@ -309,7 +309,7 @@ def _with_assessments(scored: Scored, added: Sequence[Assessment]) -> Scored:
     links.nodes.update(
         (name, [links.responses[line.index] for line in lines]) for name, lines in run.links.nodes.items()
     )
-    gold = replace(gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+    gold = gold.changed(links=links, assessed=by_query(links.assessments))
     run = replace(run, gold=gold, links=links, lines=by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 

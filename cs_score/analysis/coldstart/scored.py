@@ -105,7 +105,7 @@ def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, befo
     if run_id is None and len(run_ids) > 1:
         raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
     try:
-        result, stop = score_runs(run, policy, before=before), None
+        result, stop = score_runs(run, policy, earlier_results=before), None
     except ScoringStopped as stopped:
         result, stop = stopped.partial, stopped
     wanted = run_id if run_id is not None else next(iter(run_ids), None)
