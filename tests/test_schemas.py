@@ -27,7 +27,7 @@ def test_a_schema_is_one_and_says_what_it_is(name: str) -> None:
     [
         "analyze SCORED", "explain SCORED", "diff --bootstrap=9 SCORED runs/a.tab.txt", "problems EMPTY_FIELD",
         "compare --second-assessments=qrel --bootstrap=9 SCORED other.tab", "score --inclusion=sample.tsv SCORED",
-        "check --write-lock=l.json --min=SF-AP=0 q.xml qrel",
+        "report --aggregate-only SCORED", "check --write-lock=l.json --min=SF-AP=0 q.xml qrel",
     ],
 )  # fmt: skip
 def test_an_object_is_as_its_schema_says(words: str, tmp_path: Path) -> None:

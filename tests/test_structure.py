@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 
 import cs_score
+from tests.reading.habits import Habit, Signs, read_functions, signs_of
 
 PACKAGE: Final = Path(cs_score.__file__).parent
 
@@ -32,7 +33,8 @@ ROOMS: Final = (
     "tables",  # layout, renderers, frames
     "coldstart",  # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "evidence",  # reading, one result, four modes (scoring, explanation)
-    "tasks",  # the interface and the table of five
+    "judged",  # judged answers: tables, policies, counting, the mode `pool`
+    "tasks",  # the interface and the table of six
     "preparation",  # the programs before the scorer
     "knowledge_base",  # from a knowledge base to a run
     "analysis",  # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation
@@ -51,6 +53,30 @@ MOST_LATE_IMPORTS: Final = 48
 """Imports inside functions: those of third-party packages that a short call must not load, and lazy commands."""
 
 MOST_LINES: Final = 60
+
+FEWEST_VERBS: Final = 50
+"""Share of docstrings that begin with a verb, in percent."""
+
+MOST_PARTICIPLES: Final = 12.0
+"""Share of names that do not say what they hold, in percent."""
+
+MOST_WITH_MANY_HABITS: Final = 36.0
+"""Share of functions with three habits or more, in percent."""
+
+MOST_HABITS: Final = {
+    Habit.RELATIVE_CLAUSE: 20.0,
+    Habit.CONDITION_IN_ITERABLE: 3.5,
+    Habit.STARRED_WORK: 14.0,
+    Habit.UNRELATED_VALUES: 21.0,
+    Habit.NESTED_COMPREHENSION: 12.0,
+    Habit.HAND_OVER: 13.0,
+    Habit.WALRUS: 6.0,
+    Habit.NESTED_CONDITIONAL: 1.0,
+    Habit.INNER_FUNCTION: 8.0,
+    Habit.MANY_PARAMETERS: 3.0,
+    Habit.DEEP_NESTING: 2.0,
+}
+"""How often each habit may occur in 1,000 lines of functions."""
 
 
 def test_imports_stand_at_the_top() -> None:
@@ -94,6 +120,28 @@ def test_functions_are_short_or_say_why_not() -> None:
         if (function.end_lineno or 0) - function.lineno >= MOST_LINES and not _has_comment_above(path, function)
     }
     assert long == set()
+
+
+def test_docstrings_begin_with_a_verb() -> None:
+    assert _signs().verb_first >= FEWEST_VERBS
+
+
+def test_names_say_what_they_hold() -> None:
+    assert _signs().participles <= MOST_PARTICIPLES
+
+
+def test_few_functions_have_many_habits() -> None:
+    assert _signs().with_many_habits <= MOST_WITH_MANY_HABITS
+
+
+@pytest.mark.parametrize("habit", MOST_HABITS)
+def test_habits_are_rare(habit: Habit) -> None:
+    assert _signs().per_1000_lines[habit] <= MOST_HABITS[habit]
+
+
+@cache
+def _signs() -> Signs:
+    return signs_of(read_functions(PACKAGE))
 
 
 @cache

@@ -1,280 +1,34 @@
-"""Many runs against one gold standard: each is scored as if it were alone, in this process, in several or on Dask."""
+"""A whole batch: many runs scored against the same gold standard, each as if it were alone, and their tables."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
-import logging
 import os
-import threading
-import time
-import traceback
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from cs_score.base.display import one_line, some
+from cs_score.base.display import some
 from cs_score.base.documents import json_text
-from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, OutputError, UsageError
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import encoded, folder_made, outputs_at_once, outputs_together, write_whole
-from cs_score.base.processes import Pool, WorkerDiedError, processes_for
+from cs_score.base.processes import processes_for
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InputDigest
-from cs_score.base.version import VERSION
 from cs_score.batch import store
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome
-from cs_score.batch.plan import INDEX, BatchOptions, InputFile, Plan, Prepared, RunFile, Scored, is_page, outcome_of
-from cs_score.batch.tables import (
-    PROBLEMS,
-    document_of,
-    files_of,
-    make_leaderboard,
-    overview_of,
-    problem_lines,
-    write_problem_report,
-)
-
-CONNECT_SECONDS: Final = 8
-WORKER_SECONDS: Final = 15
-"""How long a Dask scheduler is waited for, and then a worker of it."""
-
-_TICK_SECONDS: Final = 0.5
-
-# ---- One run in a worker
-
-
-class Job(Record):
-    """One run to score, and the folder for each policy; None where the outputs travel back with the outcome."""
-
-    task: str
-    run: RunFile
-    folders: dict[str, str | None]
-
-    def failed(self, reason: str) -> list[Scored]:
-        """The outcomes of a run that could not be scored."""
-        return [Scored(outcome_of(self.task, self.run, policy, failure=reason)) for policy in self.folders]
-
-
-class Scorer:
-    """Scores runs. Gold is prepared when it is needed unless it is given; copies elsewhere prepare their own."""
-
-    def __init__(self, plan: Plan, prepared: Prepared | None = None) -> None:
-        self._plan, self._prepared, self._preparing = plan, prepared, threading.Lock()
-
-    def __reduce__(self) -> tuple[type[Scorer], tuple[Plan]]:
-        return Scorer, (self._plan,)
-
-    def __call__(self, job: Job) -> list[Scored]:
-        """Score one run under its policies. Whatever is wrong with it becomes its outcome, never an exception."""
-        found: list[Scored] = []
-        try:
-            with paused_collector():
-                with self._preparing:
-                    self._prepared = self._prepared or self._plan.prepare()
-                for scored in self._prepared.score(job.run, list(job.folders)):
-                    folder = job.folders[scored.outcome.policy]
-                    if folder is None:
-                        files = [(name, [b"".join(blocks)]) for name, blocks in scored.files]
-                        found.append(Scored(scored.outcome, files))
-                    else:
-                        found.append(Scored(store.write_run(folder, scored.outcome, scored.files)))
-            return found
-        except CsScoreError as error:  # gold as this worker sees it, or a disk that is full
-            return job.failed(str(error))
-        except Exception as error:  # a defect of cs-score fails one run, not the batch
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{place.filename.rpartition('/')[2]} line {place.lineno}"
-            return job.failed(f"defect of cs-score: {type(error).__name__}: {error} ({where}); please report it")
-
-
-# ---- Workers
-
-Scores: TypeAlias = Future[list[Scored]]
-"""A run under its policies, with what its files hold where the worker did not write them."""
-
-
-class Backend(Record):
-    """Where runs are scored: at most `width` of them are handed out at a time.
-
-    `wait` gives those of some futures that are done, after so many seconds at most. `died` are the exceptions of a
-    future whose worker died; a backend that `retries` has tried the task again by itself.
-    """
-
-    submit: Callable[[Job], Scores]
-    wait: Callable[[Collection[Scores], float], Collection[Scores]]
-    width: int
-    died: tuple[type[BaseException], ...] = ()
-    retries: bool = False
-
-
-def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[Scored]:
-    """Score runs, and yield them as soon as they are there, in any order.
-
-    A run whose worker dies is tried once more after all others, alone: two large runs may be too much for the memory
-    where one is not. If the worker dies again the run has failed.
-    """
-    suspects: deque[Job] = deque()
-    for waiting, width in ((deque(jobs), backend.width), (suspects, 1)):
-        running: dict[Scores, Job] = {}
-        while waiting or running:
-            while waiting and len(running) < width:
-                job = waiting.popleft()
-                progress.starts(job.run.name)
-                running[backend.submit(job)] = job
-            done = backend.wait(running, _TICK_SECONDS)
-            progress.tick()
-            for future in done:
-                job = running.pop(future)
-                try:
-                    scored = future.result()
-                except CancelledError:
-                    scored = job.failed("the executor gave the run up: the connection to it was lost")
-                except backend.died as error:
-                    if waiting is not suspects and not backend.retries:
-                        suspects.append(job)
-                        continue
-                    name = type(error).__name__
-                    scored = job.failed(f"the worker died at it each time it was tried (out of memory?): {name}")
-                except Exception as error:
-                    scored = job.failed(f"the executor could not run it: {type(error).__name__}: {error}")
-                progress.finished()
-                yield from scored
-
-
-@contextlib.contextmanager
-def local_backend(scorer: Scorer, jobs: int) -> Iterator[Backend]:
-    """`jobs` processes on this machine."""
-    with Pool[Job, list[Scored]](jobs, scorer) as pool:
-        yield Backend(pool.submit, lambda running, seconds: pool.wait(seconds), jobs, (WorkerDiedError,))
-
-
-@contextlib.contextmanager
-def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
-    """The cluster whose scheduler answers at `address`; its workers receive the plan once each, also those that join.
-
-    Needs the extra `dask`. Raises InputError where no scheduler answers, where it has no worker, and where a worker
-    lacks this version of cs-score; MissingExtraError without the package distributed.
-    """
-    try:
-        import distributed as dask
-    except ModuleNotFoundError:
-        raise MissingExtraError("distributed", "dask") from None
-    distributed: Any = dask
-    for name in ("distributed", "tornado"):  # errors are reported in one line of our own
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception as error:  # whatever the transport raises
-        raise InputError(
-            f"no Dask scheduler answers at {address} ({_reason(error)})",
-            remedy="start one (dask scheduler) and check address, port and firewall",
-        ) from None
-
-    class HoldScorer(distributed.WorkerPlugin):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self.scorer = scorer
-
-    batch = os.urandom(16).hex()
-    with client:
-        _check_workers(client, address)
-        client.register_plugin(HoldScorer(), name=batch)
-        executor = client.get_executor(pure=False)
-        try:
-            yield Backend(
-                lambda job: executor.submit(_score_on_dask, batch, job),
-                lambda running, seconds: wait(running, timeout=seconds, return_when=FIRST_COMPLETED).done,
-                width=2 * max(1, sum(client.nthreads().values())),
-                died=(distributed.scheduler.KilledWorker,),
-                retries=True,
-            )
-        finally:
-            executor.shutdown(wait=False)
-            with contextlib.suppress(Exception):  # the scheduler may be gone
-                client.unregister_worker_plugin(batch)
-
-
-def _score_on_dask(batch: str, job: Job) -> list[Scored]:
-    from distributed import get_worker
-
-    plugin: Any = get_worker().plugins[batch]
-    scored: list[Scored] = plugin.scorer(job)
-    return scored
-
-
-def _check_workers(client: Any, address: str) -> None:
-    """Raises InputError where there is no worker, or one with another version."""
-    try:
-        client.wait_for_workers(1, timeout=WORKER_SECONDS)
-    except Exception:
-        raise InputError(
-            f"the Dask scheduler at {address} has no worker", remedy=f"start one: dask worker {address} --nthreads 1"
-        ) from None
-    try:
-        versions: dict[str, str] = client.run(_worker_version)
-    except Exception as error:
-        raise InputError(
-            f"a Dask worker at {address} cannot run cs-score ({_reason(error)})",
-            remedy=f"install cs-score {VERSION} and the same Python for all workers",
-        ) from None
-    for worker, version in versions.items():
-        if version != VERSION:
-            raise InputError(f"the Dask worker {worker} has cs-score {version}, this is {VERSION}")
-
-
-def _worker_version() -> str:
-    return VERSION
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
-
-
-class Progress:
-    """Counts the runs that are done, and shows a line of it `every` so many seconds; none without a way to show it."""
-
-    def __init__(
-        self, show: Callable[[str], None] | None, every: float, total: int, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._show, self._every, self._total, self._clock = show, every, total, clock
-        self._started = self._last = clock()
-        self._done, self._current = 0, ""
-
-    def starts(self, run: str) -> None:
-        self._current = run
-        self.tick()
-
-    def finished(self) -> None:
-        self._done += 1
-        self.tick()
-
-    def tick(self) -> None:
-        """Show the progress if enough time has passed."""
-        now = self._clock()
-        if self._show is not None and now - self._last >= self._every:
-            self._last = now
-            self._show(self.line(now))
-
-    def line(self, now: float) -> str:
-        """The line: runs done, rate, time left, the run handed out last."""
-        seconds = now - self._started
-        rate = self._done / seconds if seconds > 0 else 0.0
-        parts = [f"{self._done}/{self._total} runs"]
-        if rate:
-            minutes, rest = divmod(round((self._total - self._done) / rate), 60)
-            hours, minutes = divmod(minutes, 60)
-            parts.append(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * 60:.1f} runs/min")
-            parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
-        return one_line(", ".join((*parts, self._current) if self._current else parts))
-
-
-# ---- The whole batch
+from cs_score.batch.leaderboard import make_leaderboard
+from cs_score.batch.lock import locked
+from cs_score.batch.plan import INDEX, BatchOptions, InputFile, Plan, Prepared, RunFile, Scored, is_page
+from cs_score.batch.progress import Progress
+from cs_score.batch.tables import PROBLEMS, document_of, files_of, overview_of, problem_lines, write_problem_report
+from cs_score.batch.workers import Job, Scorer, dask_backend, local_backend, run_jobs
 
 
 class BatchResult(Record):
-    """The outcomes in the order of runs and policies, the leaderboard, and how many runs were kept from before."""
+    """The outcomes of a batch by run and policy, its leaderboard, and how many outcomes an earlier batch had found."""
 
     outcomes: tuple[Outcome, ...]
     leaderboard: Leaderboard
@@ -282,158 +36,269 @@ class BatchResult(Record):
 
 
 def run_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]) -> BatchResult:
-    """Score all runs into `options.out`; what is wrong with one of them stands in its outcome.
+    """Score all runs and write their files and the tables of the batch into the folder `options.out`.
 
-    `remark` prints a line. Raises UsageError or OutputError, before anything is changed, for outputs that cannot be,
-    and for runs of several editions that may not be mixed; CsScoreError where nothing can be scored: gold is unusable,
-    the folder is in use, no executor answers.
+    A run that cannot be scored has a failed outcome; the others are scored nevertheless. `remark` prints a line.
+
+    Raises UsageError or OutputError, before anything is changed, for outputs that are impossible, and for runs of
+    several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored: gold is unusable, the
+    folder is in use, no Dask scheduler answers.
     """
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
     outputs.clear()
     runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
-    editions = {run.name: run.follow or plan.edition for run in runs}
-    if len(names := dict.fromkeys(editions.values())) == 1:
-        editions = {}
-    elif not options.mix_editions:
-        raise UsageError(
-            f"the runs follow {' and '.join(names)}, whose scores cannot be compared; make a batch of each, or say "
-            "--mix-editions for one leaderboard"
-        )
-    with outputs_at_once(), folder_made(options.out, "-o"), store.locked(options.out) as taken_over:
-        if taken_over is not None:
-            remark(taken_over)
+    edition_by_run = _edition_by_run(plan, runs, may_differ=options.mix_editions)
+    with outputs_at_once(), folder_made(options.out, "-o"), locked(options.out) as lock_remark:
+        if lock_remark is not None:
+            remark(lock_remark)
         store.clear_leftovers(options.out)
         with paused_collector():
             prepared = plan.prepare()
-        measure = _measure(options.measure, prepared.measures())
+        measure = _ranking_measure(options.measure, prepared.measures())
         batch = _Batch(prepared, runs, options, remark)
-        jobs = batch.jobs(runs)
-        kept = len(batch.found)
+        jobs = batch.find_jobs()
+        kept = len(batch.outcome_by_key)
         if jobs:
             batch.run(jobs)
-        outcomes = tuple(batch.found[key] for key in batch.folders)
-        board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), editions)
-        if not any(measure in row.scores for row in board.rows) and any(row.scores for row in board.rows):
-            remark(f"no run has a score {measure}, so none has a rank")
-        of_batch = [outcome for outcome in outcomes if editions.get(outcome.run, plan.edition) == plan.edition]
-        overview = overview_of(of_batch, board, prepared.evaluation)
-        document = document_of(overview, board, pages=plan.page is not None)
-        files = files_of(board, overview) | {PROBLEMS: iter(problem_lines(outcomes))}
-        files |= {"leaderboard.json": encoded([json_text(board)]), "batch.json": encoded([json_text(document)])}
-        if plan.page is not None:
-            files[INDEX] = encoded([plan.page(document)])
-        with outputs_together():
-            for name, blocks in files.items():
-                write_whole(os.path.join(options.out, name), blocks)
-            if options.problems is not None:
-                write_problem_report(options.problems, prepared.occurrences, outcomes)
+        outcomes = batch.ordered_outcomes()
+        board = make_leaderboard(outcomes, plan.task, measure, plan.headline(), edition_by_run)
+        _remark_missing_ranks(board, remark)
+        _write_tables(prepared, outcomes, board, options)
         return BatchResult(outcomes, board, kept)
 
 
-def _measure(wanted: str | None, known: Mapping[str, Sequence[str]]) -> str:
-    """The measure that ranks the runs. Raises UsageError where none of them can have it."""
-    if wanted is None:
-        return next(iter(known))
-    name, at, hop = wanted.partition("@")
-    if name in known and (not at or hop in known[name]):
-        return wanted
-    there = ", ".join(f"{name} (@{', @'.join(hops)})" if hops else name for name, hops in known.items())
-    raise UsageError(f"--measure {wanted}: no run can have this measure here; there are {there}")
+def _edition_by_run(plan: Plan, runs: Iterable[RunFile], *, may_differ: bool) -> dict[str, str]:
+    """Return the edition of the scorer that each run follows; an empty dictionary if all follow the same.
+
+    Raises UsageError if they differ and may not.
+    """
+    edition_by_run = {run.name: run.follow or plan.edition for run in runs}
+    editions = dict.fromkeys(edition_by_run.values())
+    if len(editions) == 1:
+        return {}
+    if not may_differ:
+        raise UsageError(
+            f"the runs follow {' and '.join(editions)}, whose scores cannot be compared; make a batch of each, or say "
+            "--mix-editions for one leaderboard"
+        )
+    return edition_by_run
+
+
+def _ranking_measure(requested: str | None, hops_by_measure: Mapping[str, Sequence[str]]) -> str:
+    """Return the measure that ranks the runs: the requested one, such as `SF-F1@1`, or the first if none is requested.
+
+    Raises UsageError if no run can have the requested measure.
+    """
+    if requested is None:
+        return next(iter(hops_by_measure))
+    name, at_sign, hop = requested.partition("@")
+    if name in hops_by_measure:
+        has_known_hop = hop in hops_by_measure[name]
+        if has_known_hop or not at_sign:
+            return requested
+    choices = []
+    for measure, hops in hops_by_measure.items():
+        choices.append(f"{measure} (@{', @'.join(hops)})" if hops else measure)
+    raise UsageError(f"--measure {requested}: no run can have this measure here; there are {', '.join(choices)}")
+
+
+def _remark_missing_ranks(board: Leaderboard, remark: Callable[[str], None]) -> None:
+    """Print a remark if runs have scores, but none has one by the measure that ranks them."""
+    has_scores = any(row.scores for row in board.rows)
+    has_ranks = any(board.measure in row.scores for row in board.rows)
+    if has_scores and not has_ranks:
+        remark(f"no run has a score {board.measure}, so none has a rank")
+
+
+def _write_tables(prepared: Prepared, outcomes: Sequence[Outcome], board: Leaderboard, options: BatchOptions) -> None:
+    """Write the leaderboard and all other tables of a batch, and its problems if `options` ask for them.
+
+    They appear together or not at all. Only the leaderboard has runs that follow another edition than the batch.
+    """
+    plan: Plan = prepared.plan
+    other_editions = {row.run for row in board.rows if row.edition and row.edition != plan.edition}
+    outcomes_of_edition = [outcome for outcome in outcomes if outcome.run not in other_editions]
+    overview = overview_of(outcomes_of_edition, board, prepared.evaluation)
+    document = document_of(overview, board, pages=plan.page is not None)
+    files: dict[str, Iterable[bytes]] = {**files_of(board, overview)}
+    files[PROBLEMS] = problem_lines(outcomes)
+    files["leaderboard.json"] = encoded([json_text(board)])
+    files["batch.json"] = encoded([json_text(document)])
+    if plan.page is not None:
+        files[INDEX] = encoded([plan.page(document)])
+    with outputs_together():
+        for name, blocks in files.items():
+            write_whole(os.path.join(options.out, name), blocks)
+        if options.problems is not None:
+            write_problem_report(options.problems, prepared.occurrences, outcomes)
+
+
+# ---- The runs of a batch
+
+
+class _Key(NamedTuple):
+    """A run under a policy: the name of the run in the batch, and the policy's name."""
+
+    run: str
+    policy: str
 
 
 class _Batch:
-    """Runs on their way into the output folder: the `folders` by run and policy, and outcomes `found` as they come."""
+    """The runs of a batch on their way into the output folder.
+
+    `outcome_by_key` has the outcomes that are known so far: those of an earlier batch, then each as soon as a worker
+    has scored the run.
+    """
 
     def __init__(
         self, prepared: Prepared, runs: Sequence[RunFile], options: BatchOptions, remark: Callable[[str], None]
     ) -> None:
-        self._prepared, self._options, self._remark = prepared, options, remark
+        """Prepare to score `runs` against gold as `prepared`; `remark` prints a line."""
+        self._prepared = prepared
         self._plan: Plan = prepared.plan
-        places = [(run.name, policy) for run in runs for policy in self._plan.policy_names]
-        self.folders = {place: store.folder_of_run(options.out, self._plan, *place) for place in places}
-        self.found: dict[tuple[str, str], Outcome] = {}
-
-    def jobs(self, runs: Sequence[RunFile]) -> list[Job]:
-        """What is left to do; whole outcomes of an earlier batch are found."""
-        options, jobs = self._options, []
-        patterns = (os.path.join(glob.escape(options.out), *depth, store.SIGNATURE) for depth in ("*", ("*", "*")))
-        there = {os.path.dirname(path) for pattern in patterns for path in glob.glob(pattern)}
-        if others := some(os.path.relpath(each, options.out) for each in sorted(there - {*self.folders.values()})):
-            self._remark(
-                f"{options.out} holds results of other runs, too ({others}); the leaderboard has those of this call"
-            )
+        self._runs = runs
+        self._options = options
+        self._remark = remark
+        self._folder_by_key: dict[_Key, str] = {}
         for run in runs:
-            digest, folders = None, dict[str, str | None]()
-            if options.resume:
-                with contextlib.suppress(InputError):
-                    digest = run.file.digest(RUN)
             for policy in self._plan.policy_names:
-                earlier = None if digest is None else self._earlier(run, digest, policy)
-                if earlier is not None:
-                    self.found[run.name, policy] = earlier
+                folder = store.folder_of_run(options.out, self._plan, run.name, policy)
+                self._folder_by_key[_Key(run.name, policy)] = folder
+        self.outcome_by_key: dict[_Key, Outcome] = {}
+
+    def ordered_outcomes(self) -> tuple[Outcome, ...]:
+        """Return all outcomes in the order of the runs, and of the policies of each run."""
+        return tuple([self.outcome_by_key[key] for key in self._folder_by_key])
+
+    def find_jobs(self) -> list[Job]:
+        """Return the runs that are to be scored; with `--resume`, outcomes of an earlier batch are taken over first."""
+        self._remark_other_results()
+        jobs = []
+        for run in self._runs:
+            digest = self._digest_for_resuming(run)
+            folder_by_policy: dict[str, str | None] = {}
+            for policy in self._plan.policy_names:
+                key = _Key(run.name, policy)
+                earlier_outcome = None if digest is None else self._earlier_outcome(run, digest, policy)
+                if earlier_outcome is not None:
+                    self.outcome_by_key[key] = earlier_outcome
+                elif self._options.ships:  # the worker may not see the folder
+                    folder_by_policy[policy] = None
                 else:
-                    folders[policy] = None if options.ships else os.path.abspath(self.folders[run.name, policy])
-            if folders:
-                jobs.append(Job(self._plan.task, run, folders))
+                    folder_by_policy[policy] = os.path.abspath(self._folder_by_key[key])
+            if folder_by_policy:
+                jobs.append(Job(self._plan.task, run, folder_by_policy))
         return jobs
 
-    def _earlier(self, run: RunFile, digest: InputDigest, policy: str) -> Outcome | None:
-        """The outcome of an earlier batch that has all that is wanted now: details of problems, and pages."""
+    def _remark_other_results(self) -> None:
+        """Print a remark if the output folder holds records of runs that are not in this batch."""
+        out = self._options.out
+        record_folders = set()
+        for depth in (["*"], ["*", "*"]):
+            pattern = os.path.join(glob.escape(out), *depth, store.SIGNATURE)
+            record_folders.update([os.path.dirname(path) for path in glob.glob(pattern)])
+        other_folders = sorted(record_folders.difference(self._folder_by_key.values()))
+        if other_folders:
+            names = some([os.path.relpath(folder, out) for folder in other_folders])
+            self._remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
+
+    def _digest_for_resuming(self, run: RunFile) -> InputDigest | None:
+        """Return the digest of a run's file, by which its earlier outcome is known; None if nobody resumes a batch.
+
+        A file that cannot be read has none either: the worker that reads it again reports why.
+        """
+        if self._options.resume:
+            with contextlib.suppress(InputError):
+                return run.file.digest(RUN)
+        return None
+
+    def _earlier_outcome(self, run: RunFile, digest: InputDigest, policy: str) -> Outcome | None:
+        """Return the outcome that an earlier batch has recorded of a run, or None if the run must be scored again.
+
+        It must if the record or a file was changed, or if it lacks details of problems or pages that are wanted now.
+        """
+        folder = self._folder_by_key[_Key(run.name, policy)]
         try:
-            earlier = store.read_whole_run(self.folders[run.name, policy], self._prepared.origin(run, digest, policy))
+            outcome = store.read_whole_run(folder, self._prepared.origin(run, digest, policy))
         except store.UnfitError as error:
             self._remark(f"{error} is not as this version writes it; {run.name} is scored again")
             return None
-        if earlier is None or (self._options.problems is not None and earlier.occurrences is None):
+        if outcome is None:
             return None
-        has_pages = self._plan.page is None or any(is_page(each.name) for each in earlier.files)
-        return earlier if has_pages else None
+        lacks_problems = self._options.problems is not None and outcome.occurrences is None
+        lacks_pages = self._plan.page is not None and not any(is_page(file.name) for file in outcome.files)
+        if lacks_problems or lacks_pages:
+            return None
+        return outcome
 
     def run(self, jobs: Sequence[Job]) -> None:
-        options, plan = self._options, self._plan
-        progress = Progress(options.progress, options.every, len(jobs))
-        if options.dask is not None:
-            executor = dask_backend(Scorer(plan.travelling(options.ships)), options.dask)
-        else:
-            executor = local_backend(Scorer(plan, self._prepared), min(processes_for(options.jobs), len(jobs)))
+        """Score runs, on this machine or on a Dask cluster, and take each outcome as it comes."""
+        progress = Progress(self._options.progress, self._options.every, len(jobs))
         try:
-            with executor as backend:
-                todo = list(self._travelling(jobs)) if options.dask is not None else jobs
-                for scored in run_jobs(todo, backend, progress):
-                    self._take(scored)
+            if self._options.dask is None:
+                scorer = Scorer(self._plan, self._prepared)
+                process_count = min(processes_for(self._options.jobs), len(jobs))
+                with local_backend(scorer, process_count) as backend:
+                    self._take_all(run_jobs(jobs, backend, progress))
+            else:
+                scorer = Scorer(self._plan.travelling(self._options.ships))
+                with dask_backend(scorer, self._options.dask) as backend:
+                    self._take_all(run_jobs(self._jobs_to_send(jobs), backend, progress))
         finally:  # no worker writes any more
             for job in jobs:
-                for policy in job.folders:
-                    store.clear_leftovers(self.folders[job.run.name, policy])
+                for policy in job.folder_by_policy:
+                    store.clear_leftovers(self._folder_by_key[_Key(job.run.name, policy)])
 
-    def _travelling(self, jobs: Sequence[Job]) -> Iterator[Job]:
-        """The runs for workers elsewhere; one that cannot be read has failed here already."""
+    def _jobs_to_send(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs with inputs that workers elsewhere can read; a run that cannot be read fails here already."""
+        jobs_to_send = []
         for job in jobs:
             try:
-                yield replace(job, run=replace(job.run, file=job.run.file.travelling(self._options.ships)))
+                file = job.run.file.travelling(self._options.ships)
             except CsScoreError as error:
-                for scored in job.failed(str(error)):
-                    self._take(scored)
+                self._take_all(job.fail(str(error)))
+            else:
+                jobs_to_send.append(replace(job, run=replace(job.run, file=file)))
+        return jobs_to_send
+
+    def _take_all(self, results: Iterable[Scored]) -> None:
+        for scored in results:
+            self._take(scored)
 
     def _take(self, scored: Scored) -> None:
-        """Put the files of an outcome into the output folder.
+        """Keep the outcome of a run, and write the files that came with it into the output folder.
 
-        It failed if its worker prepared something else: another file may lie under the same path there.
+        The outcome becomes a failed one if its worker read other inputs than this process (another file may have the
+        same path there), or if its files cannot be written.
         """
         outcome = scored.outcome
-        seen = {(given.name, given.sha256) for given in outcome.origin.inputs} if outcome.origin else set()
-        others = [given.name for given in self._prepared.digests if seen and (given.name, given.sha256) not in seen]
-        folder = self.folders[outcome.run, outcome.policy]
+        key = _Key(outcome.run, outcome.policy)
+        folder = self._folder_by_key[key]
         try:
-            if others:
-                machine = f"the worker read another {others[0]} than this machine"
-                raise OutputError(f"{machine}; put it on shared storage or ship inputs")
+            self._check_inputs_of_worker(outcome)
             if scored.files:
                 outcome = store.write_run(folder, outcome, scored.files)
         except OutputError as error:
-            known = {name: getattr(outcome, name) for name in ("task", "run", "file", "policy")}
-            outcome = Outcome(**known, state=FAILED, failure=str(error))
+            outcome = Outcome(
+                task=outcome.task,
+                run=outcome.run,
+                file=outcome.file,
+                policy=outcome.policy,
+                state=FAILED,
+                failure=str(error),
+            )
         if outcome.state == FAILED and not outcome.files:
             store.clear(folder)  # files of an earlier batch are out of date
-        self.found[outcome.run, outcome.policy] = outcome
+        self.outcome_by_key[key] = outcome
+
+    def _check_inputs_of_worker(self, outcome: Outcome) -> None:
+        """Raise OutputError if a worker read a shared input with other content than this process did."""
+        if not outcome.origin:
+            return
+        inputs_of_worker = {(file.name, file.sha256) for file in outcome.origin.inputs}
+        for file in self._prepared.digests:
+            if (file.name, file.sha256) not in inputs_of_worker:
+                raise OutputError(
+                    f"the worker read another {file.name} than this machine; put it on shared storage or ship inputs"
+                )

@@ -1,189 +1,133 @@
-"""The output folder: its lock, the files of a run, last of all the signature that says that they are complete."""
+"""The output folder of a batch: the files of each run and, written last, the record that says that they are complete.
+
+The record of a run is `signature.json` in the folder of the run. `--resume` keeps a run whose record and files are as
+the batch wrote them.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import io
 import json
 import os
 import re
-import socket
 import stat
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from cs_score.base.documents import document_in, json_text, record_in
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, whole_file, write_whole
-from cs_score.base.records import Record, convert, replace, to_builtins
+from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.batch.documents import FAILED, Outcome, RunOrigin, WrittenFile
-from cs_score.batch.plan import BEGINNINGS, FILES, INDEX, LOCK, BatchOptions, Plan, RunFile, RunFiles, is_page
+from cs_score.batch.plan import BEGINNINGS, FILES, INDEX, BatchOptions, Plan, RunFile, RunFiles, is_page
 from cs_score.coldstart.linking import members
 from cs_score.coldstart.outputs import OUTPUTS
 from cs_score.problems.reports import OPTION
 
 SIGNATURE: Final = "signature.json"
-
-_PATIENCE_SECONDS: Final = 3.0
-"""The workers of a batch that was killed hold its lock until they notice."""
+"""The name of a run's record in its folder."""
 
 _TIME_LINE: Final = re.compile(rb"#At: \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 """The first line of a file `.params`, which holds the time of the call."""
 
-_BLOCK: Final = 1 << 18
-
-_LARGEST_PID: Final = (1 << 31) - 1
-
-_ENDINGS: Final = (*(output.ending for output in OUTPUTS), "errlog", "json", "txt", "tsv")
-
-_NAMES: Final = frozenset({SIGNATURE, *(f"out.{ending}" for ending in _ENDINGS)})
-"""All that batches of any kind write into the folder of a run; whatever else lies there is the user's."""
+_BLOCK_BYTES: Final = 1 << 18
 
 _LARGEST_RECORD: Final = 1 << 28
-"""Bytes; it may hold the problems of a run with their details."""
+"""Bytes of a record that are read; it may hold the problems of a run with their details."""
+
+_ENDINGS: Final = (*[output.ending for output in OUTPUTS], "errlog", "json", "txt", "tsv")
+
+_RUN_FILE_NAMES: Final = frozenset([SIGNATURE] + [f"out.{ending}" for ending in _ENDINGS])
+"""The files that batches of any task write into the folder of a run; all other files there are the user's."""
 
 
 def folder_of_run(out: str, plan: Plan, run: str, policy: str) -> str:
-    """The folder of a run: below that of its policy where there are several."""
-    return os.path.join(out, policy, run) if len(plan.policy_names) > 1 else os.path.join(out, run)
+    """Return the folder of a run: `OUT/RUN`, or `OUT/POLICY/RUN` if the batch scores under several policies."""
+    if len(plan.policy_names) > 1:
+        return os.path.join(out, policy, run)
+    return os.path.join(out, run)
+
+
+# ---- The files that a batch reads and writes
 
 
 def planned_batch(plan: Plan, runs: Sequence[RunFile], options: BatchOptions) -> OutputPlan:
-    """What a batch reads and writes. Raises UsageError for an impossible file of problems, and where a link lies in the
-    place of a folder: what it leads to is no part of the batch.
+    """Return the plan of all files that a batch reads and writes, to be checked before anything is changed.
+
+    Raises UsageError if the file of problems has an impossible name, or if a link lies where a run's folder is made:
+    the folder behind the link does not belong to the batch.
     """
-    out, of_problems = options.out, tuple(OPTION.outputs(options.problems))
-    paths = [*(os.path.join(out, name) for name in FILES), *_files_in(out, _is_leftover)]
-    policies = plan.policy_names
-    for folder in (folder_of_run(out, plan, run.name, policy) for run in runs for policy in policies):
-        for place in (folder,) if len(policies) == 1 else (os.path.dirname(folder), folder):
-            if os.path.islink(place):
-                raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
-        paths += _files_in(folder, _is_of_run)
-        for other in of_problems:  # it may have a name in the folder that a run uses as well
-            where, name = os.path.split(os.path.realpath(other.path))
-            if _is_of_run(name) and where == os.path.realpath(folder) and not os.path.exists(other.path):
-                paths.append(os.path.join(folder, name))
+    problem_outputs = tuple(OPTION.outputs(options.problems))
+    paths = [os.path.join(options.out, name) for name in FILES]
+    paths += _list_files(options.out, _is_leftover)
+    for run in runs:
+        for policy in plan.policy_names:
+            folder = folder_of_run(options.out, plan, run.name, policy)
+            _refuse_links(folder, has_policies=len(plan.policy_names) > 1)
+            paths += _list_files(folder, _is_run_file)
+            paths += _places_shared_with_run(problem_outputs, folder)
+    distinct_paths = dict.fromkeys(paths)
+    outputs = _planned_outputs(distinct_paths, writes_index=plan.page is not None)
+    inputs = [name_of(member) for file in plan.inputs for member in members(file.name)]
+    if options.runs_from is not None:
+        inputs.append(options.runs_from)
+    inputs += [run.file.name for run in runs]
+    return OutputPlan(inputs, (*outputs, *problem_outputs), options.force, folder=options.out)
+
+
+def _refuse_links(folder: str, *, has_policies: bool) -> None:
+    """Raise UsageError if the folder of a run is a link, or the folder of its policy above it."""
+    places = [os.path.dirname(folder), folder] if has_policies else [folder]
+    for place in places:
+        if os.path.islink(place):
+            raise UsageError(f"{place} is a link, where -o makes a folder; remove it, or take another -o")
+
+
+def _places_shared_with_run(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
+    """Return the paths of files of problems that do not exist yet and have the path of a file of a run.
+
+    `--problems OUT/run/out.json` is such a path. It enters the plan twice, so that the check of the plan refuses it.
+    """
+    paths = []
+    for output in problem_outputs:
+        parent, name = os.path.split(os.path.realpath(output.path))
+        is_in_folder = parent == os.path.realpath(folder)
+        if is_in_folder and _is_run_file(name) and not os.path.exists(output.path):
+            paths.append(os.path.join(folder, name))
+    return paths
+
+
+def _planned_outputs(paths: Iterable[str], *, writes_index: bool) -> list[PlannedOutput]:
+    """Return what happens to each of the files of a batch that may exist already.
+
+    Tables of the batch replace only tables of an earlier batch, files of a run replace any file. An `index.html` of an
+    earlier batch is removed if this batch writes none: it would show other scores.
+    """
     outputs = []
-    for path in dict.fromkeys(paths):
-        beginning = BEGINNINGS.get(name := os.path.basename(path))
-        planned = PlannedOutput("-o", path, Existing.KNOWN if beginning else Existing.REPLACED, beginning)
-        if name != INDEX or plan.page is not None:
-            outputs.append(planned)
-        elif planned.is_recognised():  # an earlier batch's, with other scores
-            outputs.append(replace(planned, existing=Existing.CLEARED))
-    shared = [name_of(member) for given in plan.inputs for member in members(given.name)]
-    listed = [] if options.runs_from is None else [options.runs_from]
-    return OutputPlan(
-        [*shared, *listed, *(run.file.name for run in runs)], (*outputs, *of_problems), options.force, folder=out
-    )
+    for path in paths:
+        name = os.path.basename(path)
+        beginning = BEGINNINGS.get(name)
+        existing = Existing.KNOWN if beginning else Existing.REPLACED
+        output = PlannedOutput("-o", path, existing, beginning)
+        if name != INDEX or writes_index:
+            outputs.append(output)
+        elif output.is_recognised():
+            outputs.append(replace(output, existing=Existing.CLEARED))
+    return outputs
 
 
-# ---- The lock
-
-
-class _Owner(Record):
-    """What a lock file says of the process that has made it."""
-
-    pid: int
-    host: str
-
-    def lives(self) -> bool:
-        """Whether the process may be there; of another host nobody knows."""
-        try:
-            if self.host == socket.gethostname():
-                os.kill(self.pid, 0)
-        except OSError as error:
-            return not isinstance(error, ProcessLookupError)
-        return True
-
-
-@contextlib.contextmanager
-def locked(folder: str) -> Iterator[str | None]:
-    """Hold the folder's lock for the block; gives a remark where a batch that was killed had left it.
-
-    The kernel releases the lock of a process that ends, however it ends. A lock file of another host that was not
-    removed cannot be judged from here, since not every shared storage passes locks on. Raises UsageError where another
-    batch holds the folder, OutputError where no file can be made in it.
-    """
-    path, ours = os.path.join(folder, LOCK), _Owner(os.getpid(), socket.gethostname())
-    with contextlib.closing(_acquire(path)) as file:
-        if (owner := _owner(file)) is not None and owner.host != ours.host:
-            raise _refused(path, owner)
-        try:
-            file.truncate(0)
-            os.pwrite(file.fileno(), json.dumps(to_builtins(ours)).encode(), 0)
-        except OSError as error:  # the disk is full
-            os.unlink(path)
-            raise cannot_write(path, error) from None
-        try:
-            yield (
-                None
-                if owner is None
-                else f"process {owner.pid}, which had locked {folder}, is gone; its lock is taken over"
-            )
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-
-
-def _acquire(path: str) -> io.FileIO:
-    """The lock file, made where there is none, and locked. Raises as `locked`."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                found = os.lstat(path)
-                if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # it will be written over
-                    raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            file = io.FileIO(os.open(path, flags, 0o666), "r+")
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with contextlib.suppress(FileNotFoundError):  # its owner may have removed the file in between
-                if os.path.samestat(os.fstat(file.fileno()), os.lstat(path)):
-                    return file
-        except OSError:
-            owner = _owner(file)
-            if time.monotonic() > deadline or (owner is not None and owner.lives()):
-                file.close()
-                raise _refused(path, owner) from None
-            time.sleep(0.05)
-        file.close()
-
-
-def _owner(file: io.FileIO) -> _Owner | None:
-    """The process and the host in a lock file; None where nothing stands in it that a batch has written."""
-    try:
-        owner = convert(document_in(os.pread(file.fileno(), 4096, 0), "the lock"), _Owner)
-    except (InputError, OSError, ValueError):
-        return None
-    return owner if 0 < owner.pid <= _LARGEST_PID else None
-
-
-def _refused(path: str, owner: _Owner | None) -> UsageError:
-    who = "another batch" if owner is None else f"another batch (process {owner.pid} on {owner.host})"
-    return UsageError(
-        f"{who} is at work in {os.path.dirname(path)}; wait for it, take another -o, or, if it is gone for "
-        f"certain, remove {path}"
-    )
-
-
-# ---- The files of a run
+# ---- Writing the files of a run
 
 
 def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
-    """Replace what the folder holds of an earlier scoring; returns the outcome with the files written.
+    """Write the files of a run into its folder, in place of those of an earlier scoring; return the outcome with them.
 
-    A failed run gets no record, so that `--resume` tries it again. Raises OutputError where the folder cannot be
-    written.
+    The record of the run is written last. A failed run gets none, so that `--resume` tries it again. Raises OutputError
+    if the folder cannot be written.
     """
     try:
         os.makedirs(folder, exist_ok=True)
@@ -191,117 +135,159 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
         raise cannot_write(folder, error) from None
     clear(folder)
     outcome = replace(outcome, files=written_files(files, folder))
-    if outcome.state != FAILED:
-        outcome = replace(outcome, digest=digest_of(to_builtins(outcome)))
-        write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
+    if outcome.state == FAILED:
+        return outcome
+    outcome = replace(outcome, digest=digest_of(to_builtins(outcome)))
+    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome)]))
     return outcome
 
 
 def written_files(files: RunFiles, folder: str | None = None) -> tuple[WrittenFile, ...]:
-    """Write files into a folder; what a record says of them, also without a folder."""
+    """Write files into a folder, and return the name, size and digest of each.
+
+    Without a folder nothing is written: the result is then what would be recorded of the files.
+    """
     written = []
     for name, blocks in files:
         digest = _FileDigest(name)
-        with contextlib.nullcontext() if folder is None else whole_file(os.path.join(folder, name)) as file:
+        if folder is None:
             for block in blocks:
                 digest.update(block)
-                if file is not None:
+        else:
+            with whole_file(os.path.join(folder, name)) as file:
+                for block in blocks:
+                    digest.update(block)
                     file.write(block)
         written.append(digest.written())
     return tuple(written)
 
 
 class _FileDigest:
-    """Take the size and the SHA-256 of a file of a run, block by block; of `.params` without the time of the call."""
+    """The size and the SHA-256 of a file of a run, taken block by block.
+
+    The SHA-256 of a file `.params` leaves out its first line, the time of the call: equal calls have equal digests.
+    """
 
     def __init__(self, name: str) -> None:
+        """Begin with an empty file; the ending of `name` tells whether its first line may hold a time."""
         self._name = name
         self._size = 0
         self._sha256 = hashlib.sha256()
-        self._first_line: bytes | None = b"" if name.endswith(".params") else None
+        self._unfinished_line: bytes | None = b"" if name.endswith(".params") else None
 
     def update(self, block: bytes) -> None:
-        """Take the next block."""
+        """Take the next block of the file."""
         self._size += len(block)
-        if self._first_line is None:
+        if self._unfinished_line is None:
             self._sha256.update(block)
             return
-        line, line_feed, rest = (self._first_line + block).partition(b"\n")
-        self._first_line = line
-        if line_feed:
-            self._first_line = None
-            self._sha256.update((b"" if _TIME_LINE.fullmatch(line) else line) + line_feed + rest)
+        line, line_feed, rest = (self._unfinished_line + block).partition(b"\n")
+        if not line_feed:
+            self._unfinished_line = line
+            return
+        self._unfinished_line = None
+        if not _TIME_LINE.fullmatch(line):
+            self._sha256.update(line)
+        self._sha256.update(line_feed + rest)
 
     def written(self) -> WrittenFile:
-        """Return what a record says of the file, when all blocks were taken."""
-        if self._first_line is not None:
-            self._sha256.update(self._first_line)
+        """Return the name, size and digest of the file; to be called once, after its last block."""
+        if self._unfinished_line is not None:
+            self._sha256.update(self._unfinished_line)
         return WrittenFile(self._name, self._size, self._sha256.hexdigest())
 
 
+# ---- Reading the files of a run
+
+
 class UnfitError(Exception):
-    """A file of an earlier batch that is not as the batch has written it; its text names the file."""
+    """A file of an earlier batch was changed since it was written; the text of the error is the path of the file."""
 
 
 def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
-    """The outcome of a run that was scored before; None where there is none, or it was made from something else.
+    """Return the recorded outcome of a run that an earlier batch scored from the inputs and options of `origin`.
 
-    Raises UnfitError where the record or one of the files that it lists was changed.
+    Returns None if the folder has no record, or the record was made from other inputs or options. Raises UnfitError if
+    the record or one of the files that it lists was changed.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
         return None
-    try:
-        with _plain_file(path) as file:
-            value = document_in(file.read(_LARGEST_RECORD), path)
-        outcome = record_in(value, Outcome, path)
-        findings = [each.findings for each in outcome.runs if each.findings]
-        if not outcome.origin or outcome.digest != digest_of(value) or len(findings) != len(outcome.runs):
-            raise UnfitError(path)
-        for each in findings:
-            each.check()
-    except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
-        raise UnfitError(path) from None
-    if _contents(outcome.origin) != _contents(origin):
+    outcome = _read_record(path)
+    if not outcome.origin or _comparable(outcome.origin) != _comparable(origin):
         return None
-    for written in outcome.files:
-        check_file(os.path.join(folder, written.name), written)
+    for file in outcome.files:
+        check_file(os.path.join(folder, file.name), file)
     return outcome
 
 
-def _contents(origin: RunOrigin) -> object:
-    """An origin with the digests of the inputs alone; options that name an input have its digest, too."""
-    digests = {given.name: given.sha256 for given in origin.inputs}
-    options = {
-        name: digests.get(value, value) if isinstance(value, str) else value for name, value in origin.options.items()
-    }
-    inputs = [(given.role, given.sha256) for given in origin.inputs]
-    return json.loads(json.dumps({**to_builtins(origin), "options": options, "inputs": inputs}))
+def _read_record(path: str) -> Outcome:
+    """Return the outcome in the record of a run. Raises UnfitError if it is not a record as a batch wrote it."""
+    try:
+        with _open_plain_file(path) as file:
+            value = document_in(file.read(_LARGEST_RECORD), path)
+        outcome = record_in(value, Outcome, path)
+        is_whole = bool(outcome.origin) and outcome.digest == digest_of(value)
+        for run in outcome.runs:
+            if run.findings:
+                run.findings.check()
+            else:
+                is_whole = False
+    except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
+        raise UnfitError(path) from None
+    if not is_whole:
+        raise UnfitError(path)
+    return outcome
+
+
+def _comparable(origin: RunOrigin) -> object:
+    """Return an origin as JSON values in which inputs count by their digests alone, not by their names.
+
+    An option that names an input, such as a list of queries, has the digest of that input, too.
+    """
+    digest_by_name = {file.name: file.sha256 for file in origin.inputs}
+    options = {}
+    for name, value in origin.options.items():
+        options[name] = digest_by_name.get(value, value) if isinstance(value, str) else value
+    inputs = [(file.role, file.sha256) for file in origin.inputs]
+    values = {**to_builtins(origin), "options": options, "inputs": inputs}
+    return json.loads(json.dumps(values))
 
 
 def digest_of(record: Mapping[str, object]) -> str:
-    """The SHA-256 of a record, by which a change of it is noticed. Raises ValueError for what JSON does not know."""
-    rest = {name: each for name, each in record.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
+    """Return the SHA-256 of a record without its own entry `digest`; a change of the record changes it.
+
+    Raises ValueError if the record holds a number that JSON does not know (infinity, NaN).
+    """
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode("ascii")).hexdigest()
 
 
 def check_file(path: str, written: WrittenFile) -> None:
-    """Raises UnfitError where a file is not as it was written."""
+    """Raise UnfitError if the file at `path` does not have the size and the digest that were recorded."""
     try:
-        with _plain_file(path) as file:
-            is_same = os.fstat(file.fileno()).st_size == written.size
-            digest = _FileDigest(written.name)
-            while is_same and (block := file.read(_BLOCK)):
-                digest.update(block)
-            is_same = is_same and digest.written() == written
+        is_same = _has_digest(path, written)
     except (OSError, ValueError):
         is_same = False
     if not is_same:
         raise UnfitError(path)
 
 
-def _plain_file(path: str) -> io.BufferedReader:
-    """A file that is neither a link nor a pipe, where reading might never end. Raises OSError."""
+def _has_digest(path: str, written: WrittenFile) -> bool:
+    """Return whether the file at `path` has the recorded size and digest. Raises OSError if it cannot be read."""
+    with _open_plain_file(path) as file:
+        if os.fstat(file.fileno()).st_size != written.size:
+            return False
+        digest = _FileDigest(written.name)
+        block = file.read(_BLOCK_BYTES)
+        while block:
+            digest.update(block)
+            block = file.read(_BLOCK_BYTES)
+        return digest.written() == written
+
+
+def _open_plain_file(path: str) -> io.BufferedReader:
+    """Open a file for reading. Raises OSError for a link and for a pipe or device, where reading might never end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -309,32 +295,49 @@ def _plain_file(path: str) -> io.BufferedReader:
     return open(descriptor, "rb")
 
 
-def _files_in(folder: str, is_meant: Callable[[str], bool]) -> list[str]:
-    """What has such a name in a folder and is no folder: files, links, pipes; none where there is no folder."""
-    try:
-        with os.scandir(folder) as entries:
-            found = [each.path for each in entries if is_meant(each.name) and not each.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-    return sorted(found)
+# ---- Removing the files of earlier batches
 
 
-def _is_of_run(name: str) -> bool:
-    """Whether a file of this name in the folder of a run is replaced or removed when the run is scored again."""
-    return name in _NAMES or is_page(name) or _is_leftover(name)
+def clear(folder: str) -> None:
+    """Remove the files of an earlier scoring from the folder of a run, its record first.
+
+    Without its record a run counts as not scored, even if this process is killed before all files are gone.
+    """
+    paths = _list_files(folder, _is_run_file)
+    paths.sort(key=lambda path: os.path.basename(path) != SIGNATURE)
+    _remove_files(paths)
 
 
-def _is_leftover(name: str) -> bool:
-    return name.startswith(".") and name.endswith(".part")
+def clear_leftovers(folder: str) -> None:
+    """Remove the temporary files that a killed process left behind in a folder."""
+    _remove_files(_list_files(folder, _is_leftover))
 
 
-def clear(folder: str, is_meant: Callable[[str], bool] = _is_of_run) -> None:
-    """Remove the files of an earlier scoring, their record first, and what a killed one left half written."""
-    for path in sorted(_files_in(folder, is_meant), key=lambda path: os.path.basename(path) != SIGNATURE):
+def _remove_files(paths: Iterable[str]) -> None:
+    """Remove files; one that cannot be removed stays."""
+    for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
-def clear_leftovers(folder: str) -> None:
-    """Remove the temporary files that a killed process left behind."""
-    clear(folder, _is_leftover)
+def _list_files(folder: str, has_wanted_name: Callable[[str], bool]) -> list[str]:
+    """Return the sorted paths of the files, links and pipes of a folder with such names; none if there is no folder."""
+    paths = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if has_wanted_name(entry.name) and not entry.is_dir(follow_symlinks=False):
+                    paths.append(entry.path)
+    except OSError:
+        return []
+    return sorted(paths)
+
+
+def _is_run_file(name: str) -> bool:
+    """Return whether a file of this name in the folder of a run is replaced when the run is scored again."""
+    return name in _RUN_FILE_NAMES or is_page(name) or _is_leftover(name)
+
+
+def _is_leftover(name: str) -> bool:
+    """Return whether a file of this name is the temporary file of a process that was killed."""
+    return name.startswith(".") and name.endswith(".part")

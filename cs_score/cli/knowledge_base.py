@@ -1,19 +1,23 @@
-"""The programs from a knowledge base to a run."""
+"""The commands from a knowledge base to a run: validate the knowledge base, and ask queries of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
 from cs_score.base.sources import open_source
-from cs_score.cli.companions import CHECK, DIFF, DOCUMENTS, NONE, Session, program, write_difference
-from cs_score.cli.core import Finished, Line, Option, Parameter
+from cs_score.cli.companions import CHECK, DIFF, NONE, write_difference
+from cs_score.cli.core import Finished, Line, Option, Parameter, Status
 from cs_score.cli.output import STDOUT, Destination, write_text
+from cs_score.cli.programs import DOCUMENTS, Program, Session
 from cs_score.coldstart.outputs import report_text
+from cs_score.coldstart.queries import Query
 from cs_score.knowledge_base import validation, writers
+from cs_score.knowledge_base.assertions import KnowledgeBase
 from cs_score.knowledge_base.building import KbOptions, Multiple
 from cs_score.knowledge_base.kb_file import TASKS
 from cs_score.knowledge_base.predicates import TAC, PredicateTable, load_predicates
@@ -21,25 +25,30 @@ from cs_score.knowledge_base.resolution import EXPLANATION, Resolution, Validate
 from cs_score.knowledge_base.validation import IGNORED_BY_DEFAULT, ignored_codes
 
 
-def _outputs_of_kb(line: Line) -> Iterator[PlannedOutput]:
-    """The files of statistics; those of the formats must be new, and are checked with their folder."""
-    if "--check" not in line:
-        if (path := line.get("-stats_file")) is not None:
-            yield from Destination(path).planned("-stats_file", Existing.REPLACED)
-        yield from writers.JSON_OPTION.outputs(line.get("--json"))
-
-
-def _write(path: str, pieces: Iterable[str]) -> None:
-    """Write the file of an own option, for which `-` is standard output."""
+def _write_or_print(path: str, pieces: Iterable[str]) -> None:
+    """Write a file, compressed where its ending says so; `-` is standard output. Raises OutputError."""
     if path == "-":
         STDOUT.write(encoded(pieces))
     else:
         write_packed(path, encoded(pieces))
 
 
-@program(
-    "validate-kb",
-    (
+# ---- validate-kb
+
+
+def _outputs_of_validate_kb(line: Line) -> Iterator[PlannedOutput]:
+    """Yield the files of statistics. Those of the formats must be new, which is checked with their folder."""
+    if "--check" in line:
+        return
+    statistics_file = line.get("-stats_file")
+    if statistics_file is not None:
+        yield from Destination(statistics_file).planned("-stats_file", Existing.REPLACED)
+    yield from writers.JSON_OPTION.outputs(line.get("--json"))
+
+
+VALIDATE_KB: Final = Program(
+    name="validate-kb",
+    options=(
         DOCUMENTS,
         Option("-ignore LIST", "Colon-separated warnings that are not reported", IGNORED_BY_DEFAULT),
         Option("-labels LIST", "Colon-separated labels of the predicates to write", TAC),
@@ -54,17 +63,23 @@ def _write(path: str, pieces: Iterable[str]) -> None:
         DIFF,
         Option("--json [FILE.json]", "Statistics as JSON; without FILE to standard output"),
     ),
-    Parameter("filename", "The knowledge base"),
-    writes=_outputs_of_kb,
+    parameters=(Parameter("filename", "The knowledge base"),),
+    planned_outputs=_outputs_of_validate_kb,
     example="-output tac -output_dir . submissions/tide.tac",
-    error_file=Existing.REPLACED,
-    errors="Where to report problems: a file, stdout or stderr",
-    encoded_once=True,
+    existing_error_file=Existing.REPLACED,
+    error_file_help="Where to report problems: a file, stdout or stderr",
+    encodes_report_once=True,
 )
+
+
+@VALIDATE_KB.command
 def validate_kb(line: Line, session: Session) -> int:
-    """Check the command line in the reference's order, so that the same fault is named first; then validate."""
+    """Check a knowledge base, and write it in the formats that are asked for. Return the exit status.
+
+    The command line is checked in the reference's order, so that the same fault is named first.
+    """
     kb_file = line.words[0]
-    if not os.path.exists(kb_file):
+    if not os.path.exists(kb_file):  # `-` is no standard input here
         raise InputError(f"File {kb_file} does not exist", code="FILE_MISSING")
     task = line.text("-task").upper()
     if task not in TASKS:
@@ -74,69 +89,94 @@ def validate_kb(line: Line, session: Session) -> int:
     labels = frozenset(line.text("-labels").upper().split(":"))
     if TAC not in labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
-    paths = writers.output_paths(NONE if "--check" in line else line.text("-output"), folder, kb_file)
+    formats = NONE if "--check" in line else line.text("-output")
+    paths = writers.output_paths(formats, folder, kb_file)
     outputs = writers.KbOutputs(folder, paths, labels, line.text("-linkkb").upper())
-    table = PredicateTable()
-    if (predicates := line.get("-predicates")) is not None:
-        load_predicates(predicates, table)
+    predicates = PredicateTable()
+    predicates_file = line.get("-predicates")
+    if predicates_file is not None:
+        load_predicates(predicates_file, predicates)
     multiple = line.text("-multiple").upper()
     if multiple not in tuple(Multiple):
         raise UsageError(f"Argument to -multiple switch must be one of [{', '.join(sorted(Multiple))}]")
     session.problems.ignored = ignored_codes(line.text("-ignore"))
-    options = KbOptions(task, Multiple(multiple), session.documents(), table)
+    options = KbOptions(task, Multiple(multiple), session.read_documents(), predicates)
     with open_source(kb_file, stdin_as_dash=False) as source:
-        base = validation.validate_kb(source, options, session.problems)
-
-    def write() -> None:
-        outputs.write(base)
-        if "--check" not in line and line.first("-stats_file --json"):
-            statistics = writers.statistics_of(base)
-            if (path := line.get("-stats_file")) is not None:
-                Destination(path).write(encoded(writers.statistics_text(statistics)))
-            if (path := line.get("--json")) is not None:
-                _write(path, [json_text(statistics)])
+        kb = validation.validate_kb(source, options, session.problems)
+    session.report()
+    if not session.has_errors:
+        outputs.write(kb)
+        if "--check" not in line:
+            _write_statistics(kb, line)
         if "--diff" in line:
-            write_difference(writers.differences(base, labels))
+            write_difference(writers.differences(kb, labels))
+    return session.end(kb)
 
-    return session.finish(write)
+
+def _write_statistics(kb: KnowledgeBase, line: Line) -> None:
+    """Write the statistics of a knowledge base where -stats_file and --json ask for them. Raises OutputError."""
+    statistics_file = line.get("-stats_file")
+    json_file = line.get("--json")
+    if statistics_file is None and json_file is None:
+        return
+    statistics = writers.statistics_of(kb)
+    if statistics_file is not None:
+        Destination(statistics_file).write(encoded(writers.statistics_text(statistics)))
+    if json_file is not None:
+        _write_or_print(json_file, [json_text(statistics)])
 
 
-def _outputs_of_run(line: Line) -> Iterator[PlannedOutput]:
+# ---- resolve-queries
+
+
+def _outputs_of_resolve_queries(line: Line) -> Iterator[PlannedOutput]:
     yield from Destination(line.words[2]).planned("OUTPUTFILE", Existing.REPLACED)
     yield from EXPLANATION.outputs(line.get("--explain"))
 
 
-@program(
-    "resolve-queries",
-    (Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),),
-    Parameter("queryfile", "The queries, one entry point each"),
-    Parameter("runfile", "The validated knowledge base"),
-    Parameter("output_file", "The run to write: a file, stdout or stderr"),
-    writes=_outputs_of_run,
+RESOLVE_QUERIES: Final = Program(
+    name="resolve-queries",
+    options=(Option("--explain FILE.tsv", "Also show which mentions each entry point met; - for standard output"),),
+    parameters=(
+        Parameter("queryfile", "The queries, one entry point each"),
+        Parameter("runfile", "The validated knowledge base"),
+        Parameter("output_file", "The run to write: a file, stdout or stderr"),
+    ),
+    planned_outputs=_outputs_of_resolve_queries,
     example="queries/sf-queries.xml tide.tac.valid tide.tab.txt",
-    error_file=Existing.REPLACED,
-    errors="Where statistics are reported: a file or stderr",
-    encoded_once=True,
+    existing_error_file=Existing.REPLACED,
+    error_file_help="Where statistics are reported: a file or stderr",
+    encodes_report_once=True,
 )
+
+
+@RESOLVE_QUERIES.command
 def resolve_queries(line: Line, session: Session) -> int:
-    _, kb_file, output_file = line.words
-    errors = Destination.of_report(line.text("-error_file"))
-    session.report_to("stderr" if errors.stream is not None else errors.text)
-    queries = session.queries()
-    session.remark(*queries.remarks)
-    name = os.path.basename(kb_file)
-    if "." in name and ".valid" not in name:
+    """Ask the queries of a validated knowledge base, and write the answers as a run. Return 0."""
+    _queries_file, kb_file, output_file = line.words
+    error_file = Destination.of_report(line.text("-error_file"))
+    session.report_to("stderr" if error_file.stream is not None else error_file.text)
+    query_files = session.read_queries()
+    session.remark(*query_files.remarks)
+    kb_name = os.path.basename(kb_file)
+    if "." in kb_name and ".valid" not in kb_name:
         session.announce(f"WARNING: {kb_file} might not be a validated Cold Start run file (it doesn't contain .valid)")
-    asked = list(queries.table.by_id.values())
-    for query in asked:
-        if len(query.entry_points) > 1:
-            session.remark(f"query {query.full_id} has several entry points; only the first is used")
+    queries = list(query_files.table.by_id.values())
+    _remark_on_entry_points(queries, session)
     with open_source(kb_file) as source:
-        kb = ValidatedKb(source, asked)
-    resolution = Resolution(kb, asked)
+        kb = ValidatedKb(source, queries)
+    resolution = Resolution(kb, queries)
     Destination(output_file).write(encoded(resolution.lines))
-    if (path := line.get("--explain")) is not None:
-        _write(path, explanation_text(resolution))
+    explanation_file = line.get("--explain")
+    if explanation_file is not None:
+        _write_or_print(explanation_file, explanation_text(resolution))
     write_text("stderr", "".join(report_text(session.problems)))
     session.close(resolution.statistics())
-    return Finished(0, resolution)
+    return Finished(Status.DONE, resolution)
+
+
+def _remark_on_entry_points(queries: Iterable[Query], session: Session) -> None:
+    """Say which queries have entry points that are not used: only the first one of a query is."""
+    for query in queries:
+        if len(query.entry_points) > 1:
+            session.remark(f"query {query.full_id} has several entry points; only the first is used")

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import click
@@ -106,10 +106,10 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     Raises UsageError for a first word that is no file, but nearly the name of a command or a task.
     """
     first, *rest = words or [""]
-    if first in TASKS:
+    if first not in COMMANDS and first in TASKS:
         return load("score", first), rest
     if first not in COMMANDS or not first:
-        _refuse_mistyped(first, (*COMMANDS, *TASKS), "command")
+        _refuse_mistyped(first, "command")
         return load(""), list(words)
     if f"{first} {' '.join(rest[:1])}" in COMMANDS:
         return load(f"{first} {rest[0]}"), rest[1:]
@@ -117,13 +117,15 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
         return load(first), rest
     if rest[:1] and rest[0] in TASKS:
         return load(first, rest[0]), rest[1:]
-    _refuse_mistyped(rest[0] if rest else "", TASKS, "task")
+    _refuse_mistyped(rest[0] if rest else "", "task")
     return load(first), rest
 
 
-def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:
+def _refuse_mistyped(word: str, what: str) -> None:
+    """Raise UsageError for a word that is no file, but nearly the name of a command or a task."""
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
+    known = (*COMMANDS, *TASKS) if what == "command" else (*TASKS,)
     if meant := nearest(word, filter(None, known)):
         raise UsageError(f"no {what} `{word}`, and no such file{meant}")
 

@@ -14,6 +14,7 @@ from cs_score.base.documents import refusing_incomplete
 from cs_score.base.errors import OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded, ending_of, folder_made, write_together
 from cs_score.base.records import replace
+from cs_score.base.runtime import Late
 from cs_score.base.signature import answered_lines
 from cs_score.cli import options
 from cs_score.cli.core import FORCE, Line, Option, Parameter, Status, command
@@ -21,14 +22,20 @@ from cs_score.cli.inputs import Predictions, analysing, named_by
 from cs_score.cli.options import FILES, INTERVALS, SCORING, own_options, read_resampling, top_of, verb
 from cs_score.cli.output import STDOUT, print_text, remark, text_width, with_bar, with_deltas
 from cs_score.cli.runs import Runs
+from cs_score.cli.scoring import print_found
 from cs_score.coldstart.options import EDITIONS, PRESETS
 from cs_score.report.documents import CHART_KINDS, chart_of, page_of, read_document
 from cs_score.report.page import MOST_ROWS, page_template
+from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import latex, markdown, tsv
 from cs_score.tasks import COLD_START, task_named
 
 if TYPE_CHECKING:
+    from cs_score.analysis import aggregate
+    from cs_score.analysis.aggregate import Aggregate
     from cs_score.tasks.task import Task
+else:
+    aggregate = Late("cs_score.analysis.aggregate")
 
 # ---- Where results go
 
@@ -113,7 +120,15 @@ _OF_ANALYSES: Final = (
 _OF_DIFFERENCES: Final = (f"{_RUNS} --policy --measure {_TWO} --top {INTERVALS}", f"--gold --measure --top {INTERVALS}")
 """Likewise which two are compared."""
 
+_OF_AGGREGATES: Final = (f"{_RUNS} --measure --policy {INTERVALS}", f"--gold --predictions --measure {INTERVALS}")
+"""Likewise what is shown to those who must not learn gold."""
+
 _OWN: Final = (
+    Option(
+        "--aggregate-only",
+        "Only what participants of a closed evaluation may see: scores with intervals, and counts of mistakes of the "
+        "whole run, none below 10",
+    ),
     Option("--answer TEXT...", "The lines that give an answer, in which * stands for any text; may be repeated"),
     Option(
         "--by LIST...",
@@ -244,7 +259,10 @@ def diff(name: str, line: Line) -> int:
 
 
 @verb(
-    (f"--compare {_OF_ANALYSES[0]} {_TWO} --force", f"--compare {_OF_ANALYSES[1]} {INTERVALS} --force"),
+    (
+        f"--compare --aggregate-only {_OF_ANALYSES[0]} {_TWO} --force",
+        f"--compare --aggregate-only {_OF_ANALYSES[1]} {INTERVALS} --force",
+    ),
     "html text json tsv",
     files=(
         "JSON of analyze, diff or batch (batch.json), or the files that analyze takes: query files, the run, its "
@@ -266,6 +284,8 @@ def report(name: str, line: Line) -> int:
         raise UsageError("-o PATH must be given for a page")
     if is_page:
         page_template()
+    if "--aggregate-only" in line:
+        return _report_aggregate(name, line)
     if not is_evidence and len(line.words) == 1 and ending_of(line.words[0]) == ".json":
         _refuse_others(line, "", f"says what to analyse, but {line.words[0]} is an analysis already")
         if not is_page:
@@ -277,16 +297,46 @@ def report(name: str, line: Line) -> int:
         return Status.DONE
     own = " ".join(["--stage", *(option.long for option in own_options(name))]) if is_evidence else ""
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} {own}", "is not for --compare")
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} --policy-b {own}", "is not for --compare")
         found, most = _difference(task, line), top_of(line)
     else:
-        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} {own}", "is for --compare")
+        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} --also-policy {own}", "is for --compare")
         most = None if is_evidence else MOST_ROWS
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:
         return deliver(line, task, found)
     STDOUT.write(encoded([page_of(shortened(found, most))]))
     return Status.DONE
+
+
+def _report_aggregate(name: str, line: Line) -> int:
+    """Print what participants of a closed evaluation may see of a run, as a page or in another format.
+
+    Raises UsageError for options that ask for more, InputError where the run cannot be scored.
+    """
+    is_evidence = name != COLD_START
+    own = [option.long for option in own_options(name)] if is_evidence else []
+    known = " ".join(["--aggregate-only", _OF_AGGREGATES[is_evidence], *own])
+    _refuse_others(line, known, "shows more than --aggregate-only allows")
+    found = aggregated(name, line)
+    if line.format != "html":
+        return print_found(line, aggregate.PRINTOUT, found)
+    STDOUT.write(encoded([page_of(found)]))
+    return Status.DONE
+
+
+def aggregated(name: str, line: Line) -> Aggregate:
+    """Score what a command line names, and return what participants of a closed evaluation may see of it.
+
+    Raises UsageError, InputError where the run cannot be scored.
+    """
+    task = task_named(name)
+    measure = task.measure_of(line.get("--measure"))
+    resampling = read_resampling(line, always=True) or Resampling()
+    result: Any = named_by(name, line).one()
+    if name == COLD_START:
+        return aggregate.aggregate_of_run(result, measure, resampling)
+    return aggregate.aggregate_of_predictions(result, measure or result.origin.measure, resampling)
 
 
 def _refuse_others(line: Line, known: str, why: str) -> None:

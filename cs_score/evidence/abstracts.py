@@ -1,4 +1,7 @@
-"""What SciFact and claim verification share: evidence by abstract, each with a label and sentences, and its faults."""
+"""The rules that SciFact and claim verification share: claims with evidence by abstract, and the faults of predictions.
+
+The evidence for an abstract is a list of entries, each with a label, such as SUPPORT, and a list of sentence numbers.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,14 @@ MISSED_ABSTRACT = "missed_abstract"
 KINDS = (EXTRA_ABSTRACT, WRONG_LABEL, EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_ABSTRACT)
 
 Entry: TypeAlias = dict[str, Any]
-"""An evidence set of gold, or what is predicted of an abstract, as files have it: `label` and `sentences`."""
+"""An evidence set of gold, or a prediction for an abstract, as files have it: `label` and `sentences`."""
 
 
 class Claim(NamedTuple):
-    """A claim of either file as it is read; UNSET stands for a key that it does not have, which null is not."""
+    """A claim of gold or of the predictions. A key that its line lacks is UNSET, which is not the same as null.
+
+    `cited` are the documents under the key `cited_doc_ids`.
+    """
 
     id: Hashable
     label: object
@@ -32,226 +38,296 @@ class Claim(NamedTuple):
     cited: object
 
 
+class NearestSet(NamedTuple):
+    """The gold set that a prediction for an abstract comes nearest to.
+
+    `entry` is the predicted entry that is compared with the set, None if there is none. `missing_sentences` are the
+    sentences of the set that this entry lacks.
+    """
+
+    gold_set: Entry
+    entry: Entry | None
+    missing_sentences: list[object]
+
+
 class AbstractsMode(Mode):
-    """A mode whose gold and predictions are claims: objects whose `evidence` has entries for each abstract."""
+    """A task whose gold and predictions are claims, with entries of evidence for each abstract."""
 
     unit = "claim"
     has_lines = True
     kinds: ClassVar[tuple[str, ...]] = KINDS
 
     def is_gold(self, first: object) -> bool | None:
+        """Return whether the first line of a file is of gold: only there claims have a text."""
         return "claim" in first if isinstance(first, dict) else None
 
     def written(self, prediction: Claim | None) -> Any:
+        """Return the prediction for a claim as a JSON object, without the keys that its line lacked."""
         if prediction is None:
             return None
         fields = {"id": prediction.id, "label": prediction.label, "evidence": prediction.evidence}
         return {name: value for name, value in fields.items() if value is not UNSET}
 
+    # ---- What the two tasks say of a claim
+
     @abstractmethod
     def gold_sets(self, unit: Unit) -> Mapping[str, list[Entry]]:
-        """The evidence sets of each relevant abstract."""
+        """Return the evidence sets of gold for a claim, by abstract."""
 
     @abstractmethod
-    def evidence(self, unit: Unit) -> dict[str, Any]:
-        """What is predicted of each abstract: a list of entries, which may be changed, or anything that is none."""
+    def predicted_entries(self, unit: Unit) -> dict[str, Any]:
+        """Return the predicted entries for a claim, by abstract: copies that the caller may change.
+
+        The value of an abstract is a list of entries, or whatever else the predictions file has there.
+        """
 
     @abstractmethod
-    def value(self, entries: Any) -> Any:
-        """What stands for them in the predictions file."""
+    def entries_to_json(self, entries: Any) -> Any:
+        """Return the entries of an abstract in the form of the predictions file."""
 
     @abstractmethod
-    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
-        """The predicted entry that each gold set is held against."""
+    def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
+        """Return for each gold set of an abstract the predicted entry that it is compared with, None without one."""
 
     @abstractmethod
-    def lacking(self, gold: Entry, sentences: list[object]) -> object:
-        """How a fault says that a gold set lacks these sentences."""
+    def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
+        """Return the JSON value by which a fault names the sentences that a prediction lacks of a gold set."""
 
     @abstractmethod
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return the evidence sets of each abstract as gold was read."""
+        """Return the evidence of gold for a claim by abstract, as it was read."""
 
     @abstractmethod
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
-        """Return what is predicted of each abstract as the prediction was read."""
+        """Return the predicted evidence for a claim by abstract, as it was read."""
 
-    def cited(self, unit: Unit) -> Iterable[object]:
-        """Return the documents that gold cites and that are scored; none where only evidence is."""
+    def scored_citations(self, unit: Unit) -> Iterable[object]:
+        """Return the documents that a claim of gold cites, if the task scores them; here none."""
         return ()
 
-    def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
-        """Which of the predicted abstracts are faults."""
-        return [abstract for abstract in given if abstract not in gold]
+    def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
+        """Return the predicted abstracts that are wrong, which are here those without gold evidence."""
+        return [abstract for abstract in predicted if abstract not in gold]
 
-    def order(self, gold: Iterable[str], given: Iterable[str]) -> Iterable[str]:
-        """The relevant abstracts in the order in which their faults are listed."""
+    def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
+        """Return the abstracts of gold in the order in which their faults are listed."""
         return gold
 
-    def comparable(self, abstract: str) -> Hashable:
-        """Return what abstracts are compared by."""
+    def abstract_key(self, abstract: str) -> Hashable:
+        """Return the key by which the scorer compares the ids of abstracts, which is here the id itself."""
         return abstract
 
+    # ---- Faults of predictions
+
+    def faults(self, unit: Unit, measure: str) -> list[Fault]:
+        """Return the faults of the prediction for a claim, in the order in which the error budget corrects them."""
+        sets_by_abstract = self.gold_sets(unit)
+        predicted = self.predicted_entries(unit)
+        faults = []
+        for abstract in self.extra_abstracts(unit, sets_by_abstract, predicted):
+            faults.append(Fault(EXTRA_ABSTRACT, abstract, self.entries_to_json(predicted[abstract]), None))
+        for abstract in self.order_abstracts(sets_by_abstract, predicted):
+            sets = sets_by_abstract[abstract]
+            if abstract in predicted:
+                faults += self._faults_of_abstract(abstract, sets, scorable_entries(predicted[abstract]))
+            else:
+                faults.append(Fault(MISSED_ABSTRACT, abstract, None, self.entries_to_json(sets[:1])))
+        return self.by_kind(faults)
+
+    def _faults_of_abstract(self, abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]) -> list[Fault]:
+        """Return the faults of the predicted entries for an abstract that has gold sets."""
+        faults = []
+        gold_labels = _labels_by_key(sets)
+        predicted_labels = _labels_by_key(entries)
+        unused_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
+        wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
+        if unused_labels and wrong_labels:
+            faults.append(Fault(WRONG_LABEL, abstract, wrong_labels[0], unused_labels[0]))
+        for sentence in extra_sentences(entries, sets):
+            faults.append(Fault(EXTRA_SENTENCE, abstract, sentence, None))
+        nearest = self._find_nearest_set(sets, entries)
+        if nearest.missing_sentences:
+            missing = self.missing_to_json(nearest.gold_set, nearest.missing_sentences)
+            faults.append(Fault(INCOMPLETE_RATIONALE, abstract, None, missing))
+        return faults
+
+    def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
+        """Return the gold set of an abstract of which the predicted entries lack the fewest sentences."""
+        keys_by_entry = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
+        candidates = []
+        for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
+            predicted_keys = keys_by_entry.get(id(entry), frozenset())
+            wanted = _first_by_key(gold_set["sentences"])
+            missing = [sentence for key, sentence in wanted.items() if key not in predicted_keys]
+            candidates.append(NearestSet(gold_set, entry, missing))
+        return min(candidates, key=lambda candidate: len(candidate.missing_sentences))
+
+    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+        """Return the prediction for a claim without some of its faults, as a JSON object."""
+        sets_by_abstract = self.gold_sets(unit)
+        evidence = self.predicted_entries(unit)
+        extra_keys: dict[str, set[Hashable]] = {}
+        for fault in faults:
+            abstract = str(fault.part)
+            if fault.kind == EXTRA_SENTENCE:
+                extra_keys.setdefault(abstract, set()).add(as_key(fault.predicted))
+            else:
+                self._correct_fault(fault, evidence, sets_by_abstract.get(abstract, []))
+        # Sentences are removed last: whichever entry has them then loses them.
+        for abstract, keys in extra_keys.items():
+            for entry in scorable_entries(evidence[abstract]):
+                entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in keys]
+        values = {abstract: self.entries_to_json(entries) for abstract, entries in evidence.items()}
+        return {**self.written(unit.prediction), "evidence": values}
+
+    def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
+        """Change the predicted evidence so that it lacks a fault; `sets` are the gold sets of the fault's abstract."""
+        abstract = str(fault.part)
+        if fault.kind == EXTRA_ABSTRACT:
+            del evidence[abstract]
+        elif fault.kind == MISSED_ABSTRACT:
+            evidence[abstract] = sets[:1]
+        elif fault.kind == INCOMPLETE_RATIONALE:
+            nearest = self._find_nearest_set(sets, scorable_entries(evidence[abstract]))
+            if nearest.entry is None:
+                new_entry = {"label": nearest.gold_set["label"], "sentences": nearest.missing_sentences}
+                evidence[abstract].append(new_entry)
+            else:
+                nearest.entry["sentences"] = [*nearest.entry["sentences"], *nearest.missing_sentences]
+        else:
+            gold_labels = _labels_by_key(sets)
+            for entry in scorable_entries(evidence[abstract]):
+                if as_key(entry["label"]) not in gold_labels:
+                    entry["label"] = fault.gold
+
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        """Return the function from a fault of a claim to its row once the fault is corrected.
+
+        The function scores nothing but the abstract that the fault is in.
+        """
         try:
             return OneAbstract(self, units[0], rows[0]).rows_without
         except InputError:  # the scorer would refuse any prediction for the claim
             return super().rows_without_each(units, rows)
 
-    def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        gold, given = self.gold_sets(unit), self.evidence(unit)
-        found = [Fault(EXTRA_ABSTRACT, each, self.value(given[each]), None) for each in self.extra(unit, gold, given)]
-        for abstract in self.order(gold, given):
-            sets = gold[abstract]
-            if abstract not in given:
-                found.append(Fault(MISSED_ABSTRACT, abstract, None, self.value(sets[:1])))
-                continue
-            entries = sound(given[abstract])
-            wanted, there = _labels(sets), _labels(entries)
-            unused = [label for key, label in wanted.items() if key not in there]
-            wrong = [label for key, label in there.items() if key not in wanted]
-            if unused and wrong:
-                found.append(Fault(WRONG_LABEL, abstract, wrong[0], unused[0]))
-            found += (Fault(EXTRA_SENTENCE, abstract, each, None) for each in extra_sentences(entries, sets))
-            nearest, _, sentences = self._nearest(sets, entries)
-            if sentences:
-                found.append(Fault(INCOMPLETE_RATIONALE, abstract, None, self.lacking(nearest, sentences)))
-        return self.by_kind(found)
-
-    def _nearest(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> tuple[Entry, Entry | None, list[object]]:
-        """The gold set that lacks the fewest sentences, the entry that it is held against, and those sentences."""
-        there = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
-        found = []
-        for gold, entry in zip(sets, self.compared(sets, entries)):
-            keys = there.get(id(entry), frozenset())
-            lacking = [sentence for key, sentence in _by_key(gold["sentences"]).items() if key not in keys]
-            found.append((gold, entry, lacking))
-        return min(found, key=lambda each: len(each[2]))
-
-    def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        gold, evidence = self.gold_sets(unit), self.evidence(unit)
-        extra: dict[str, set[Hashable]] = {}
-        for fault in faults:
-            abstract = str(fault.part)
-            if fault.kind == EXTRA_ABSTRACT:
-                del evidence[abstract]
-            elif fault.kind == MISSED_ABSTRACT:
-                evidence[abstract] = gold.get(abstract, [])[:1]
-            elif fault.kind == EXTRA_SENTENCE:
-                extra.setdefault(abstract, set()).add(as_key(fault.predicted))
-            elif fault.kind == INCOMPLETE_RATIONALE:
-                nearest, entry, sentences = self._nearest(gold[abstract], sound(evidence[abstract]))
-                if entry is None:
-                    evidence[abstract].append({"label": nearest["label"], "sentences": sentences})
-                else:
-                    entry["sentences"] = [*entry["sentences"], *sentences]
-            else:
-                labels = _labels(gold[abstract])
-                for entry in sound(evidence[abstract]):
-                    if as_key(entry["label"]) not in labels:
-                        entry["label"] = fault.gold
-        for abstract, gone in extra.items():
-            for entry in sound(evidence[abstract]):
-                entry["sentences"] = [sentence for sentence in entry["sentences"] if as_key(sentence) not in gone]
-        values = {abstract: self.value(value) for abstract, value in evidence.items()}
-        return {**self.written(unit.prediction), "evidence": values}
+    # ---- Groups and confusions
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        sets = [each for sets in self.gold_sets(unit).values() for each in sets]
-        labels = sorted({text_of(each["label"]) for each in sets})
-        sizes, cited = (len(sentence_keys(each["sentences"])) for each in sets), unit.gold.cited
-        return {
-            "gold_label": " and ".join(labels) or "no evidence",
-            "gold_sets": str(len(sets)),
+        """Return the groups of a claim: its labels in gold, and how many sets, sentences and citations it has there."""
+        all_sets: list[Entry] = []
+        for sets in self.gold_sets(unit).values():
+            all_sets += sets
+        labels = {text_of(gold_set["label"]) for gold_set in all_sets}
+        sizes = [len(sentence_keys(gold_set["sentences"])) for gold_set in all_sets]
+        groups = {
+            "gold_label": " and ".join(sorted(labels)) or "no evidence",
+            "gold_sets": str(len(all_sets)),
             "shortest_set": str(min(sizes, default=NONE)),
-            **({"cited_documents": str(len(cited))} if isinstance(cited, list) else {}),
         }
+        if isinstance(unit.gold.cited, list):
+            groups["cited_documents"] = str(len(unit.gold.cited))
+        return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        gold, given = self.gold_sets(unit), self.evidence(unit)
-        for abstract, sets in gold.items():
-            entries = sound(given.get(abstract))
-            found, instead = _labels(entries), text_of(entries[0]["label"]) if entries else NONE
-            for key, label in _labels(sets).items():
-                yield "abstract", text_of(label), text_of(label) if key in found else instead
-        for abstract, value in given.items():
-            if abstract not in gold and (entries := sound(value)):
+        """Yield each label of an abstract in gold with the predicted label, and the labels of extra abstracts."""
+        sets_by_abstract = self.gold_sets(unit)
+        predicted = self.predicted_entries(unit)
+        for abstract, sets in sets_by_abstract.items():
+            entries = scorable_entries(predicted.get(abstract))
+            predicted_labels = _labels_by_key(entries)
+            first_label = text_of(entries[0]["label"]) if entries else NONE
+            for key, label in _labels_by_key(sets).items():
+                gold_label = text_of(label)
+                yield "abstract", gold_label, gold_label if key in predicted_labels else first_label
+        for abstract, value in predicted.items():
+            entries = scorable_entries(value)
+            if abstract not in sets_by_abstract and entries:
                 yield "abstract", NONE, text_of(entries[0]["label"])
 
 
 class OneAbstract:
-    """Scores a claim again by the one abstract that a fault is about: the row of a claim is the sum over its abstracts.
+    """Scores a claim again after the correction of one fault, by the one abstract that the fault is in.
 
-    Abstracts that are compared as equal are looked at together.
+    This is enough because the row of a claim is the sum over its abstracts. Abstracts whose ids the scorer compares as
+    equal, such as "10" and "010" in claim verification, are scored together.
     """
 
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
-        """Raise InputError where nothing may be predicted for the claim."""
-        if unit.prediction is None:  # that counts otherwise than a prediction without evidence
+        """Take a claim and its row. Raises InputError if the scorer would refuse any prediction for the claim."""
+        if unit.prediction is None:  # which counts otherwise than a prediction without evidence
             unit = unit._replace(prediction=mode.reread({"id": unit.id, "evidence": {}}))
             row = mode.row(unit)
         self._mode = mode
         self._unit = unit
         self._row = row
-        self._gold = self._by_abstract(mode.gold_evidence(unit))
-        self._predicted = self._by_abstract(mode.predicted_evidence(unit))
+        self._gold = self._group_by_key(mode.gold_evidence(unit))
+        self._predicted = self._group_by_key(mode.predicted_evidence(unit))
         self._cited: dict[Hashable, list[Any]] = {}
-        for document in mode.cited(unit):
-            self._cited.setdefault(mode.comparable(text_of(document)), []).append(document)
+        for document in mode.scored_citations(unit):
+            self._cited.setdefault(mode.abstract_key(text_of(document)), []).append(document)
 
-    def _by_abstract(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
-        """Return evidence by what abstracts are compared by."""
-        found: dict[Hashable, dict[str, Any]] = {}
+    def _group_by_key(self, evidence: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
+        """Return the evidence by the key of the abstract and then by its id."""
+        evidence_by_key: dict[Hashable, dict[str, Any]] = {}
         for abstract, entries in evidence.items():
-            found.setdefault(self._mode.comparable(abstract), {})[abstract] = entries
-        return found
+            key = self._mode.abstract_key(abstract)
+            evidence_by_key.setdefault(key, {})[abstract] = entries
+        return evidence_by_key
 
     def rows_without(self, fault: Fault) -> list[Row]:
-        """Return the row of the claim once a fault is corrected. Raises InputError where that would be refused."""
+        """Return the row of the claim once a fault is corrected. Raises InputError if the scorer would refuse that."""
         mode = self._mode
-        key = mode.comparable(str(fault.part))
+        key = mode.abstract_key(str(fault.part))
         gold = self._unit.gold._replace(evidence=self._gold.get(key, {}), cited=self._cited.get(key, []))
         prediction = self._unit.prediction._replace(evidence=self._predicted.get(key, {}))
-        part = self._unit._replace(gold=gold, prediction=prediction)
-        corrected = part._replace(prediction=mode.reread(mode.corrected(part, [fault])))
-        return [tuple(map(_changed, self._row, mode.row(part), mode.row(corrected)))]
+        unit_before = self._unit._replace(gold=gold, prediction=prediction)
+        unit_after = unit_before._replace(prediction=mode.reread(mode.corrected(unit_before, [fault])))
+        counts = zip(self._row, mode.row(unit_before), mode.row(unit_after))
+        return [tuple([total + (after - before) for total, before, after in counts])]
 
 
-def _changed(total: float, before: float, after: float) -> float:
-    return total + (after - before)
+def _labels_by_key(entries: Iterable[Entry]) -> dict[Hashable, Any]:
+    """Return the labels of entries, each once, by the key by which they are compared."""
+    return _first_by_key([entry["label"] for entry in entries])
 
 
-def _labels(entries: Iterable[Entry]) -> dict[Hashable, Any]:
-    """The labels of entries by what they are compared by."""
-    return _by_key(entry["label"] for entry in entries)
+def scorable_entries(entries: object) -> list[Entry]:
+    """Return the predicted entries that the scorer would accept; a file may have anything where it never looks."""
+    if not isinstance(entries, list):
+        return []
+    return [entry for entry in entries if _is_scorable(entry)]
 
 
-def sound(entries: object) -> list[Entry]:
-    """The predicted entries that a scorer would accept; what it never reaches may be anything."""
-    return list(filter(_is_entry, entries)) if isinstance(entries, list) else []
-
-
-def _is_entry(value: object) -> bool:
-    if not isinstance(value, dict) or "label" not in value or not isinstance(value.get("sentences"), (list, tuple)):
+def _is_scorable(entry: object) -> bool:
+    """Return whether a value is an object with a label and a flat list of sentences."""
+    if not isinstance(entry, dict) or "label" not in entry:
         return False
-    return not any(isinstance(sentence, (dict, list)) for sentence in value["sentences"])
+    sentences = entry.get("sentences")
+    if not isinstance(sentences, (list, tuple)):
+        return False
+    return not any(isinstance(sentence, (dict, list)) for sentence in sentences)
 
 
-def _by_key(values: Iterable[object]) -> dict[Hashable, Any]:
-    """Values by what they are compared by, each once."""
-    found: dict[Hashable, Any] = {}
+def _first_by_key(values: Iterable[object]) -> dict[Hashable, Any]:
+    """Return the values by the key by which they are compared; of equal values, such as 2 and 2.0, the first."""
+    first_by_key: dict[Hashable, Any] = {}
     for value in values:
-        found.setdefault(as_key(value), value)
-    return found
+        first_by_key.setdefault(as_key(value), value)
+    return first_by_key
 
 
 def sentence_keys(sentences: Iterable[object]) -> frozenset[Hashable]:
-    """Sentences as they are compared."""
-    return frozenset(map(as_key, sentences))
+    """Return the keys by which sentence numbers are compared: 2 and 2.0 have the same key, "2" has another."""
+    return frozenset([as_key(sentence) for sentence in sentences])
 
 
 def extra_sentences(entries: Iterable[Entry], sets: Iterable[Entry]) -> list[object]:
-    """The predicted sentences that are in none of the gold sets, each once."""
-    wanted = {as_key(sentence) for each in sets for sentence in each["sentences"]}
-    predicted = _by_key(sentence for entry in entries for sentence in entry["sentences"])
-    return [sentence for key, sentence in predicted.items() if key not in wanted]
+    """Return the predicted sentences that are in no gold set of the abstract, each once."""
+    gold_keys: set[Hashable] = set()
+    for gold_set in sets:
+        gold_keys |= sentence_keys(gold_set["sentences"])
+    predicted: dict[Hashable, object] = {}
+    for entry in entries:
+        for sentence in entry["sentences"]:
+            predicted.setdefault(as_key(sentence), sentence)
+    return [sentence for key, sentence in predicted.items() if key not in gold_keys]

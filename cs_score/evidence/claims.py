@@ -1,8 +1,8 @@
 """Claim verification scoring: documents retrieved, evidence sentences with their label, verdict.
 
-The numbers are those that the published scorer's code computes, which differ in places from what its guide says (see
-the user documentation). It looks at entries only as far as it needs to, so that those it never reaches may be
-malformed; they stay as they are. Section numbers refer to the project's claims contract.
+The numbers are those that the code of the published scorer computes, which differ in places from its guide (see the
+user documentation). That scorer reads entries only as far as it needs to, so that later ones may be malformed; here,
+too, they are kept as they are and never checked.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry
+from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import (
     NONE,
     AnsweredOptions,
@@ -35,16 +36,17 @@ from cs_score.measures.registry import Divide, names, precision_recall_f1
 from cs_score.statistics.units import UnitTable
 
 SKIPPED_MARKS: Final = reading.BYTE_ORDER_MARK + "\x1e"
-"""One of these is passed over at the start of a line: a byte order mark or a record separator (RFC 7464)."""
+"""The characters of which one is skipped at the start of a line: byte order mark and record separator (RFC 7464)."""
 
 WRONG_VERDICT: Final = "wrong_verdict"
 
 
 class SetVerdict(NamedTuple):
-    """How one gold evidence set fared (section 4). Sets are of keys (`as_key`).
+    """How an evidence set of gold was judged against the predicted entries for its document.
 
-    `label` and `gold` are the set's own. `retrieved` says whether the document is among the predicted ones; `entry` is
-    the position of the first predicted entry with the set's label, `predicted` that entry's sentences.
+    `label` and `gold` are the label of the set and the keys of its sentences. `retrieved` says whether the document is
+    predicted. `entry` is the position of the first predicted entry with the label of the set, None without one, and
+    `predicted` has the keys of that entry's sentences. `tp`, `fp` and `fn` count sentences.
     """
 
     document: str
@@ -59,15 +61,18 @@ class SetVerdict(NamedTuple):
 
 
 class Claims(AbstractsMode):
-    """Claims by id; a claim's prediction, where there is one, has a list of entries for each document.
-
-    Of a line of either file the values are kept as read: which of them are looked at depends on the other file.
-    """
+    """Claims by id. A claim's prediction, if there is one, has a list of entries for each document."""
 
     name = "claims"
     columns = (
-        *("abstract_tp", "abstract_fp", "abstract_fn", "sentence_tp", "sentence_fp", "sentence_fn"),
-        *("labelled", "label_correct"),
+        "abstract_tp",
+        "abstract_fp",
+        "abstract_fn",
+        "sentence_tp",
+        "sentence_fp",
+        "sentence_fn",
+        "labelled",
+        "label_correct",
     )
     headings = ("precision", "recall", "f1", "tp", "fp", "fn")
     rows = (
@@ -83,7 +88,7 @@ class Claims(AbstractsMode):
     )
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """The seven measures (section 5)."""
+        """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
         abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
         return (
             *precision_recall_f1(abstract_tp, abstract_tp + abstract_fp, abstract_tp + abstract_fn, divide),
@@ -91,8 +96,11 @@ class Claims(AbstractsMode):
             divide(label_correct, labelled),
         )
 
+    # ---- Files
+
     def gold(self, source: Source) -> dict[Hashable, Claim] | reading.Converted:
-        claims, is_of_data_set = _claims(source)
+        """Return the claims of a gold file by the key of their id. Raises InputError for a malformed line."""
+        claims, is_of_data_set = _read_claims(source)
         if is_of_data_set:
             return reading.Converted(
                 claims,
@@ -102,28 +110,34 @@ class Claims(AbstractsMode):
         return claims
 
     def predictions(self, source: Source) -> dict[Hashable, Claim]:
-        return _claims(source)[0]
+        """Return the claims of a predictions file by the key of their id. Raises InputError for a malformed line."""
+        claims, _ = _read_claims(source)
+        return claims
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
-        """By id; predictions for other claims are ignored."""
+        """Return each claim of gold with the prediction of its id, if there is one, and the notices for the user.
+
+        Predictions for claims that gold lacks are ignored.
+        """
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
-        unpredicted = sum(key not in predictions.content for key in gold.content)
+        unpredicted = [claim_id for claim_id, _, predicted in pairs if predicted is None]
         notices: list[str] = []
         if options.answered_only:
             pairs = [pair for pair in pairs if pair[2] is not None]
             notices += left_out(predictions.name, len(pairs), len(gold.content), self.unit)
         elif unpredicted:
-            of_all = f"{unpredicted} of {counted(len(gold.content), 'claim')}"
+            of_all = f"{len(unpredicted)} of {counted(len(gold.content), 'claim')}"
             notices.append(f"{predictions.name}: no prediction for {of_all}")
-        listed = sum(claim.evidence == [] for claim in predictions.content.values())
-        if listed:
-            notices.append(f"{predictions.name}: {counted(listed, 'claim')} with evidence [], read as {{}}")
+        with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
+        if with_list:
+            notices.append(f"{predictions.name}: {counted(len(with_list), 'claim')} with evidence [], read as {{}}")
         return pairs, notices
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        files = gold.name, predictions.name
-        sums = dict(zip(table.columns, table.sums()))
-        if units and not sums["labelled"]:
+        """Yield notices about what the files lack, and about ids and labels written otherwise than in gold."""
+        files = (gold.name, predictions.name)
+        totals = dict(zip(table.columns, table.sums()))
+        if units and not totals["labelled"]:
             yield f"{gold.name}: no claim has a label, so that label_accuracy is 0"
         if units and not any(cited_documents(unit.gold) for unit in units):
             if any(claim.cited is not UNSET for claim in predictions.content.values()):
@@ -132,339 +146,353 @@ class Claims(AbstractsMode):
                 yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
-            ids = (claim.id for key, claim in predictions.content.items() if key not in gold.content)
-            yield from mismatches.of_ids(unmatched, ids, files, "claim")
+            other_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
+            yield from mismatches.of_ids(unmatched, other_ids, files, "claim")
         first_units = units[: mismatches.MOST_COMPARED]
-        sentences = [_sentences_by_document(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
-        yield from mismatches.of_documents(sentences, files, "document", list, list)
-        labels, predicted = _labels_of(first_units)
-        yield from mismatches.of_labels(labels, predicted, files)
+        claims = [_documents_of_claim(unit) for unit in first_units if unit.gold.evidence and unit.prediction]
+        yield from mismatches.of_documents(claims, files, "document", list, list)
+        gold_labels = _labels_of([unit.gold for unit in first_units])
+        predicted_labels = _labels_of([unit.prediction for unit in first_units if unit.prediction is not None])
+        yield from mismatches.of_labels(gold_labels, predicted_labels, files)
+
+    # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        gold, predicted = unit.gold, unit.prediction
-        is_labelled = gold.label is not UNSET
-        with self.at(unit) as at:
-            documents = gold_documents(gold)
-            cited = cited_documents(gold)
-            if predicted is None:
-                lost = sum(len(listed_sentences(each)) for sets in documents.values() for each in entries_of(sets))
-                return 0, 0, len(cited), 0, 0, lost, int(is_labelled), 0
-            wanted = document_numbers(cited)
-            document_numbers(documents)
-            at.file = unit.files[1]
-            found = document_numbers(predicted_documents(predicted, documents))
-        tp = fp = fn = 0
-        for verdict in self.judged(unit):
-            tp, fp, fn = tp + verdict.tp, fp + verdict.fp, fn + verdict.fn
-        is_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
-        documents_found = len(wanted & found), len(found - wanted), len(wanted - found)
-        return *documents_found, tp, fp, fn, int(is_labelled), int(is_right)
+        """Return the counts of a claim in the order of the columns.
 
-    def judged(self, unit: Unit) -> list[SetVerdict]:
-        """How each evidence set of a claim that has a prediction fared (section 4), in gold order."""
+        Documents are compared with those that gold cites, by number. Raises InputError for a document id that is no
+        number, and for malformed evidence that is compared.
+        """
+        gold = unit.gold
+        predicted = unit.prediction
+        is_labelled = gold.label is not UNSET
+        if predicted is None:
+            cited, sentences = self._count_all_missed(unit)
+            return 0, 0, cited, 0, 0, sentences, int(is_labelled), 0
+        with self.at(unit) as location:
+            documents = gold_documents(gold)
+            cited_numbers = document_numbers(cited_documents(gold))
+            document_numbers(documents)  # the scorer refuses other ids there, too
+            location.file = unit.files[1]
+            predicted_numbers = document_numbers(predicted_documents(predicted, documents))
+        verdicts = self.judge_sets(unit)
+        is_label_right = is_labelled and predicted.label is not UNSET and gold.label == predicted.label
+        return (
+            len(cited_numbers & predicted_numbers),
+            len(predicted_numbers - cited_numbers),
+            len(cited_numbers - predicted_numbers),
+            sum([verdict.tp for verdict in verdicts]),
+            sum([verdict.fp for verdict in verdicts]),
+            sum([verdict.fn for verdict in verdicts]),
+            int(is_labelled),
+            int(is_label_right),
+        )
+
+    def _count_all_missed(self, unit: Unit) -> tuple[int, int]:
+        """Return how many documents gold cites for a claim and how many sentences its sets list, repeats included.
+
+        Raises InputError for malformed evidence.
+        """
+        with self.at(unit):
+            documents = gold_documents(unit.gold)
+            cited = cited_documents(unit.gold)
+            sentences = 0
+            for sets in documents.values():
+                for gold_set in iterate_entries(sets):
+                    sentences += len(listed_sentences(gold_set))
+        return len(cited), sentences
+
+    def judge_sets(self, unit: Unit) -> list[SetVerdict]:
+        """Return the verdict on each evidence set of a claim that has a prediction, in the order of gold.
+
+        A set is compared with the first predicted entry for its document that has its label; the scorer reads no entry
+        behind that one. Raises InputError for a malformed set or entry that is compared.
+        """
         documents = gold_documents(unit.gold)
-        given = predicted_documents(unit.prediction, documents)
+        predicted = predicted_documents(unit.prediction, documents)
         verdicts = []
-        with self.at(unit) as at:
+        with self.at(unit) as location:
             for document, sets in documents.items():
-                at.file, at.place["document"] = unit.files[0], document
-                listed = [(reading.member(each, "label"), _sentence_set(each)) for each in entries_of(sets)]
-                at.file = unit.files[1]
-                entries = _Entries(given[document]) if listed and document in given else None
-                verdicts += [_judge_set(document, label, sentences, entries) for label, sentences in listed]
+                location.file = unit.files[0]
+                location.place["document"] = document
+                gold_sets = []
+                for gold_set in iterate_entries(sets):
+                    label = reading.member(gold_set, "label")
+                    gold_sets.append((label, _sentence_keys_of(gold_set)))
+                location.file = unit.files[1]
+                entries = None
+                if gold_sets and document in predicted:
+                    entries = _PredictedEntries(predicted[document])
+                for label, sentences in gold_sets:
+                    verdicts.append(_judge_set(document, label, sentences, entries))
         return verdicts
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Documents, each gold evidence set and what it was compared with, the verdict."""
-        gold, predicted = unit.gold, unit.prediction
-        cited, wanted = cited_documents(gold), gold_documents(gold)
+        """Yield the lines that explain a claim: its documents, each evidence set of gold, its verdict."""
+        cited = cited_documents(unit.gold)
+        documents = gold_documents(unit.gold)
         yield f"claim {plain(unit.id)}"
-        yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(wanted)}"
-        if predicted is None:
+        yield f"  gold       cited {reading.listed(cited)}, evidence in {reading.listed(documents)}"
+        if unit.prediction is None:
             yield "  predicted  nothing: every cited document and every listed gold sentence is missed"
         else:
-            given = predicted_documents(predicted, wanted)
-            yield f"  predicted  documents {reading.listed(given)}"
-            of_gold, found = document_numbers(cited), document_numbers(given)
-            outcomes = {"right (tp)": of_gold & found, "wrong (fp)": found - of_gold, "missed (fn)": of_gold - found}
-            for outcome, numbers in outcomes.items():
-                in_order = sorted(numbers, key=lambda number: int(number))
-                yield f"  documents {outcome}: {len(numbers)}  {reading.listed(in_order)}"
-        for verdict in () if predicted is None else self.judged(unit):
-            if not verdict.retrieved:
-                compared = "the document is not predicted"
-            elif verdict.entry is None:
-                compared = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
-            else:
-                compared = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
-            yield ""
-            yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
-            yield f"  predicted  {compared}"
-            yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+            predicted = predicted_documents(unit.prediction, documents)
+            yield f"  predicted  documents {reading.listed(predicted)}"
+            yield from _explain_documents(document_numbers(cited), document_numbers(predicted))
+            for verdict in self.judge_sets(unit):
+                yield ""
+                yield from _explain_set(verdict)
         yield ""
-        if gold.label is UNSET:
-            yield "label: not counted, gold has none"
-        elif predicted is None or predicted.label is UNSET:
-            yield f"label: wrong, gold {plain(gold.label)} and nothing predicted"
-        else:
-            outcome = "correct" if gold.label == predicted.label else "wrong"
-            yield f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+        yield _explain_label(unit.gold, unit.prediction)
+
+    # ---- Claims as the shared rules see them
 
     def reread(self, prediction: Any) -> Claim:
-        return claim_of(prediction)
+        """Return the prediction that a JSON object holds. Raises InputError for one without an id."""
+        return parse_claim(prediction)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {
-            document: [{"label": each.get("label"), "sentences": listed_sentences(each)} for each in entries_of(sets)]
-            for document, sets in gold_documents(unit.gold).items()
-            if sets
-        }
+        """Return the evidence sets of gold for a claim, by document; documents without any are left out."""
+        sets_by_document: dict[str, list[Entry]] = {}
+        for document, sets in gold_documents(unit.gold).items():
+            if sets:
+                sets_by_document[document] = [
+                    {"label": gold_set.get("label"), "sentences": listed_sentences(gold_set)}
+                    for gold_set in iterate_entries(sets)
+                ]
+        return sets_by_document
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return the evidence of gold for a claim by document, as it was read."""
         return gold_documents(unit.gold)
 
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return the predicted evidence for a claim by document, as it was read."""
         return predicted_documents(unit.prediction, gold_documents(unit.gold))
 
-    def cited(self, unit: Unit) -> Iterable[object]:
+    def scored_citations(self, unit: Unit) -> Iterable[object]:
+        """Return the documents that a claim of gold cites, which predicted documents are compared with."""
         return cited_documents(unit.gold)
 
-    def comparable(self, abstract: str) -> Hashable:
-        """Return the number of a document, by which the scorer compares the ids of documents."""
-        return _number(abstract)
+    def abstract_key(self, abstract: str) -> Hashable:
+        """Return the number of a document, by which the scorer compares ids: "10" and "010" are the same document."""
+        return _document_key(abstract)
 
-    def evidence(self, unit: Unit) -> dict[str, Any]:
-        given = {} if unit.prediction is None else predicted_documents(unit.prediction, {})
-        return {document: _copied(entries) for document, entries in given.items()}
+    def predicted_entries(self, unit: Unit) -> dict[str, Any]:
+        """Return copies of the predicted entries for a claim, by document."""
+        if unit.prediction is None:
+            return {}
+        predicted = predicted_documents(unit.prediction, {})
+        return {document: _copy_entries(entries) for document, entries in predicted.items()}
 
-    def value(self, entries: Any) -> Any:
+    def entries_to_json(self, entries: Any) -> Any:
+        """Return the entries of a document, which files list as they are."""
         return entries
 
-    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
-        """The first with its label."""
-        first = {as_key(entry["label"]): entry for entry in reversed(entries)}
-        return [first.get(as_key(each["label"])) for each in sets]
+    def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry | None]:
+        """Return for each gold set of a document the first predicted entry with its label, None without one."""
+        first_by_label: dict[Hashable, Entry] = {}
+        for entry in entries:
+            first_by_label.setdefault(as_key(entry["label"]), entry)
+        return [first_by_label.get(as_key(gold_set["label"])) for gold_set in sets]
 
-    def lacking(self, gold: Entry, sentences: list[object]) -> object:
-        return {"label": gold["label"], "sentences": sentences}
+    def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
+        """Return the sentences that a prediction lacks of a gold set, with the label of the set."""
+        return {"label": gold_set["label"], "sentences": sentences}
 
-    def extra(self, unit: Unit, gold: Mapping[str, Any], given: Iterable[str]) -> list[str]:
-        known = _numbers((*_cited(unit.gold), *gold))
-        return [document for document in given if _number(document) not in known]
+    # ---- Faults, confusions and parts
+
+    def extra_abstracts(self, unit: Unit, gold: Mapping[str, Any], predicted: Iterable[str]) -> list[str]:
+        """Return the predicted documents that gold neither cites nor has evidence in."""
+        gold_keys = _document_keys([*_cited_if_readable(unit.gold), *gold])
+        return [document for document in predicted if _document_key(document) not in gold_keys]
 
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
-        found = super().faults(unit, measure)
-        there = {*_numbers(self.evidence(unit)), *_numbers(self.gold_sets(unit))}
-        only_cited = [number for number in _numbers(_cited(unit.gold)) if number not in there]
-        found += (Fault(MISSED_ABSTRACT, str(number), None, []) for number in only_cited)
-        wanted, label = unit.gold.label, _label(unit.prediction)
-        if wanted not in (UNSET, label):
-            found.append(Fault(WRONG_VERDICT, None, None if label is UNSET else label, wanted))
-        return found
+        """Return the faults of a claim: those of its evidence, cited documents that it misses, a wrong verdict."""
+        faults = super().faults(unit, measure)
+        predicted_keys = _document_keys(self.predicted_entries(unit))
+        evidence_keys = _document_keys(self.gold_sets(unit))
+        for key in _document_keys(_cited_if_readable(unit.gold)):
+            if key not in predicted_keys and key not in evidence_keys:
+                faults.append(Fault(MISSED_ABSTRACT, str(key), None, []))
+        gold_label = unit.gold.label
+        label = _predicted_label(unit.prediction)
+        if gold_label not in (UNSET, label):
+            faults.append(Fault(WRONG_VERDICT, None, None if label is UNSET else label, gold_label))
+        return faults
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        claim, of_evidence = self.written(unit.prediction) or {"id": unit.id}, []
+        """Return the prediction for a claim without some of its faults, as a JSON object."""
+        claim = self.written(unit.prediction) or {"id": unit.id}
+        evidence_faults = []
         for fault in faults:
             if fault.kind == WRONG_VERDICT:
                 claim = {**claim, "label": fault.gold}
             else:
-                of_evidence.append(fault)
-        return super().corrected(unit._replace(prediction=claim_of(claim)), of_evidence) if of_evidence else claim
+                evidence_faults.append(fault)
+        if not evidence_faults:
+            return claim
+        return super().corrected(unit._replace(prediction=parse_claim(claim)), evidence_faults)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
+        """Yield the labels of a claim's abstracts and then its own, each of gold with the predicted one."""
         yield from super().confusions(unit)
-        wanted, label = unit.gold.label, _label(unit.prediction)
-        if wanted is not UNSET:
-            yield "claim", text_of(wanted), NONE if label is UNSET else text_of(label)
+        gold_label = unit.gold.label
+        label = _predicted_label(unit.prediction)
+        if gold_label is not UNSET:
+            yield "claim", text_of(gold_label), NONE if label is UNSET else text_of(label)
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        cited, found = _numbers(_cited(unit.gold)), _numbers(self.evidence(unit))
-        for number in cited:
-            yield Part("abstract", str(number), number in found, "cited" if number in found else None)
-        for number in found:
-            if number not in cited:
-                yield Part("abstract", str(number), False, "not cited")
-        verdicts = iter(() if unit.prediction is None else self.judged(unit))
+        """Yield the documents of a claim, its evidence sets and its label, with the judgment of each."""
+        cited_keys = _document_keys(_cited_if_readable(unit.gold))
+        predicted_keys = _document_keys(self.predicted_entries(unit))
+        for key in cited_keys:
+            is_predicted = key in predicted_keys
+            yield Part("abstract", str(key), is_predicted, "cited" if is_predicted else None)
+        for key in predicted_keys:
+            if key not in cited_keys:
+                yield Part("abstract", str(key), False, "not cited")
+        yield from self._set_parts(unit)
+        gold_label = unit.gold.label
+        label = _predicted_label(unit.prediction)
+        if gold_label is not UNSET:
+            yield Part("label", gold_label, label == gold_label, None if label is UNSET else text_of(label))
+
+    def _set_parts(self, unit: Unit) -> Iterator[Part]:
+        """Yield each evidence set of gold for a claim, with how many sentences are right, wrong and missed."""
+        verdicts: list[SetVerdict] = []
+        if unit.prediction is not None:
+            verdicts = self.judge_sets(unit)
+        position = 0
         for document, sets in self.gold_sets(unit).items():
-            for number, each in enumerate(sets, start=1):
-                verdict = next(verdicts, None)
-                shown = verdict and f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
-                is_right = verdict is not None and not verdict.fn
-                is_there = verdict is not None and verdict.retrieved
-                value = {"abstract": document, "set": number, "sentences": each["sentences"]}
-                yield Part("evidence set", value, is_right, shown if is_there else None)
-        wanted, label = unit.gold.label, _label(unit.prediction)
-        if wanted is not UNSET:
-            yield Part("label", wanted, label == wanted, None if label is UNSET else text_of(label))
+            for number, gold_set in enumerate(sets, start=1):
+                value = {"abstract": document, "set": number, "sentences": gold_set["sentences"]}
+                judgment = None
+                is_right = False
+                if verdicts:
+                    verdict = verdicts[position]
+                    is_right = not verdict.fn
+                    if verdict.retrieved:
+                        judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                yield Part("evidence set", value, is_right, judgment)
+                position += 1
 
 
-def _sentences_by_document(unit: Unit) -> tuple[object, dict[str, Any], dict[str, Any]]:
-    """Return the id of a claim, and the sentences of the first entry of each document in gold and as predicted."""
-    found = []
-    for evidence in (unit.gold.evidence, unit.prediction.evidence):
-        by_document = {}
-        for document, entries in evidence.items() if isinstance(evidence, dict) else ():
-            entry = entries[0] if isinstance(entries, list) and entries else None
-            sentences = entry.get("sentences") if isinstance(entry, dict) else None
-            by_document[document] = sentences if isinstance(sentences, list) else []
-        found.append(by_document)
-    return unit.id, found[0], found[1]
+# ---- Reading claims
 
 
-def _labels_of(units: Iterable[Unit]) -> tuple[set[str], set[str]]:
-    """Return the labels of gold, of claims and evidence sets, and those that are predicted."""
-    gold: set[str] = set()
-    predicted: set[str] = set()
-    for unit in units:
-        for claim, labels in ((unit.gold, gold), (unit.prediction, predicted)):
-            if claim is None:
-                continue
-            if isinstance(claim.label, str):
-                labels.add(claim.label)
-            for entries in claim.evidence.values() if isinstance(claim.evidence, dict) else ():
-                entry = entries[0] if isinstance(entries, list) and entries else None
-                if isinstance(entry, dict) and isinstance(entry.get("label"), str):
-                    labels.add(entry["label"])
-    return gold, predicted
+def parse_claim(fields: reading.Object) -> Claim:
+    """Return the claim in a line of either file, with its values as they are. Raises InputError for one without id."""
+    return Claim(
+        id=reading.identifier(fields, "id"),
+        label=fields.get("label", UNSET),
+        evidence=fields.get("evidence", UNSET),
+        cited=fields.get("cited_doc_ids", UNSET),
+    )
 
 
-def claim_of(fields: reading.Object) -> Claim:
-    """A line of either file. Raises InputError for one without an id."""
-    label, evidence = fields.get("label", UNSET), fields.get("evidence", UNSET)
-    return Claim(reading.identifier(fields, "id"), label, evidence, fields.get("cited_doc_ids", UNSET))
-
-
-def _claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
+def _read_claims(source: Source) -> tuple[dict[Hashable, Claim], bool]:
     """Read the claims, keyed by comparable id, and say whether they are rows of the Hugging Face data set.
 
     For a repeated id the last line wins, in the first one's position and spelling.
     """
     claims: dict[Hashable, Claim] = {}
     is_of_data_set = False
-    with reading.located() as at:
-        for value in reading.json_lines(source, at, skipped_marks=SKIPPED_MARKS):
+    with reading.located() as location:
+        for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
-            claim = claim_of(fields)
+            claim = parse_claim(fields)
             key = as_key(claim.id)
             if not claims:
                 is_of_data_set = "evidence_doc_id" in fields and "evidence" not in fields
-            claims[key] = claim._replace(id=claims[key].id) if key in claims else claim
+            if key in claims:
+                claim = claim._replace(id=claims[key].id)
+            claims[key] = claim
     return claims, is_of_data_set
 
 
-class _Entries:
-    """The predicted entries of a document, each looked at once, and only when a gold set has need of it."""
-
-    def __init__(self, value: object) -> None:
-        if isinstance(value, dict):
-            raise InputError(
-                "one object where a list of entries is expected",
-                remedy="files in this shape are scored with cs-score scifact",
-            )
-        self._value = value
-        self._unread = enumerate(entries_of(value))
-        self._first: dict[Hashable, tuple[int, reading.Object]] = {}
-        self._sentences: dict[int, frozenset[Hashable]] = {}
-
-    def first(self, label: object) -> tuple[int | None, frozenset[Hashable]]:
-        """The position and the sentences of the first entry with this label; None and no sentences without any."""
-        if label != label:
-            return None, frozenset()  # NaN, which equals nothing
-        key = as_key(label)
-        while key not in self._first:
-            unread = next(self._unread, None)
-            if unread is None:
-                return None, frozenset()
-            self._first.setdefault(as_key(reading.member(unread[1], "label")), unread)
-        position, entry = self._first[key]
-        if position not in self._sentences:
-            self._sentences[position] = _sentence_set(entry)
-        return position, self._sentences[position]
-
-    @functools.cached_property
-    def listed(self) -> int:
-        """The sentences of all entries, as often as they are listed."""
-        return sum(len(listed_sentences(entry)) for entry in entries_of(self._value))
-
-
-def _judge_set(document: str, label: object, gold: frozenset[Hashable], entries: _Entries | None) -> SetVerdict:
-    position, predicted = (None, frozenset[Hashable]()) if entries is None else entries.first(label)
-    right = len(gold & predicted)
-    wrong = len(predicted) - right if entries is None or position is not None else entries.listed
-    missed = len(gold) - right
-    return SetVerdict(document, label, gold, entries is not None, position, predicted, right, wrong, missed)
-
-
 def cited_documents(gold: Claim) -> list[object]:
-    """The documents that gold cites, as listed; absent is empty."""
+    """Return the documents that a claim of gold cites, as listed; none if the key is absent. Raises InputError."""
     return reading.as_list([] if gold.cited is UNSET else gold.cited, "'cited_doc_ids'")
 
 
+def _cited_if_readable(gold: Claim) -> Iterable[object]:
+    """Return the documents that a claim of gold cites; none if the value is no list.
+
+    The scorer accepts such a value in claims without prediction, which it does not look at.
+    """
+    try:
+        return cited_documents(gold)
+    except InputError:
+        return ()
+
+
 def gold_documents(gold: Claim) -> Mapping[str, object]:
-    """Gold evidence by document id as text; absent, null and empty are the same."""
+    """Return the evidence of gold by document; none if it is absent, null or empty. Raises InputError."""
     return reading.as_object(gold.evidence or {}, "'evidence'")
 
 
 def predicted_documents(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
-    """Return predicted evidence by document id as text.
+    """Return the predicted evidence by document. Raises InputError if it is no object.
 
-    Null and an empty list are as good as absent unless a document of gold has sets.
+    Null and an empty list are as good as absent unless gold, whose evidence by document is `gold`, has evidence sets.
     """
     evidence = predicted.evidence
-    if evidence is UNSET or ((evidence is None or evidence == []) and not any(gold.values())):
+    if evidence is UNSET:
         return {}
-    return reading.as_object(predicted.evidence, "'evidence'")
+    if (evidence is None or evidence == []) and not any(gold.values()):
+        return {}
+    return reading.as_object(evidence, "'evidence'")
 
 
-def _label(claim: Claim | None) -> object:
-    """The predicted verdict, null being one; UNSET where there is none."""
+def _predicted_label(claim: Claim | None) -> object:
+    """Return the predicted verdict on a claim, which may be null; UNSET if there is none."""
     return UNSET if claim is None else claim.label
 
 
-def document_numbers(ids: Iterable[object]) -> set[str]:
-    """Document ids as whole numbers, converted as Python's `int` does, each as its digits.
-
-    Raises InputError for one that is no integer.
-    """
-    numbers = set()
-    for each in ids:
-        try:
-            numbers.add(str(int(each)))  # type: ignore[call-overload]  # whatever int refuses is the error below
-        except (TypeError, ValueError, OverflowError):
-            raise InputError("document id is not an integer", place=f"document {plain(each)}") from None
-    return numbers
-
-
-def entries_of(value: object) -> Iterator[reading.Object]:
-    """The entries or evidence sets of a document, each checked only when it is reached."""
-    for each in reading.as_list(value, "the evidence of the document"):
-        yield reading.as_object(each, "an entry")
+def iterate_entries(value: object) -> Iterator[reading.Object]:
+    """Yield the entries of a document, each checked only when it is reached. Raises InputError for a malformed one."""
+    for entry in reading.as_list(value, "the evidence of the document"):
+        yield reading.as_object(entry, "an entry")
 
 
 def listed_sentences(entry: reading.Object) -> list[object]:
-    """The sentences of an entry or evidence set, whatever they are."""
+    """Return the sentences that an entry lists, whatever their type. Raises InputError for anything but a list."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
 
 
-def _sentence_set(entry: reading.Object) -> frozenset[Hashable]:
-    return frozenset(map(as_key, reading.sentences_of(entry)))
+def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
+    """Return the keys of the sentences of an entry. Raises InputError for anything but a list of numbers or texts."""
+    return frozenset([as_key(sentence) for sentence in reading.sentences_of(entry)])
 
 
-def _copied(entries: object) -> object:
-    if isinstance(entries, list):
-        return [dict(each) if isinstance(each, dict) else each for each in entries]
-    return entries
+def _copy_entries(entries: object) -> object:
+    """Return a copy of predicted entries that may be changed; a value that is no list is returned as it is."""
+    if not isinstance(entries, list):
+        return entries
+    return [dict(entry) if isinstance(entry, dict) else entry for entry in entries]
 
 
-def _cited(gold: Claim) -> Iterable[object]:
-    try:
-        return cited_documents(gold)
-    except InputError:  # the scorer does not look at it where nothing is predicted
-        return ()
+# ---- Document ids
 
 
-def _number(document: object) -> object:
-    """A document's number; of an id that is none, the text."""
+def document_numbers(ids: Iterable[object]) -> set[str]:
+    """Return document ids as whole numbers, converted as Python's `int` does: "010" -> "10".
+
+    Raises InputError for an id that is no whole number.
+    """
+    numbers = set()
+    for document_id in ids:
+        try:
+            numbers.add(str(int(document_id)))  # type: ignore[call-overload]  # the errors of int are caught below
+        except (TypeError, ValueError, OverflowError):
+            place = f"document {plain(document_id)}"
+            raise InputError("document id is not an integer", place=place) from None
+    return numbers
+
+
+def _document_key(document: object) -> object:
+    """Return the number of a document, such as "10" for "010"; for an id that is no number its text."""
     try:
         (number,) = document_numbers([document])
     except InputError:
@@ -472,8 +500,150 @@ def _number(document: object) -> object:
     return number
 
 
-def _numbers(documents: Iterable[object]) -> dict[object, None]:
-    return dict.fromkeys(map(_number, documents))
+def _document_keys(documents: Iterable[object]) -> dict[object, None]:
+    """Return the numbers of documents, each once and in their order, as the keys of a dictionary."""
+    return dict.fromkeys([_document_key(document) for document in documents])
+
+
+# ---- Judging evidence sets
+
+
+class _PredictedEntries:
+    """The predicted entries for a document. An entry is read only when a gold set is compared with it."""
+
+    def __init__(self, value: object) -> None:
+        """Take the JSON value of the document. Raises InputError for an object, which the scifact task has there."""
+        if isinstance(value, dict):
+            raise InputError(
+                "one object where a list of entries is expected",
+                remedy="files in this shape are scored with cs-score scifact",
+            )
+        self._value = value
+        self._unread_entries = enumerate(iterate_entries(value))
+        self._first_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
+        self._keys_by_position: dict[int, frozenset[Hashable]] = {}
+
+    def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
+        """Return the position of the first entry with a label and the keys of its sentences; None without one.
+
+        Raises InputError for a malformed entry up to that one.
+        """
+        if label != label:  # NaN, which equals nothing
+            return None
+        key = as_key(label)
+        while key not in self._first_by_label:
+            next_entry = next(self._unread_entries, None)
+            if next_entry is None:
+                return None
+            _, fields = next_entry
+            self._first_by_label.setdefault(as_key(reading.member(fields, "label")), next_entry)
+        position, fields = self._first_by_label[key]
+        if position not in self._keys_by_position:
+            self._keys_by_position[position] = _sentence_keys_of(fields)
+        return position, self._keys_by_position[position]
+
+    @functools.cached_property
+    def sentence_count(self) -> int:
+        """The number of sentences of all entries, as often as they are listed."""
+        return sum([len(listed_sentences(entry)) for entry in iterate_entries(self._value)])
+
+
+def _judge_set(
+    document: str, label: object, gold: frozenset[Hashable], entries: _PredictedEntries | None
+) -> SetVerdict:
+    """Return the verdict on a gold set with this label and the keys `gold`; `entries` is None without prediction.
+
+    If no entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
+    """
+    first_entry = None if entries is None else entries.first_with_label(label)
+    position: int | None = None
+    predicted: frozenset[Hashable] = frozenset()
+    if first_entry is not None:
+        position, predicted = first_entry
+    right_count = len(gold & predicted)
+    wrong_count = len(predicted) - right_count
+    if entries is not None and first_entry is None:
+        wrong_count = entries.sentence_count
+    return SetVerdict(
+        document=document,
+        label=label,
+        gold=gold,
+        retrieved=entries is not None,
+        entry=position,
+        predicted=predicted,
+        tp=right_count,
+        fp=wrong_count,
+        fn=len(gold) - right_count,
+    )
+
+
+# ---- Explaining a claim
+
+
+def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
+    """Yield the lines that list the predicted documents that are right and wrong, and those that are missed."""
+    outcomes = {"right (tp)": cited & predicted, "wrong (fp)": predicted - cited, "missed (fn)": cited - predicted}
+    for outcome, numbers in outcomes.items():
+        sorted_numbers = sorted(numbers, key=lambda number: int(number))
+        yield f"  documents {outcome}: {len(numbers)}  {reading.listed(sorted_numbers)}"
+
+
+def _explain_set(verdict: SetVerdict) -> Iterator[str]:
+    """Yield the lines that explain an evidence set of gold: what it was compared with and its counts."""
+    if not verdict.retrieved:
+        compared_with = "the document is not predicted"
+    elif verdict.entry is None:
+        compared_with = f"no predicted entry has this label, so every listed sentence ({verdict.fp}) is wrong"
+    else:
+        compared_with = f"entry {verdict.entry + 1}, the first with this label: {key_set(verdict.predicted)}"
+    yield f"document {plain(verdict.document)}, gold set {plain(verdict.label)} {key_set(verdict.gold)}"
+    yield f"  predicted  {compared_with}"
+    yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+
+
+def _explain_label(gold: Claim, predicted: Claim | None) -> str:
+    """Return the line that explains whether the verdict on a claim is correct."""
+    if gold.label is UNSET:
+        return "label: not counted, gold has none"
+    if predicted is None or predicted.label is UNSET:
+        return f"label: wrong, gold {plain(gold.label)} and nothing predicted"
+    outcome = "correct" if gold.label == predicted.label else "wrong"
+    return f"label: {outcome}, gold {plain(gold.label)}, predicted {plain(predicted.label)}"
+
+
+# ---- Labels and sentences as they are written
+
+
+def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
+    """Return a claim with the sentences of the first entry of each document, in gold and as predicted."""
+    return DocumentsOfClaim(unit.id, _first_sentences(unit.gold.evidence), _first_sentences(unit.prediction.evidence))
+
+
+def _first_sentences(evidence: object) -> dict[str, list[object]]:
+    """Return the sentences of the first entry of each document; no sentences for a malformed one."""
+    sentences_by_document: dict[str, list[object]] = {}
+    if isinstance(evidence, dict):
+        for document, entries in evidence.items():
+            sentences = _first_entry(entries).get("sentences")
+            sentences_by_document[document] = sentences if isinstance(sentences, list) else []
+    return sentences_by_document
+
+
+def _labels_of(claims: Iterable[Claim]) -> set[str]:
+    """Return the labels of claims and of the first entry of each of their documents, those that are text."""
+    labels: list[object] = []
+    for claim in claims:
+        labels.append(claim.label)
+        if isinstance(claim.evidence, dict):
+            labels += [_first_entry(entries).get("label") for entries in claim.evidence.values()]
+    return {label for label in labels if isinstance(label, str)}
+
+
+def _first_entry(entries: object) -> dict[str, Any]:
+    """Return the first entry of a document; an empty object if there is none or it is malformed."""
+    if isinstance(entries, list) and entries and isinstance(entries[0], dict):
+        return entries[0]
+    return {}
 
 
 MODE: Final = Claims()

@@ -1,6 +1,6 @@
 """HotpotQA scoring: answers, supporting facts, and both jointly (Yang et al. 2018).
 
-The numbers are those of the official evaluation; section numbers refer to the project's HotpotQA contract.
+The numbers are those of the official evaluation script.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
+from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
+from cs_score.evidence.mismatches import FactsOfQuestion
 from cs_score.evidence.mode import (
     NONE,
     AnsweredOptions,
@@ -31,7 +33,7 @@ from cs_score.evidence.mode import (
     left_out,
     report_rows,
 )
-from cs_score.evidence.reading import Gold, counted, plain, quoted, text_of
+from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
 from cs_score.evidence.report import score_lines
 from cs_score.measures.registry import divide, names
 from cs_score.measures.registry import f1 as harmonic_mean
@@ -52,30 +54,33 @@ FACTS: Final = "sp"
 """The keys of the predictions file, and those of the prediction of one question."""
 
 SPECIAL_ANSWERS: Final = frozenset({"yes", "no", "noanswer"})
-"""Answers that are right or wrong as a whole."""
+"""Normalised answers that are right or wrong as a whole: words in common with another answer count for nothing."""
 
 YES_OR_NO: Final = ("yes", "no")
 
 NOTICED_IDS: Final = 5
-"""Questions without prediction that a notice names."""
+"""The number of questions without prediction that a notice names."""
 
 TYPES_OF_2WIKI: Final = frozenset({"compositional", "inference", "bridge_comparison"})
-"""Types of questions that 2WikiMultihopQA has and HotpotQA has not."""
+"""Types of questions of 2WikiMultihopQA that HotpotQA does not have."""
 
 TYPES_LOOKED_AT: Final = 100
+"""The number of questions whose types show which data set gold is of."""
 
 _GOLD_KEYS: Final = frozenset(
     {"_id", "answer", "supporting_facts", "type", "level", "id", "title", "sent_id"}  # the last three: the data set
 )
+"""The keys of gold that are kept, of the corpus and of the Hugging Face data set."""
+
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 FactKey: TypeAlias = tuple[Hashable, ...]
-"""A supporting fact as it is compared: the keys (`as_key`) of title and sentence number."""
+"""The key by which a supporting fact is compared: the keys (`as_key`) of its title and sentence number."""
 
 
 class Agreement(NamedTuple):
-    """Exact match, F1, precision and recall of one prediction, each 0..1."""
+    """How well a prediction agrees with gold: exact match, F1, precision and recall, each 0..1."""
 
     em: float
     f1: float
@@ -84,13 +89,13 @@ class Agreement(NamedTuple):
 
 
 NOTHING: Final = Agreement(0.0, 0.0, 0.0, 0.0)
-"""What a missing prediction adds."""
+"""The agreement of a missing prediction."""
 
 
 class HotpotQA(Mode):
-    """Questions with an answer and supporting facts; a prediction is an object with `answer` and `sp`, or one of them.
+    """Questions with an answer and supporting facts. A prediction has `answer` or `sp` (facts), or both.
 
-    Of the gold of a question the official evaluation looks only at that for which there is a prediction.
+    As in the official evaluation, gold's answer is looked at only if an answer is predicted, and likewise its facts.
     """
 
     name = "hotpotqa"
@@ -107,11 +112,11 @@ class HotpotQA(Mode):
         'under the keys "answer" and "sp".'
     )
 
+    # ---- Files
+
     def gold(self, source: Source) -> list[Any] | reading.Converted:
-        # What is neither scored nor grouped by, nine tenths of the file, is dropped as it is read.
-        decoder = json.JSONDecoder(
-            object_pairs_hook=lambda pairs: {key: each for key, each in pairs if key in _GOLD_KEYS}
-        )
+        """Return the questions of a gold file. Raises InputError for anything but a list of questions with ids."""
+        decoder = json.JSONDecoder(object_pairs_hook=_keep_gold_keys)
         text = reading.document_text(source)
         try:
             value = reading.document_in(text, source.name, decoder)
@@ -119,10 +124,14 @@ class HotpotQA(Mode):
             questions = reading.lines_in(text, decoder)
             if questions is None or forms.questions_of_data_set(questions) is None:
                 raise
-            return _checked_questions(questions, is_of_lines=True)
-        return _checked_questions(reading.as_list(value, "the file"))
+            return _check_questions(questions, is_of_lines=True)
+        return _check_questions(reading.as_list(value, "the file"))
 
     def predictions(self, source: Source) -> dict[str, Any] | reading.Converted:
+        """Return the answers and the facts of a predictions file by question id, under `answer` and `sp`.
+
+        Raises InputError for a file that has neither the official form nor another one that is known.
+        """
         text = reading.document_text(source)
         try:
             return _answers_and_facts(reading.document_in(text, source.name))
@@ -132,29 +141,36 @@ class HotpotQA(Mode):
                 raise
             return converted
 
-    def is_gold(self, first: object) -> bool:
+    def is_gold(self, first: object) -> bool | None:
+        """Return whether the value of a file is gold, which is a list; predictions are an object."""
         return isinstance(first, list)
 
     def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
-        """By id. What is not predicted counts as 0, which a notice says."""
-        pairs, notices = [], []
+        """Return each question of gold with the prediction of its id, and the notices for the user.
+
+        Answers and facts that are not predicted count as 0, and a notice says for how many questions.
+        """
+        pairs: list[Pair] = []
         for question in gold.content:
-            named = question["_id"]
-            given = {key: values[named] for key, values in predictions.content.items() if named in values}
-            pairs.append((named, question, given or None))
+            question_id = question["_id"]
+            prediction = {}
+            for key, value_by_id in predictions.content.items():
+                if question_id in value_by_id:
+                    prediction[key] = value_by_id[question_id]
+            pairs.append((question_id, question, prediction or None))
+        notices: list[str] = []
         if options.answered_only:
             answered = [pair for pair in pairs if pair[2] is not None]
             notices += left_out(predictions.name, len(answered), len(pairs), self.unit)
             pairs = answered
-        for key, what in ((ANSWER, "answer"), (FACTS, "supporting facts")):
-            if missing := [plain(named) for named, *_ in pairs if named not in predictions.content[key]]:
-                shown = ", ".join(missing[:NOTICED_IDS]) + (", ..." if len(missing) > NOTICED_IDS else "")
-                number = f"{len(missing)} of {counted(len(pairs), 'question')}"
-                notices.append(f"{predictions.name}: no {what} for {number}: {shown}")
+        ids = [question_id for question_id, _, _ in pairs]
+        notices += _missing_notices(ids, predictions, ANSWER, "answer")
+        notices += _missing_notices(ids, predictions, FACTS, "supporting facts")
         return pairs, notices
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        files = gold.name, predictions.name
+        """Yield notices about gold of another data set, and about ids and facts written otherwise than in gold."""
+        files = (gold.name, predictions.name)
         if any(str(unit.gold.get("type")) in TYPES_OF_2WIKI for unit in units[:TYPES_LOOKED_AT]):
             yield (
                 f"{gold.name} looks like gold of 2WikiMultihopQA, whose own evaluation also accepts the aliases of "
@@ -162,125 +178,143 @@ class HotpotQA(Mode):
             )
         unmatched = [unit.id for unit in units if unit.prediction is None]
         if unmatched:
-            known = (named for key in (ANSWER, FACTS) for named in predictions.content[key])
-            yield from mismatches.of_ids(unmatched, known, files, "question")
-        place = table.columns.index("sp_em")
-        facts = (
-            (unit.id, facts_of(unit.gold["supporting_facts"]).values(), facts_of(unit.prediction[FACTS]).values())
-            for unit, row in zip(units, table.rows)
-            if not row[place] and unit.prediction and FACTS in unit.prediction
-        )
-        yield from mismatches.of_facts(facts, files)
+            predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
+            yield from mismatches.of_ids(unmatched, predicted_ids, files, "question")
+        yield from mismatches.of_facts(_questions_with_wrong_facts(units, table), files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        of_predictions = (len(predictions[ANSWER]), "answer"), (len(predictions[FACTS]), "fact list")
-        return ((len(gold), "question"),), of_predictions
+        """Return how many questions gold has, and how many answers and fact lists the predictions have."""
+        answers = (len(predictions[ANSWER]), "answer")
+        fact_lists = (len(predictions[FACTS]), "fact list")
+        return ((len(gold), "question"),), (answers, fact_lists)
+
+    # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        answer = supported = joint = NOTHING
-        given = unit.prediction or {}
-        with self.at(unit) as at:
-            if ANSWER in given:
-                at.file = unit.files[1]
-                predicted_answer = answer_text(given[ANSWER])
-                at.file = unit.files[0]
-                gold_answer = answer_text(reading.member(unit.gold, "answer"))
+        """Return 1 for the question, then exact match, F1, precision and recall of answer, facts and both jointly.
+
+        Raises InputError for an answer that is no text and for facts that are no lists, of gold or predicted.
+        """
+        prediction = unit.prediction or {}
+        answer = NOTHING
+        facts = NOTHING
+        joint = NOTHING
+        with self.at(unit) as location:
+            if ANSWER in prediction:
+                location.file = unit.files[1]
+                predicted_answer = check_answer(prediction[ANSWER])
+                location.file = unit.files[0]
+                gold_answer = check_answer(reading.member(unit.gold, "answer"))
                 answer = compare_answers(normalised(predicted_answer), normalised(gold_answer))
-            if FACTS in given:
-                at.file = unit.files[1]
-                predicted = facts_of(given[FACTS]).keys()
-                at.file = unit.files[0]
-                gold = facts_of(reading.member(unit.gold, "supporting_facts")).keys()
-                supported = fact_agreement(len(predicted & gold), len(predicted), len(gold))
-        if len(given) == 2:
-            joint = combine(answer, supported)
-        return 1, *answer, *supported, *joint
+            if FACTS in prediction:
+                location.file = unit.files[1]
+                predicted_keys = facts_by_key(prediction[FACTS]).keys()
+                location.file = unit.files[0]
+                gold_keys = facts_by_key(reading.member(unit.gold, "supporting_facts")).keys()
+                facts = compare_facts(len(predicted_keys & gold_keys), len(predicted_keys), len(gold_keys))
+        if len(prediction) == 2:
+            joint = combine(answer, facts)
+        return 1, *answer, *facts, *joint
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Answers as given and as compared, facts right, wrong and missed, the twelve values."""
-        given = unit.prediction or {}
+        """Yield the lines that explain a question: its answers, its facts, and the twelve values."""
+        prediction = unit.prediction or {}
         yield f"question {plain(unit.id)}"
-        if ANSWER not in given:
+        if ANSWER in prediction:
+            yield _explain_answer("gold", unit.gold["answer"])
+            yield _explain_answer("predicted", prediction[ANSWER])
+        else:
             yield "  answer: none predicted"
+        if FACTS in prediction:
+            gold_keys = facts_by_key(unit.gold["supporting_facts"]).keys()
+            predicted_keys = facts_by_key(prediction[FACTS]).keys()
+            yield _explain_facts("right", gold_keys & predicted_keys)
+            yield _explain_facts("wrong", predicted_keys - gold_keys)
+            yield _explain_facts("missed", gold_keys - predicted_keys)
         else:
-            for role, text in (("gold", unit.gold["answer"]), ("predicted", given[ANSWER])):
-                yield f"  answer {role:9}  {plain(text)}  (compared as {quoted(normalised(text))})"
-        if FACTS not in given:
             yield "  facts: none predicted"
-        else:
-            gold, predicted = (facts_of(each).keys() for each in (unit.gold["supporting_facts"], given[FACTS]))
-            outcomes = {"right": gold & predicted, "wrong": predicted - gold, "missed": gold - predicted}
-            for outcome, some in outcomes.items():
-                shown = "; ".join(sorted(map(reading.listed, some)))
-                yield f"  facts {outcome:6}  {len(some)}  {shown}".rstrip()
-        yield from (f"  {line}" for line in score_lines(self, dict(zip(self.columns, row)), {}))
+        for line in score_lines(self, dict(zip(self.columns, row)), {}):
+            yield f"  {line}"
+
+    # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        given = unit.prediction or {}
+        """Yield the answer of a question, its facts in gold and its wrong facts, with the judgment of each."""
+        prediction = unit.prediction or {}
         can_be_predicted = isinstance(unit.id, str)  # keys of JSON are text
-
-        def part(what: str, value: Any, right: bool, judgment: str | None, fault: Fault) -> Part:
-            return Part(what, value, right, judgment, () if right or not can_be_predicted else (fault,))
-
-        answer, gold = given.get(ANSWER), _gold_answer(unit)
-        if gold is not None:
-            right = answer is not None and normalised(answer) == normalised(gold)
-            kind = MISSED_ANSWER if answer is None else WRONG_ANSWER
-            yield part("answer", gold, right, answer, Fault(kind, ANSWER, answer, gold))
-        wanted, predicted = _gold_facts(unit), facts_of(given.get(FACTS, []))
-        for key, fact in wanted.items():
-            judgment = "supports" if key in predicted else None
-            yield part("fact", fact, key in predicted, judgment, Fault(MISSED_FACT, FACTS, None, fact))
-        for key, fact in predicted.items():
-            if key not in wanted:
-                yield part("fact", fact, False, "not in gold", Fault(EXTRA_FACT, FACTS, fact, None))
+        parts = []
+        gold_answer = _gold_answer(unit)
+        if gold_answer is not None:
+            parts.append(_answer_part(gold_answer, prediction.get(ANSWER)))
+        parts += _fact_parts(_gold_facts(unit), facts_by_key(prediction.get(FACTS, [])))
+        for part in parts:
+            yield part if can_be_predicted else replace(part, faults=())
 
     def rows_without_each(self, units: Sequence[Unit], rows: Sequence[Row]) -> RowsWithout:
+        """Return the function from a fault to the rows of the questions once it is corrected.
+
+        The function looks at a single fact where the fault is about one.
+        """
         return OneFact(units, rows, super().rows_without_each(units, rows)).rows_without
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> object:
-        given, missed, gone = dict(unit.prediction or {}), list[Any](), set[FactKey]()
+        """Return the prediction for a question without some of its faults, under `answer` and `sp`."""
+        prediction = dict(unit.prediction or {})
+        missed_facts: list[Any] = []
+        extra_keys: set[FactKey] = set()
         for fault in faults:
             if fault.kind in (WRONG_ANSWER, MISSED_ANSWER):
-                given[ANSWER] = fault.gold
+                prediction[ANSWER] = fault.gold
             elif fault.kind == MISSED_FACT:
-                missed.append(fault.gold)
+                missed_facts.append(fault.gold)
             else:
-                gone.add(fact_key(fault.predicted))
-        if missed or gone:
-            given[FACTS] = [fact for fact in given.get(FACTS, ()) if fact_key(fact) not in gone] + missed
-        return given
+                extra_keys.add(fact_key(fault.predicted))
+        if missed_facts or extra_keys:
+            remaining_facts = [fact for fact in prediction.get(FACTS, ()) if fact_key(fact) not in extra_keys]
+            prediction[FACTS] = remaining_facts + missed_facts
+        return prediction
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
+        """Return the groups of a question: type, level, kind of answer and number of facts, as far as gold has them."""
         groups = {key: text_of(unit.gold[key]) for key in ("type", "level") if key in unit.gold}
         answer = _gold_answer(unit)
         if answer is not None:
-            kind = _kind(answer)
+            kind = _kind_of_answer(answer)
             groups["answer_kind"] = "yes/no" if kind in YES_OR_NO else kind
-        return {**groups, "supporting_facts": str(len(_gold_facts(unit)))}
+        groups["supporting_facts"] = str(len(_gold_facts(unit)))
+        return groups
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
-        gold, predicted = _gold_answer(unit), (unit.prediction or {}).get(ANSWER)
-        shown = _kind(predicted) if isinstance(predicted, str) else NONE
-        yield "answer", NONE if gold is None else _kind(gold), shown
+        """Yield the kind of gold's answer to a question with the kind of the predicted one."""
+        gold_answer = _gold_answer(unit)
+        predicted_answer = (unit.prediction or {}).get(ANSWER)
+        gold_kind = NONE if gold_answer is None else _kind_of_answer(gold_answer)
+        predicted_kind = _kind_of_answer(predicted_answer) if isinstance(predicted_answer, str) else NONE
+        yield "answer", gold_kind, predicted_kind
 
 
 class OneFact:
-    """Scores questions again by the numbers of their facts, which are all that a single fact changes."""
+    """Scores questions again after the correction of one fault, by the numbers of their facts.
+
+    A single fact changes nothing but how many facts are predicted and how many of them are right.
+    """
 
     def __init__(self, units: Sequence[Unit], rows: Sequence[Row], rows_without: RowsWithout) -> None:
-        """`rows_without` scores all of the prediction again, which faults of answers and a first fact need."""
-        given = units[0].prediction or {}
+        """Take questions that share one prediction, with their rows.
+
+        `rows_without` scores the whole prediction again; faults of answers need it, and a first fact.
+        """
+        prediction = units[0].prediction or {}
         self._rows_without = rows_without
         self._rows = rows
-        self._has_facts = FACTS in given
-        self._has_answer = ANSWER in given
-        self._predicted = facts_of(given.get(FACTS, [])).keys()
-        self._gold = [_gold_facts(unit).keys() for unit in units]
-        self._right = [len(self._predicted & gold) for gold in self._gold]
+        self._has_facts = FACTS in prediction
+        self._has_answer = ANSWER in prediction
+        self._predicted_keys = facts_by_key(prediction.get(FACTS, [])).keys()
+        self._gold_keys = [_gold_facts(unit).keys() for unit in units]
+        self._right_counts = [len(self._predicted_keys & gold_keys) for gold_keys in self._gold_keys]
 
     def rows_without(self, fault: Fault) -> Sequence[Row]:
-        """Return the rows of the questions once a fault is corrected."""
+        """Return the rows of the questions once a fault is corrected. Raises InputError if that would be refused."""
         if fault.kind not in (EXTRA_FACT, MISSED_FACT) or not self._has_facts:
             return self._rows_without(fault)
         if fault.kind == EXTRA_FACT:
@@ -288,15 +322,25 @@ class OneFact:
             change = -1
         else:
             key = fact_key(fault.gold)
-            change = 0 if key in self._predicted else 1
+            change = 0 if key in self._predicted_keys else 1
+        predicted_count = len(self._predicted_keys) + change
         rows: list[Row] = []
-        for row, gold, right in zip(self._rows, self._gold, self._right):
-            right_now = right + change if key in gold else right
-            supported = fact_agreement(right_now, len(self._predicted) + change, len(gold))
+        for row, gold_keys, right_count in zip(self._rows, self._gold_keys, self._right_counts):
+            if key in gold_keys:
+                right_count += change
+            facts = compare_facts(right_count, predicted_count, len(gold_keys))
             answer = Agreement(*row[1:5])
-            joint = combine(answer, supported) if self._has_answer else NOTHING
-            rows.append((1, *answer, *supported, *joint))
+            joint = combine(answer, facts) if self._has_answer else NOTHING
+            rows.append((1, *answer, *facts, *joint))
         return rows
+
+
+# ---- Reading
+
+
+def _keep_gold_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object of gold without the keys that are neither scored nor grouped by, nine tenths of a file."""
+    return {key: value for key, value in pairs if key in _GOLD_KEYS}
 
 
 def _answers_and_facts(value: object) -> dict[str, Any]:
@@ -318,102 +362,192 @@ def _predictions_of_other_form(text: str) -> reading.Converted | None:
     converted = forms.predictions_by_question(values)
     if converted is None:
         return None
-    shape, content = converted
-    return reading.Converted(content, f"read as {shape}")
+    form, content = converted
+    return reading.Converted(content, f"read as {form}")
 
 
-def _checked_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
-    """Return the questions of gold, with a notice where the file has another form. Raises InputError."""
-    has_ids = all(isinstance(each, dict) and "_id" in each for each in questions)
-    facts = questions[0].get("supporting_facts") if has_ids and questions else None
-    shapes = ["one question a line"] if is_of_lines else []
-    if not has_ids or isinstance(facts, dict):
+def _check_questions(questions: list[Any], *, is_of_lines: bool = False) -> list[Any] | reading.Converted:
+    """Return the questions of gold, with a notice if the file has another form than the corpus.
+
+    `is_of_lines` says that the file has a question in each line. Raises InputError for a question without id, and
+    without any question.
+    """
+    have_ids = all(isinstance(question, dict) and "_id" in question for question in questions)
+    first_facts = questions[0].get("supporting_facts") if have_ids and questions else None
+    forms_read = ["one question a line"] if is_of_lines else []
+    if not have_ids or isinstance(first_facts, dict):
         converted = forms.questions_of_data_set(questions)
         if converted is not None:
             questions = converted
-            shapes.append("rows of the Hugging Face data set")
+            forms_read.append("rows of the Hugging Face data set")
     for number, value in enumerate(questions, start=1):
         with reading.located(place={"question number": number}):
             reading.identifier(reading.as_object(value, "the question"), "_id")
     if not questions:
         raise InputError("no questions, so there is nothing to score")
-    return reading.Converted(questions, f"read as {', '.join(shapes)}") if shapes else questions
+    if forms_read:
+        return reading.Converted(questions, f"read as {', '.join(forms_read)}")
+    return questions
 
 
-def answer_text(answer: object) -> str:
-    """A predicted or gold answer. Raises InputError where it is not text."""
+def _missing_notices(ids: Sequence[Any], predictions: Gold, key: str, noun: str) -> list[str]:
+    """Return the notice that questions have no prediction under a key, with the first of them; none if all have one.
+
+    `noun` is how the notice calls that prediction, such as answer.
+    """
+    missing = [plain(question_id) for question_id in ids if question_id not in predictions.content[key]]
+    if not missing:
+        return []
+    shown_ids = ", ".join(missing[:NOTICED_IDS])
+    if len(missing) > NOTICED_IDS:
+        shown_ids += ", ..."
+    number = f"{len(missing)} of {counted(len(ids), 'question')}"
+    return [f"{predictions.name}: no {noun} for {number}: {shown_ids}"]
+
+
+def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iterator[FactsOfQuestion]:
+    """Yield the facts of each question whose predicted facts are not exactly those of gold."""
+    column = table.columns.index("sp_em")
+    for unit, row in zip(units, table.rows):
+        if row[column] or not unit.prediction or FACTS not in unit.prediction:
+            continue
+        gold_facts = facts_by_key(unit.gold["supporting_facts"]).values()
+        predicted_facts = facts_by_key(unit.prediction[FACTS]).values()
+        yield FactsOfQuestion(unit.id, gold_facts, predicted_facts)
+
+
+# ---- Comparing answers and facts
+
+
+def check_answer(answer: object) -> str:
+    """Return an answer of gold or of the predictions. Raises InputError unless it is text."""
     if not isinstance(answer, str):
         raise InputError(f"answer is not text but {reading.kind_of(answer)}")
     return answer
 
 
 def normalised(answer: str) -> str:
-    """An answer as it is compared: lower case, without ASCII punctuation, articles and spare space (section 3)."""
-    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+    """Return an answer as the official evaluation compares it: "The U.S. Navy" -> "us navy".
+
+    It is in lower case, without ASCII punctuation, the articles a, an and the, and superfluous blanks.
+    """
+    without_punctuation = answer.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
 def compare_answers(predicted: str, gold: str) -> Agreement:
-    """How well a predicted answer agrees with the gold answer, both normalised (section 3)."""
-    em = float(predicted == gold)
-    if not em and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
+    """Return how well a predicted answer agrees with gold's, both normalised, by the words that they share.
+
+    Yes, no and "noanswer" share nothing with any other answer.
+    """
+    exact_match = float(predicted == gold)
+    if not exact_match and (predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS):
         return NOTHING
-    words, gold_words = predicted.split(), gold.split()
-    common = (Counter(words) & Counter(gold_words)).total()
-    if not common:
-        return Agreement(em, 0.0, 0.0, 0.0)
-    precision, recall = common / len(words), common / len(gold_words)
-    return Agreement(em, harmonic_mean(precision, recall), precision, recall)
+    predicted_words = predicted.split()
+    gold_words = gold.split()
+    common_count = (Counter(predicted_words) & Counter(gold_words)).total()
+    if not common_count:
+        return Agreement(exact_match, 0.0, 0.0, 0.0)
+    precision = common_count / len(predicted_words)
+    recall = common_count / len(gold_words)
+    return Agreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
-def facts_of(facts: object) -> dict[FactKey, Any]:
-    """Supporting facts by what they are compared by, each once. Raises InputError for what is no list of flat lists."""
-    found: dict[FactKey, Any] = {}
+def facts_by_key(facts: object) -> dict[FactKey, Any]:
+    """Return supporting facts, each once, by the key by which they are compared.
+
+    Raises InputError for anything but a list of lists without lists or objects in them.
+    """
+    fact_by_key: dict[FactKey, Any] = {}
     for fact in reading.as_list(facts, "the list of facts"):
-        found.setdefault(fact_key(fact), fact)
-    return found
+        fact_by_key.setdefault(fact_key(fact), fact)
+    return fact_by_key
 
 
 def fact_key(fact: object) -> FactKey:
-    """One supporting fact as it is compared."""
+    """Return the key by which a supporting fact is compared. Raises InputError for anything but a flat list."""
     parts = reading.as_list(fact, "a supporting fact")
     for part in parts:
         if isinstance(part, (list, dict)):
             raise InputError("a supporting fact holds a list or an object")
-    return tuple(map(reading.as_key, parts))
+    return tuple([as_key(part) for part in parts])
 
 
-def fact_agreement(right: int, predicted: int, gold: int) -> Agreement:
-    """How well so many facts agree with so many of gold, of which both have some (`right`; section 4)."""
-    precision, recall = divide(right, predicted), divide(right, gold)
-    return Agreement(float(right == predicted == gold), harmonic_mean(precision, recall), precision, recall)
+def compare_facts(right_count: int, predicted_count: int, gold_count: int) -> Agreement:
+    """Return how well predicted facts agree with gold's, given the number of facts that both have, and of each."""
+    precision = divide(right_count, predicted_count)
+    recall = divide(right_count, gold_count)
+    exact_match = float(right_count == predicted_count == gold_count)
+    return Agreement(exact_match, harmonic_mean(precision, recall), precision, recall)
 
 
 def combine(answer: Agreement, facts: Agreement) -> Agreement:
-    """Joint agreement of a question that has both an answer and supporting facts (section 5)."""
-    precision, recall = answer.precision * facts.precision, answer.recall * facts.recall
+    """Return the joint agreement of a question that has a predicted answer and predicted facts.
+
+    Exact match, precision and recall are products; F1 is the harmonic mean of the two latter.
+    """
+    precision = answer.precision * facts.precision
+    recall = answer.recall * facts.recall
     return Agreement(answer.em * facts.em, harmonic_mean(precision, recall), precision, recall)
 
 
 def _gold_answer(unit: Unit) -> str | None:
-    """Gold's answer; None where it has none that can be predicted."""
+    """Return gold's answer to a question; None if it has no answer that is text."""
     answer = unit.gold.get("answer")
     return answer if isinstance(answer, str) else None
 
 
 def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
-    """Gold's facts in their order; none where they cannot be read, which is no error while nothing is predicted."""
+    """Return gold's facts by key; none if they are malformed, which is no error while no facts are predicted."""
     try:
-        return facts_of(unit.gold.get("supporting_facts", []))
+        return facts_by_key(unit.gold.get("supporting_facts", []))
     except InputError:
         return {}
 
 
-def _kind(answer: str) -> str:
-    """What kind of answer a text is: yes, no, number (digits alone, once punctuation is gone) or other."""
+def _kind_of_answer(answer: str) -> str:
+    """Return the kind of an answer: yes, no, number (nothing but digits once it is normalised) or other."""
     text = normalised(answer)
     if text in YES_OR_NO:
         return text
     return "number" if text.replace(" ", "").isdecimal() else "other"
+
+
+# ---- Parts and explanations
+
+
+def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
+    """Return the judgment of the answer to a question; `predicted_answer` is None if there is none."""
+    if predicted_answer is None:
+        missed = Fault(MISSED_ANSWER, ANSWER, None, gold_answer)
+        return Part("answer", gold_answer, False, None, (missed,))
+    if normalised(predicted_answer) == normalised(gold_answer):
+        return Part("answer", gold_answer, True, predicted_answer)
+    wrong = Fault(WRONG_ANSWER, ANSWER, predicted_answer, gold_answer)
+    return Part("answer", gold_answer, False, predicted_answer, (wrong,))
+
+
+def _fact_parts(gold_facts: Mapping[FactKey, Any], predicted_facts: Mapping[FactKey, Any]) -> Iterator[Part]:
+    """Yield the judgment of each fact of gold, and of each predicted fact that gold lacks."""
+    for key, fact in gold_facts.items():
+        if key in predicted_facts:
+            yield Part("fact", fact, True, "supports")
+        else:
+            yield Part("fact", fact, False, None, (Fault(MISSED_FACT, FACTS, None, fact),))
+    for key, fact in predicted_facts.items():
+        if key not in gold_facts:
+            yield Part("fact", fact, False, "not in gold", (Fault(EXTRA_FACT, FACTS, fact, None),))
+
+
+def _explain_answer(role: str, answer: str) -> str:
+    """Return the line that shows an answer of gold or the predicted one, as it is and as it is compared."""
+    return f"  answer {role:9}  {plain(answer)}  (compared as {quoted(normalised(answer))})"
+
+
+def _explain_facts(outcome: str, keys: Collection[FactKey]) -> str:
+    """Return the line that lists the facts with an outcome: right, wrong or missed."""
+    shown_facts = "; ".join(sorted([reading.listed(key) for key in keys]))
+    return f"  facts {outcome:6}  {len(keys)}  {shown_facts}".rstrip()
 
 
 MODE: Final = HotpotQA()

@@ -1,6 +1,6 @@
 """SciFact leaderboard scoring: abstracts found and labelled, sentences given as evidence (Wadden et al. 2020).
 
-The numbers are those of the public leaderboard evaluator; section numbers refer to the project's SciFact contract.
+The numbers are those of the official evaluator of the public leaderboard.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
 from cs_score.evidence import mismatches, reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
+from cs_score.evidence.mismatches import DocumentsOfClaim
 from cs_score.evidence.mode import Contents, Pair, Part, Progress, Row, Unit, left_out, report_rows
 from cs_score.evidence.reading import Gold, as_key, counted, key_set, plain, quoted, text_of
 from cs_score.measures.registry import Divide, names, precision_recall_f1
@@ -26,31 +27,31 @@ from cs_score.statistics.units import UnitTable
 GROUPS: Final = ("abstract_label_only", "abstract_rationalized", "sentence_selection", "sentence_label")
 
 SENTENCE_CAP: Final = 3
-"""Predicted sentences that count for an abstract, unless each of its gold sets is longer."""
+"""The number of predicted sentences that count for an abstract, unless each of its gold sets is longer."""
 
 LABELS: Final = ("SUPPORT", "CONTRADICT")
 
 NOT_ENOUGH_INFO: Final = "NOT_ENOUGH_INFO"
-"""The third label, which the leaderboard does not take and the stage of labels does."""
+"""The third label, which the leaderboard refuses and the stage of labels takes."""
 
 STAGES: Final = {
     "retrieval": "documents retrieved",
     "rationale": "sentences selected",
     "label": "a label for each document",
 }
-"""The stages of the pipeline, each a mode of its own that is called scifact-STAGE, with what they predict."""
+"""The stages of the pipeline with their predictions; each stage is a task of its own, called scifact-STAGE."""
 
 _LEAVE_OUT: Final = "leave out abstracts without a verdict"
-# What other tasks and earlier texts call the two labels, and the third label that is not predicted here.
 _REMEDIES: Final = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(("CONTRADICT", "CONTRADICTS", "CONTRADICTED", "REFUTE", "REFUTES", "REFUTED"), "write CONTRADICT"),
     **dict.fromkeys(("NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO", "NEI", "NOINFO"), _LEAVE_OUT),
 }
+"""What to do about a label that is refused, by its spelling in capitals; other tasks spell the labels so."""
 
 
 class Options(Record):
-    """What can be chosen."""
+    """The options of a scoring."""
 
     any_order: Annotated[
         bool, Meta(description="Match claims by id; the official evaluator refuses another order than gold's")
@@ -62,20 +63,21 @@ class Options(Record):
 
 
 class Labelled(NamedTuple):
-    """An evidence set of gold, or what is predicted of an abstract: sentence numbers as listed, repeats included."""
+    """An evidence set of gold, or the prediction for an abstract. `sentences` are as listed, repeats included."""
 
     label: Any
     sentences: tuple[object, ...]
 
     def entry(self) -> Entry:
+        """Return the label and the sentences under the keys that files have."""
         return {"label": self.label, "sentences": self.sentences}
 
 
 class Verdict(NamedTuple):
-    """What is correct in one predicted abstract (sections 4.1 and 4.2).
+    """What is correct in the prediction for an abstract. Sentences are given by their keys (`as_key`).
 
-    `cap` is the number of leading sentences that count for the abstract, `contained` the first gold set found whole
-    among them, if any; `correct` holds the correct sentences. Sets are of keys (`as_key`).
+    `cap` is the number of leading sentences that count for the abstract; `contained` is the first gold set that is
+    complete among them, None if there is none. `correct` are the predicted sentences of all complete gold sets.
     """
 
     label_right: bool
@@ -85,26 +87,34 @@ class Verdict(NamedTuple):
 
     @property
     def rationalized(self) -> bool:
-        """Whether the abstract has the right label and one whole gold set among its leading sentences."""
+        """Whether the label is right and a gold set is complete among the leading sentences."""
         return self.label_right and self.contained is not None
 
 
 class SciFact(AbstractsMode):
-    """Claims in the order of gold; a claim's prediction has one entry for each abstract."""
+    """SciFact claims in the order of gold. A claim's prediction has one entry for each abstract."""
 
     name = "scifact"
     columns = (
-        *("relevant_abstracts", "retrieved_abstracts", "relevant_sentences", "retrieved_sentences"),
-        *("label_only_correct", "rationalized_correct", "selection_correct", "label_correct"),
+        "relevant_abstracts",
+        "retrieved_abstracts",
+        "relevant_sentences",
+        "retrieved_sentences",
+        "label_only_correct",
+        "rationalized_correct",
+        "selection_correct",
+        "label_correct",
     )
     headings = ("precision", "recall", "f1", "correct", "retrieved", "relevant")
     rows = report_rows(
         GROUPS,
         names("scifact"),
-        [
-            (correct, f"retrieved_{unit}", f"relevant_{unit}")
-            for correct, unit in zip(columns[4:], ("abstracts", "abstracts", "sentences", "sentences"))
-        ],
+        (
+            ("label_only_correct", "retrieved_abstracts", "relevant_abstracts"),
+            ("rationalized_correct", "retrieved_abstracts", "relevant_abstracts"),
+            ("selection_correct", "retrieved_sentences", "relevant_sentences"),
+            ("label_correct", "retrieved_sentences", "relevant_sentences"),
+        ),
     )
     options = Options
     stages = STAGES
@@ -115,7 +125,7 @@ class SciFact(AbstractsMode):
     )
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """The twelve measures (section 5)."""
+        """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
         abstracts, found_abstracts, sentences, found_sentences, label_only, rationalized, selection, label = sums
         return (
             *precision_recall_f1(label_only, found_abstracts, abstracts, divide),
@@ -124,182 +134,279 @@ class SciFact(AbstractsMode):
             *precision_recall_f1(label, found_sentences, sentences, divide),
         )
 
+    # ---- Files
+
     def gold(self, source: Source) -> list[Claim] | reading.Converted:
-        return _claims(source, _gold_sets)
+        """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
+        return _read_claims(source, _read_gold_sets)
 
     def predictions(self, source: Source) -> list[Claim] | reading.Converted:
-        return _claims(source, _predicted_entry)
+        """Return the claims of a predictions file. Raises InputError for a line that is no prediction."""
+        return _read_claims(source, _read_predicted_entry)
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Pair claims line by line, in any order the k-th line with an id and the k-th with it."""
+        """Return each claim of gold with its prediction, and the notices for the user.
+
+        The lines of both files correspond. With `any_order` claims are matched by id: of several with one id the first
+        of gold with the first of the predictions, and so on. Raises InputError if the files have different claims.
+        """
         notices: list[str] = []
         claims: list[Claim] = gold.content
         if options.answered_only:
             claims = answered_claims(claims, predictions.content)
             notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
-        _check_claims(replace(gold, content=claims), predictions, options.any_order)
-        given: list[Claim] = predictions.content
+        _check_claims(replace(gold, content=claims), predictions, any_order=options.any_order)
+        predicted_claims: list[Claim] = predictions.content
         if options.any_order:
-            waiting: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
-            for claim in given:
-                waiting[as_key(claim.id)].append(claim)
-            given = [waiting[as_key(claim.id)].popleft() for claim in claims]
-        return ((claim.id, claim, predicted) for claim, predicted in zip(claims, given)), notices
+            predicted_claims = _sort_like_gold(predicted_claims, claims)
+        pairs = [(claim.id, claim, predicted) for claim, predicted in zip(claims, predicted_claims)]
+        return pairs, notices
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        files = gold.name, predictions.name
+        """Yield notices about the writing of labels, abstracts and sentence numbers that can only lower the score."""
         if units and not any(unit.gold.evidence for unit in units):
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
-        labels: set[str] = set()
         first_units = units[: mismatches.MOST_COMPARED]
-        for unit in first_units:
-            for sets in unit.gold.evidence.values():
-                if isinstance(sets[0].label, str):
-                    labels.add(sets[0].label)
-        unknown = sorted(map(quoted, labels.difference(LABELS)))
-        if unknown:
-            known = " and ".join(LABELS)
-            yield f"{gold.name}: labels {', '.join(unknown)}, which no prediction can have: these have {known}"
-        claims = ((unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units)
-        yield from mismatches.of_documents(claims, files, "abstract", _first_sentences, _sentences_of)
+        unknown_labels = _gold_labels(first_units).difference(LABELS)
+        if unknown_labels:
+            listed_labels = ", ".join(sorted([quoted(label) for label in unknown_labels]))
+            possible_labels = " and ".join(LABELS)
+            yield f"{gold.name}: labels {listed_labels}, which no prediction can have: these have {possible_labels}"
+        claims = [DocumentsOfClaim(unit.id, unit.gold.evidence, unit.prediction.evidence) for unit in first_units]
+        files = (gold.name, predictions.name)
+        yield from mismatches.of_documents(claims, files, "abstract", _sentences_of_first_set, _sentences_of_entry)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
+        """Return how many claims, abstracts and evidence sentences gold and the predictions have."""
+        totals = [int(total) for total in table.sums()]
+        abstracts, found_abstracts, sentences, found_sentences = totals[:4]
         claims = (len(gold), "claim")
-        abstracts, found_abstracts, sentences, found_sentences, *_ = map(int, table.sums())
         return (
             (claims, (abstracts, "abstract"), (sentences, "evidence sentence")),
             (claims, (found_abstracts, "abstract"), (found_sentences, "evidence sentence")),
         )
 
+    # ---- Scoring
+
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
+        """Return the counts of each claim. Raises InputError, with the line, for overlapping gold sets."""
         rows = []
-        with reading.located() as at:
+        with reading.located() as location:
             for line, unit in enumerate(units, start=1):
-                at.file, at.place = unit.files[0], {"line": line, "claim": unit.id}
+                location.file = unit.files[0]
+                location.place = {"line": line, "claim": unit.id}
                 rows.append(self.row(unit))
         return rows
 
     def row(self, unit: Unit) -> Row:
-        """The four totals of section 3 and the four correct counts of section 4. An InputError names the abstract."""
-        label_only = rationalized = selection = label = sentences = 0
-        gold, given = unit.gold.evidence, unit.prediction.evidence
-        with reading.located() as at:
-            for abstract, entry in given.items():
-                at.place["abstract"] = abstract
-                verdict = judge(gold.get(abstract), entry)
-                sentences += len(entry.sentences)
-                selection += len(verdict.correct)
+        """Return the counts of a claim in the order of the columns: what is relevant, retrieved and correct.
+
+        Sentences are relevant and retrieved as often as they are listed. Raises InputError, with the abstract, if a
+        predicted sentence lies in several gold sets.
+        """
+        sets_by_abstract = unit.gold.evidence
+        predicted = unit.prediction.evidence
+        label_only_correct = 0
+        rationalized_correct = 0
+        selection_correct = 0
+        label_correct = 0
+        retrieved_sentences = 0
+        with reading.located() as location:
+            for abstract, entry in predicted.items():
+                location.place["abstract"] = abstract
+                verdict = judge(sets_by_abstract.get(abstract), entry)
+                retrieved_sentences += len(entry.sentences)
+                selection_correct += len(verdict.correct)
                 if verdict.label_right:
-                    label_only += 1
-                    rationalized += verdict.rationalized
-                    label += len(verdict.correct)
-        wanted = sum(len(each.sentences) for sets in gold.values() for each in sets)
-        return len(gold), len(given), wanted, sentences, label_only, rationalized, selection, label
+                    label_only_correct += 1
+                    rationalized_correct += verdict.rationalized
+                    label_correct += len(verdict.correct)
+        relevant_sentences = 0
+        for sets in sets_by_abstract.values():
+            for gold_set in sets:
+                relevant_sentences += len(gold_set.sentences)
+        return (
+            len(sets_by_abstract),
+            len(predicted),
+            relevant_sentences,
+            retrieved_sentences,
+            label_only_correct,
+            rationalized_correct,
+            selection_correct,
+            label_correct,
+        )
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Each predicted abstract with its sentences, then the abstracts not found."""
-        gold, given = unit.gold.evidence, unit.prediction.evidence
+        """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
+        sets_by_abstract = unit.gold.evidence
+        predicted = unit.prediction.evidence
         yield f"claim {plain(unit.id)}"
-        for abstract, entry in given.items():
+        for abstract, entry in predicted.items():
             yield ""
-            yield from _explained_abstract(abstract, gold.get(abstract), entry)
-        for abstract, sets in gold.items():
-            if abstract not in given:
+            yield from _explain_abstract(abstract, sets_by_abstract.get(abstract), entry)
+        for abstract, sets in sets_by_abstract.items():
+            if abstract not in predicted:
                 yield ""
                 yield f"abstract {plain(abstract)}: not predicted"
-                yield f"  gold       {_shown(sets)}"
-                missed = sum(len(each.sentences) for each in sets)
+                yield f"  gold       {_show_gold_sets(sets)}"
+                missed = sum([len(gold_set.sentences) for gold_set in sets])
                 yield f"  missed     1 abstract, {counted(missed, 'sentence')}"
-        if not gold and not given:
+        if not sets_by_abstract and not predicted:
             yield ""
             yield "no abstract is relevant and none is predicted"
 
+    # ---- Claims as the shared rules see them
+
     def written(self, prediction: Claim | None) -> Any:
-        assert prediction is not None
-        evidence = {abstract: self.value([given.entry()]) for abstract, given in prediction.evidence.items()}
+        """Return the prediction for a claim as a JSON object."""
+        assert prediction is not None  # every claim has one
+        evidence = {abstract: self.entries_to_json([entry.entry()]) for abstract, entry in prediction.evidence.items()}
         return {"id": prediction.id, "evidence": evidence}
 
     def reread(self, prediction: Any) -> Claim:
-        return claim_of(prediction, _predicted_entry)
+        """Return the prediction that a JSON object holds. Raises InputError."""
+        return _parse_claim(prediction, _read_predicted_entry)
 
     def gold_sets(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {abstract: [each.entry() for each in sets] for abstract, sets in unit.gold.evidence.items()}
+        """Return the evidence sets of gold for a claim, by abstract."""
+        return {abstract: [gold_set.entry() for gold_set in sets] for abstract, sets in unit.gold.evidence.items()}
 
     def gold_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return the evidence of gold for a claim by abstract, as it was read."""
         evidence: Mapping[str, Any] = unit.gold.evidence
         return evidence
 
     def predicted_evidence(self, unit: Unit) -> Mapping[str, Any]:
+        """Return the predicted evidence for a claim by abstract, as it was read."""
         evidence: Mapping[str, Any] = unit.prediction.evidence
         return evidence
 
-    def evidence(self, unit: Unit) -> dict[str, list[Entry]]:
-        return {abstract: [given.entry()] for abstract, given in unit.prediction.evidence.items()}
+    def predicted_entries(self, unit: Unit) -> dict[str, list[Entry]]:
+        """Return a list with the predicted entry of each abstract of a claim."""
+        return {abstract: [entry.entry()] for abstract, entry in unit.prediction.evidence.items()}
 
-    def value(self, entries: Any) -> Any:
+    def entries_to_json(self, entries: Any) -> Any:
+        """Return the first entry, the only one that the predictions file has for an abstract."""
         return {**entries[0], "sentences": list(entries[0]["sentences"])}
 
-    def compared(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
+    def entry_for_each_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Return the one predicted entry of an abstract for each of its gold sets."""
         return [entries[0]] * len(sets)
 
-    def lacking(self, gold: Entry, sentences: list[object]) -> object:
+    def missing_to_json(self, gold_set: Entry, sentences: list[object]) -> object:
+        """Return the list of the sentences that a prediction lacks of a gold set."""
         return sentences
 
-    def order(self, gold: Iterable[str], given: Iterable[str]) -> Iterable[str]:
-        known = frozenset(gold)
-        return dict.fromkeys((*(abstract for abstract in given if abstract in known), *gold))
+    def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
+        """Return the abstracts of gold: those that are predicted in the order of the prediction, then the others."""
+        gold_abstracts = frozenset(gold)
+        predicted_first = [abstract for abstract in predicted if abstract in gold_abstracts]
+        return dict.fromkeys([*predicted_first, *gold])
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        gold, predicted = unit.gold.evidence, unit.prediction.evidence
-        wanted, entries = self.gold_sets(unit), self.evidence(unit)
-        for abstract, sets in gold.items():
-            given = predicted.get(abstract)
-            verdict = None if given is None else judge(sets, given)
-            if given is None or verdict is None:
-                shown = None
-            elif not verdict.label_right:
-                shown = f"{given.label}, gold {text_of(sets[0].label)}"
-            elif verdict.rationalized:
-                shown = f"{given.label}, rationalized"
-            else:
-                shown = f"{given.label}, no whole gold set among its first {verdict.cap} sentences"
-            yield Part("abstract", abstract, verdict is not None and verdict.label_right, shown)
-            there = frozenset[Hashable]() if given is None else sentence_keys(given.sentences)
-            for number, each in enumerate(sets, start=1):
-                keys = sentence_keys(each.sentences)
-                found = len(keys & there)
-                shown = "complete" if found == len(keys) else f"{found} of {counted(len(keys), 'sentence')}"
-                value = {"abstract": abstract, "set": number, "sentences": list(each.sentences)}
-                yield Part("evidence set", value, found == len(keys), shown if found or not keys else None)
-            for sentence in extra_sentences(entries.get(abstract, ()), wanted[abstract]):
-                yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
-        for abstract, given in predicted.items():
-            if abstract not in gold:
-                yield Part("abstract", abstract, False, f"{given.label}, not relevant")
+        """Yield the abstracts of a claim, their gold sets and their wrong sentences, with the judgment of each."""
+        predicted = unit.prediction.evidence
+        for abstract, sets in unit.gold.evidence.items():
+            entry = predicted.get(abstract)
+            yield _abstract_part(abstract, sets, entry)
+            yield from _set_parts(abstract, sets, entry)
+            if entry is not None:
+                gold_sets = [gold_set.entry() for gold_set in sets]
+                for sentence in extra_sentences([entry.entry()], gold_sets):
+                    yield Part("sentence", {"abstract": abstract, "sentence": sentence}, False, "in no gold set")
+        for abstract, entry in predicted.items():
+            if abstract not in unit.gold.evidence:
+                yield Part("abstract", abstract, False, f"{entry.label}, not relevant")
 
 
-def _first_sentences(sets: Sequence[Labelled]) -> tuple[object, ...]:
+def _abstract_part(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Part:
+    """Return the judgment of an abstract of gold; `entry` is its prediction, None if it is missed."""
+    if entry is None:
+        return Part("abstract", abstract, False, None)
+    verdict = judge(sets, entry)
+    if not verdict.label_right:
+        judgment = f"{entry.label}, gold {text_of(sets[0].label)}"
+    elif verdict.rationalized:
+        judgment = f"{entry.label}, rationalized"
+    else:
+        judgment = f"{entry.label}, no whole gold set among its first {verdict.cap} sentences"
+    return Part("abstract", abstract, verdict.label_right, judgment)
+
+
+def _set_parts(abstract: str, sets: Sequence[Labelled], entry: Labelled | None) -> Iterator[Part]:
+    """Yield the judgment of each gold set of an abstract: how many of its sentences are predicted."""
+    predicted_keys: frozenset[Hashable] = frozenset()
+    if entry is not None:
+        predicted_keys = sentence_keys(entry.sentences)
+    for number, gold_set in enumerate(sets, start=1):
+        keys = sentence_keys(gold_set.sentences)
+        predicted_count = len(keys & predicted_keys)
+        is_complete = predicted_count == len(keys)
+        judgment: str | None = "complete"
+        if not is_complete:
+            judgment = f"{predicted_count} of {counted(len(keys), 'sentence')}" if predicted_count else None
+        value = {"abstract": abstract, "set": number, "sentences": list(gold_set.sentences)}
+        yield Part("evidence set", value, is_complete, judgment)
+
+
+def _gold_labels(units: Iterable[Unit]) -> set[str]:
+    """Return the labels of the abstracts in gold, those that are text."""
+    labels: set[str] = set()
+    for unit in units:
+        for sets in unit.gold.evidence.values():
+            if isinstance(sets[0].label, str):
+                labels.add(sets[0].label)
+    return labels
+
+
+def _sentences_of_first_set(sets: Sequence[Labelled]) -> tuple[object, ...]:
     """Return the sentences of the first evidence set of an abstract."""
     return sets[0].sentences
 
 
-def _sentences_of(entry: Labelled) -> tuple[object, ...]:
+def _sentences_of_entry(entry: Labelled) -> tuple[object, ...]:
     """Return the sentences that are predicted for an abstract."""
     return entry.sentences
 
 
-def claim_of(fields: reading.Object, entries_of: Callable[[object], Any]) -> Claim:
-    """A line of either file, with what `entries_of` makes of the evidence for each abstract. Raises InputError."""
-    evidence = {}
-    claim = reading.identifier(fields, "id")
+# ---- Reading claims
+
+
+def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list[Claim] | reading.Converted:
+    """Return the claims of a file, with a notice if their evidence is null or an empty list.
+
+    `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
+    """
+    claims = []
+    claims_without_object = 0
+    with reading.located() as location:
+        for value in reading.json_lines(source, location):
+            fields = reading.as_object(value, "the line")
+            location.place["claim"] = fields.get("id", [])
+            claims.append(_parse_claim(fields, read_evidence))
+            if is_none(fields["evidence"]):
+                claims_without_object += 1
+    if claims_without_object:
+        notice = f"{counted(claims_without_object, 'claim')} with evidence null or [], read as {{}}"
+        return reading.Converted(claims, notice)
+    return claims
+
+
+def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any]) -> Claim:
+    """Return the claim in a line of gold or of the predictions.
+
+    `read_evidence` makes the evidence of an abstract from its JSON value. Raises InputError for a malformed line.
+    """
+    claim_id = reading.identifier(fields, "id")
     value = reading.member(fields, "evidence")
-    given = {} if not value and is_none(value) else reading.as_object(value, "'evidence'")
-    with reading.located() as at:
-        for abstract, entries in given.items():
-            at.place["abstract"] = abstract
-            evidence[abstract] = entries_of(entries)
-    return Claim(claim, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
+    evidence = {}
+    if not is_none(value):
+        with reading.located() as location:
+            for abstract, entries in reading.as_object(value, "'evidence'").items():
+                location.place["abstract"] = abstract
+                evidence[abstract] = read_evidence(entries)
+    return Claim(claim_id, UNSET, evidence, fields.get("cited_doc_ids", UNSET))
 
 
 def is_none(evidence: object) -> bool:
@@ -307,39 +414,29 @@ def is_none(evidence: object) -> bool:
     return evidence is None or evidence == []
 
 
-def _claims(source: Source, entries_of: Callable[[object], Any]) -> list[Claim] | reading.Converted:
-    """Return the claims of a file, with a notice where their evidence is null or an empty list."""
-    claims, nulls = [], 0
-    with reading.located() as at:
-        for value in reading.json_lines(source, at):
-            fields = reading.as_object(value, "the line")
-            at.place["claim"] = fields.get("id", [])
-            claims.append(claim_of(fields, entries_of))
-            if not fields["evidence"]:  # an empty object, as a rule
-                nulls += is_none(fields["evidence"])
-    if nulls:
-        return reading.Converted(claims, f"{counted(nulls, 'claim')} with evidence null or [], read as {{}}")
-    return claims
-
-
 def labelled_sets(value: object, *, one_label: bool = False) -> tuple[Labelled, ...]:
-    """Return the evidence sets of an abstract of gold. Raises InputError, with `one_label` also for several labels."""
-    sets = [reading.as_object(each, "an evidence set") for each in reading.as_list(value, "the gold evidence")]
+    """Return the evidence sets that a JSON value of gold lists for an abstract.
+
+    With `one_label` all of them must have the same label. Raises InputError.
+    """
+    sets = [reading.as_object(gold_set, "an evidence set") for gold_set in reading.as_list(value, "the gold evidence")]
     if not sets:
         raise InputError("no evidence sets are listed", remedy="leave out abstracts without evidence")
-    label = reading.member(sets[0], "label")
-    for each in sets[1:]:
-        other = reading.member(each, "label")
-        if one_label and other != label:
-            raise InputError(f"evidence sets labelled {quoted(label)} and {quoted(other)}")
-    return tuple(Labelled(each["label"], tuple(reading.sentences_of(each))) for each in sets)
+    first_label = reading.member(sets[0], "label")
+    for gold_set in sets[1:]:
+        label = reading.member(gold_set, "label")
+        if one_label and label != first_label:
+            raise InputError(f"evidence sets labelled {quoted(first_label)} and {quoted(label)}")
+    return tuple([Labelled(gold_set["label"], tuple(reading.sentences_of(gold_set))) for gold_set in sets])
 
 
-def _gold_sets(value: object) -> tuple[Labelled, ...]:
+def _read_gold_sets(value: object) -> tuple[Labelled, ...]:
+    """Return the evidence sets of an abstract of gold. Raises InputError, also if their labels differ."""
     return labelled_sets(value, one_label=True)
 
 
-def _predicted_entry(value: object) -> Labelled:
+def _read_predicted_entry(value: object) -> Labelled:
+    """Return the prediction for an abstract. Raises InputError, also for a label other than SUPPORT and CONTRADICT."""
     if isinstance(value, list):
         raise InputError("a list where one object with label and sentences is expected")
     fields = reading.as_object(value, "the prediction")
@@ -350,120 +447,215 @@ def _predicted_entry(value: object) -> Labelled:
     return Labelled(sys.intern(label), tuple(reading.sentences_of(fields)))
 
 
+# ---- Matching the claims of gold and predictions
+
+
 def answered_claims(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
-    """Return the claims of gold that have a prediction; of those with one id as many as are predicted."""
-    waiting = Counter(as_key(predicted.id) for predicted in predictions)
+    """Return the claims of gold that have a prediction; of those that share an id as many as have one."""
+    predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
     answered = []
     for claim in claims:
         key = as_key(claim.id)
-        if waiting[key]:
-            waiting[key] -= 1
+        if predictions_left[key]:
+            predictions_left[key] -= 1
             answered.append(claim)
     return answered
 
 
-def _check_claims(gold: Gold, predicted: Gold, any_order: bool) -> None:
-    """Rule 1 of section 2: the same claims, in the same order unless `any_order`."""
-    wanted_ids, ids = ([claim.id for claim in each.content] for each in (gold, predicted))
-    if wanted_ids == ids:
+def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the predictions in the order of the claims of gold, which have the same ids."""
+    predictions_by_key: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
+    for predicted in predictions:
+        predictions_by_key[as_key(predicted.id)].append(predicted)
+    return [predictions_by_key[as_key(claim.id)].popleft() for claim in claims]
+
+
+class _IdMismatch(NamedTuple):
+    """The ids of claims of gold and predictions that differ.
+
+    `missing` counts the ids of gold for which there are too few predictions, `unknown` the ids for which there are too
+    many; both by key (`as_key`).
+    """
+
+    gold_ids: list[Hashable]
+    predicted_ids: list[Hashable]
+    missing: Counter[Hashable]
+    unknown: Counter[Hashable]
+
+    @property
+    def is_other_order(self) -> bool:
+        """Whether both files have the same claims, in another order."""
+        return not self.missing and not self.unknown
+
+    @property
+    def first_missing(self) -> Hashable:
+        """The first claim of gold without a prediction."""
+        return next(claim for claim in self.gold_ids if as_key(claim) in self.missing)
+
+    def missing_text(self) -> str:
+        """Return how many claims lack a prediction, such as `2 of 300 claims have none`."""
+        return f"{self.missing.total()} of {counted(len(self.gold_ids), 'claim')} have none"
+
+    def first_unknown_position(self) -> int:
+        """Return the position of the first prediction that no claim of gold has; their number if there is none."""
+        for position, claim in enumerate(self.predicted_ids):
+            if as_key(claim) in self.unknown:
+                return position
+        return len(self.predicted_ids)
+
+    def first_different_position(self) -> int:
+        """Return the first position with another id in gold, or the end of the shorter file."""
+        for position, (gold_id, predicted_id) in enumerate(zip(self.gold_ids, self.predicted_ids)):
+            if gold_id != predicted_id:
+                return position
+        return min(len(self.gold_ids), len(self.predicted_ids))
+
+    def remedy(self) -> str | None:
+        """Return what the user can do about the difference, None if that is not known."""
+        if self.is_other_order:
+            return "the claims are those of gold in another order: --any-order matches them by id"
+        if Counter([str(claim) for claim in self.gold_ids]) == Counter([str(claim) for claim in self.predicted_ids]):
+            return "ids are text in one file and numbers in the other"
+        if self.missing and not self.unknown:
+            line = json.dumps({"id": self.first_missing, "evidence": {}}, ensure_ascii=False)
+            return f"write {line} for a claim without evidence, or score the others with --answered-only"
+        return None
+
+
+def _check_claims(gold: Gold, predictions: Gold, *, any_order: bool) -> None:
+    """Raise InputError unless gold and predictions have the same claims, in the same order unless `any_order`.
+
+    An id may occur several times, then equally often in both. The error names the first line that is wrong.
+    """
+    gold_ids = [claim.id for claim in gold.content]
+    predicted_ids = [claim.id for claim in predictions.content]
+    if gold_ids == predicted_ids:
         return
-    wanted, found = Counter(map(as_key, wanted_ids)), Counter(map(as_key, ids))
-    missing, unknown = wanted - found, found - wanted
-    if any_order and not missing and not unknown:
+    gold_counts = Counter([as_key(claim) for claim in gold_ids])
+    predicted_counts = Counter([as_key(claim) for claim in predicted_ids])
+    mismatch = _IdMismatch(gold_ids, predicted_ids, gold_counts - predicted_counts, predicted_counts - gold_counts)
+    if any_order and mismatch.is_other_order:
         return
-    remedy = None
-    lacking = f"{missing.total()} of {counted(len(wanted_ids), 'claim')} have none"
-    if not missing and not unknown:
-        remedy = "the claims are those of gold in another order: --any-order matches them by id"
-    elif Counter(map(str, wanted_ids)) == Counter(map(str, ids)):
-        remedy = "ids are text in one file and numbers in the other"
-    elif missing and not unknown:
-        first = next(claim for claim in wanted_ids if as_key(claim) in missing)
-        empty = json.dumps({"id": first, "evidence": {}}, ensure_ascii=False)
-        remedy = f"write {empty} for a claim without evidence, or score the others with --answered-only"
-    if any_order:
-        line = next((line for line, claim in enumerate(ids) if as_key(claim) in unknown), len(ids))
-    else:
-        pairs = enumerate(zip(wanted_ids, ids))
-        line = next((line for line, (one, other) in pairs if one != other), min(len(wanted_ids), len(ids)))
-    if line == len(ids):
-        claim = next(claim for claim in wanted_ids if as_key(claim) in missing)
-        problem = f"no prediction for claim {quoted(claim)} of {gold.name} ({lacking})"
-        raise InputError(problem, file=predicted.name, remedy=remedy)
+    position = mismatch.first_unknown_position() if any_order else mismatch.first_different_position()
+    if position == len(predicted_ids):
+        problem = f"no prediction for claim {quoted(mismatch.first_missing)} of {gold.name} ({mismatch.missing_text()})"
+        raise InputError(problem, file=predictions.name, remedy=mismatch.remedy())
     if any_order:
         problem = f"{gold.name} has no such claim (or fewer of them)"
-    elif line >= len(wanted_ids):
+    elif position >= len(gold_ids):
         problem = f"{gold.name} ends before this line"
     else:
-        problem = f"id {quoted(ids[line])} where {gold.name} has {quoted(wanted_ids[line])}"
-        if missing and not unknown:
-            problem += f" ({lacking})"
-    place = f"line {line + 1}, claim {plain(ids[line])}"
-    raise InputError(problem, file=predicted.name, place=place, remedy=remedy)
+        problem = f"id {quoted(predicted_ids[position])} where {gold.name} has {quoted(gold_ids[position])}"
+        if mismatch.missing and not mismatch.unknown:
+            problem += f" ({mismatch.missing_text()})"
+    place = f"line {position + 1}, claim {plain(predicted_ids[position])}"
+    raise InputError(problem, file=predictions.name, place=place, remedy=mismatch.remedy())
 
 
-def judge(gold: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
-    """What is correct in a predicted abstract, given its gold sets (None where it is not relevant).
+# ---- Judging an abstract
 
-    Raises InputError where a predicted sentence lies in several gold sets (section 4.2).
+
+def judge(sets: Sequence[Labelled] | None, predicted: Labelled) -> Verdict:
+    """Return what is correct in the prediction for an abstract; `sets` are its gold sets, None if it is not relevant.
+
+    A gold set counts as complete for the abstract if its sentences are among the first three predicted ones, or among
+    as many as the shortest gold set has. All predicted sentences count for the sentences: those of complete sets are
+    correct. Raises InputError if a predicted sentence lies in several gold sets.
     """
-    if gold is None:
-        return Verdict(False, SENTENCE_CAP, None, frozenset())
-    sets = [sentence_keys(each.sentences) for each in gold]
-    sentences = list(map(as_key, predicted.sentences))
-    cap = max(SENTENCE_CAP, min(map(len, sets)))
-    leading, every = frozenset(sentences[:cap]), frozenset(sentences)
-    claimed: set[Hashable] = set()
-    correct: set[Hashable] = set()
-    for gold_set in sets:
-        found = gold_set & every
-        if not claimed.isdisjoint(found):
-            shared = min(map(plain, claimed & found))
-            raise InputError(f"the predicted sentence {shared} lies in two evidence sets of the abstract")
-        claimed |= found
-        if len(found) == len(gold_set):
-            correct |= found
-    contained = next((gold_set for gold_set in sets if gold_set <= leading), None)
-    return Verdict(predicted.label == gold[0].label, cap, contained, frozenset(correct))
+    if sets is None:
+        return Verdict(label_right=False, cap=SENTENCE_CAP, contained=None, correct=frozenset())
+    keys_by_set = [sentence_keys(gold_set.sentences) for gold_set in sets]
+    predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
+    cap = max(SENTENCE_CAP, min([len(keys) for keys in keys_by_set]))
+    leading_keys = frozenset(predicted_keys[:cap])
+    contained = None
+    for keys in keys_by_set:
+        if keys <= leading_keys:
+            contained = keys
+            break
+    return Verdict(
+        label_right=predicted.label == sets[0].label,
+        cap=cap,
+        contained=contained,
+        correct=_correct_sentences(keys_by_set, frozenset(predicted_keys)),
+    )
 
 
-def _shown(gold: Sequence[Labelled]) -> str:
-    return f"{plain(gold[0].label)}  {' '.join(key_set(sentence_keys(each.sentences)) for each in gold)}"
+def _correct_sentences(
+    keys_by_set: Iterable[frozenset[Hashable]], predicted_keys: frozenset[Hashable]
+) -> frozenset[Hashable]:
+    """Return the predicted sentences of the gold sets that are predicted completely.
+
+    Raises InputError if a predicted sentence lies in several gold sets.
+    """
+    keys_in_sets: set[Hashable] = set()
+    correct_keys: set[Hashable] = set()
+    for keys in keys_by_set:
+        predicted_of_set = keys & predicted_keys
+        if not keys_in_sets.isdisjoint(predicted_of_set):
+            shared_sentence = min([plain(key) for key in keys_in_sets & predicted_of_set])
+            raise InputError(f"the predicted sentence {shared_sentence} lies in two evidence sets of the abstract")
+        keys_in_sets |= predicted_of_set
+        if len(predicted_of_set) == len(keys):
+            correct_keys |= predicted_of_set
+    return frozenset(correct_keys)
 
 
-def _explained_abstract(abstract: str, gold: Sequence[Labelled] | None, given: Labelled) -> Iterator[str]:
-    verdict = judge(gold, given)
-    yield f"abstract {plain(abstract)}: {'not relevant' if gold is None else 'relevant'}"
-    yield f"  gold       {'-' if gold is None else _shown(gold)}"
-    yield f"  predicted  {given.label}  [{', '.join(map(quoted, given.sentences))}]"
-    if gold is None:
-        yield f"  wrong      1 abstract, {counted(len(given.sentences), 'sentence')}"
+# ---- Explaining an abstract
+
+
+def _show_gold_sets(sets: Sequence[Labelled]) -> str:
+    """Return the label and the sentences of gold sets, such as `SUPPORT  {0, 1} {11}`."""
+    shown_sets = [key_set(sentence_keys(gold_set.sentences)) for gold_set in sets]
+    return f"{plain(sets[0].label)}  {' '.join(shown_sets)}"
+
+
+def _explain_abstract(abstract: str, sets: Sequence[Labelled] | None, predicted: Labelled) -> Iterator[str]:
+    """Yield the lines that explain the prediction for an abstract; `sets` is None if the abstract is not relevant."""
+    verdict = judge(sets, predicted)
+    shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
+    yield f"abstract {plain(abstract)}: {'not relevant' if sets is None else 'relevant'}"
+    yield f"  gold       {'-' if sets is None else _show_gold_sets(sets)}"
+    yield f"  predicted  {predicted.label}  [{shown_sentences}]"
+    if sets is None:
+        yield f"  wrong      1 abstract, {counted(len(predicted.sentences), 'sentence')}"
         return
-    label_only, labels = ("correct", "labels agree") if verdict.label_right else ("wrong", "labels differ")
+    label_only = "correct" if verdict.label_right else "wrong"
+    labels = "labels agree" if verdict.label_right else "labels differ"
     rationalized = "correct" if verdict.rationalized else "wrong"
     contained = "no whole gold set" if verdict.contained is None else key_set(verdict.contained)
     yield f"  label only       {label_only}: {labels}"
     yield f"  rationalized     {rationalized}: {labels}, the first {verdict.cap} sentences contain {contained}"
-    every = sentence_keys(given.sentences)
-    lacking: dict[Hashable, str] = {}  # what the first gold set that a sentence lies in needs beside those predicted
-    for each in gold:
-        gold_set = dict.fromkeys(map(as_key, each.sentences))
-        needed = key_set(key for key in gold_set if key not in every)
-        for key in gold_set:
-            lacking.setdefault(key, needed)
-    seen: set[Hashable] = set()
-    for sentence in given.sentences:
+    yield from _explain_sentences(predicted, sets, verdict)
+
+
+def _explain_sentences(predicted: Labelled, sets: Sequence[Labelled], verdict: Verdict) -> Iterator[str]:
+    """Yield a line for each predicted sentence of a relevant abstract: whether it is correct, and why not."""
+    missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
+    explained_keys: set[Hashable] = set()
+    for sentence in predicted.sentences:
         key = as_key(sentence)
-        if key in seen:
+        if key in explained_keys:
             reason = "wrong: listed before"
         elif key in verdict.correct:
             reason = "correct" if verdict.label_right else "correct for selection, not with label"
-        elif key in lacking:
-            reason = f"wrong: its gold set also needs {lacking[key]}"
+        elif key in missing_by_sentence:
+            reason = f"wrong: its gold set also needs {missing_by_sentence[key]}"
         else:
             reason = "wrong: in no gold set"
-        seen.add(key)
+        explained_keys.add(key)
         yield f"  sentence {quoted(sentence)}: {reason}"
+
+
+def _missing_by_sentence(sets: Iterable[Labelled], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
+    """Return by sentence what is not predicted of the first gold set that holds it, such as `{3, 4}`."""
+    missing_by_sentence: dict[Hashable, str] = {}
+    for gold_set in sets:
+        keys = sentence_keys(gold_set.sentences)
+        missing = key_set(keys - predicted_keys)
+        for key in keys:
+            missing_by_sentence.setdefault(key, missing)
+    return missing_by_sentence
 
 
 MODE: Final = SciFact()

@@ -1,19 +1,20 @@
 """The stages of SciFact's pipeline: documents retrieved, rationales selected, labels predicted.
 
-The numbers are those of the evaluators by which the stages are developed. Section names refer to the project's SciFact
-contract. Predictions are the file of a stage, or one of the leaderboard's form, from which the stage's part is taken.
+The numbers are those of the public evaluators by which the stages are developed. Predictions are the file of a stage,
+or a file of the leaderboard's form, from which the prediction of the stage is taken.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
+from cs_score.evidence.abstracts import sentence_keys
 from cs_score.evidence.mode import Confusion, Fault, Mode, Pair, Part, ReportRow, Row, Unit, left_out
 from cs_score.evidence.reading import Gold, as_key, counted, plain, quoted, text_of
 from cs_score.evidence.scifact import NOT_ENOUGH_INFO, Labelled, Options, answered_claims, is_none, labelled_sets
@@ -30,21 +31,24 @@ WRONG_LABEL: Final = "wrong_label"
 
 
 class GoldClaim(NamedTuple):
-    """A claim of gold: its evidence sets by document."""
+    """A claim of gold with its evidence sets by document."""
 
     id: Hashable
     evidence: Mapping[str, tuple[Labelled, ...]]
 
 
 class Prediction(NamedTuple):
-    """What a stage predicts for a claim: document numbers, or sentences or a label by document."""
+    """The prediction of a stage for a claim: a list of document numbers, or sentences or a label by document."""
 
     id: Hashable
     content: Any
 
 
 class Stage(Mode):
-    """A stage of the pipeline. `key` is that of its predictions in a line of the stage's own file."""
+    """A stage of the pipeline. `key` is the key of its predictions in a line of the stage's own file.
+
+    Claims are matched by position, as the stage's evaluator does, or by id where the stage `matches_by_id`.
+    """
 
     key: ClassVar[str]
     unit = "claim"
@@ -55,89 +59,114 @@ class Stage(Mode):
     files = "Gold is a file of claims; predictions are the file of the stage or one of the leaderboard's form."
 
     def is_gold(self, first: object) -> bool | None:
+        """Return whether the first line of a file is of gold: only there claims have a text."""
         return "claim" in first if isinstance(first, dict) else None
 
     def gold(self, source: Source) -> list[GoldClaim]:
+        """Return the claims of a gold file. Raises InputError for a line that is no claim with evidence sets."""
         claims = []
-        with reading.located() as at:
-            for value in reading.json_lines(source, at):
+        with reading.located() as location:
+            for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
-                at.place["claim"] = fields.get("id", [])
-                named = reading.identifier(fields, "id")
-                claims.append(GoldClaim(named, dict(_documents_of(fields, self.gold_sets))))
+                location.place["claim"] = fields.get("id", [])
+                claim_id = reading.identifier(fields, "id")
+                claims.append(GoldClaim(claim_id, _read_evidence(fields, self.read_gold_sets)))
         return claims
 
-    def gold_sets(self, value: object) -> tuple[Labelled, ...]:
-        """Return the evidence sets of a document. Raises InputError."""
+    def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
+        """Return the evidence sets that a JSON value of gold lists for a document. Raises InputError."""
         return labelled_sets(value)
 
     def predictions(self, source: Source) -> list[Prediction]:
+        """Return the predictions of a file of either form. Raises InputError for a malformed line."""
         claims = []
-        with reading.located() as at:
-            for value in reading.json_lines(source, at):
+        with reading.located() as location:
+            for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
-                at.place["claim"] = fields.get("claim_id", fields.get("id", []))
+                location.place["claim"] = fields.get("claim_id", fields.get("id", []))
                 claims.append(self.reread(fields))
         return claims
 
     def reread(self, prediction: Any) -> Prediction:
-        """Return the prediction of a line of either form. Raises InputError."""
+        """Return the prediction in a line of the stage's form or the leaderboard's. Raises InputError."""
         if "claim_id" not in prediction and "id" in prediction:
-            return Prediction(reading.identifier(prediction, "id"), self.of_leaderboard(prediction))
-        named = reading.identifier(prediction, "claim_id")
-        return Prediction(named, self.of_stage(reading.member(prediction, self.key)))
+            return Prediction(reading.identifier(prediction, "id"), self.read_leaderboard_line(prediction))
+        claim_id = reading.identifier(prediction, "claim_id")
+        return Prediction(claim_id, self.read_stage_value(reading.member(prediction, self.key)))
 
     def written(self, prediction: Prediction | None) -> Any:
-        return None if prediction is None else {"claim_id": prediction.id, self.key: self.content_of(prediction)}
+        """Return the prediction for a claim as a line of the stage's file has it."""
+        if prediction is None:
+            return None
+        return {"claim_id": prediction.id, self.key: self.content_to_json(prediction)}
 
-    def content_of(self, prediction: Prediction) -> Any:
-        """Return what stands below the key in the file of the stage."""
+    def content_to_json(self, prediction: Prediction) -> Any:
+        """Return the JSON value under the key of the stage."""
         return prediction.content
 
     @abstractmethod
-    def of_stage(self, value: object) -> Any:
-        """Return what stands below the key, checked. Raises InputError."""
+    def read_stage_value(self, value: object) -> Any:
+        """Return the content of a prediction from the value under the key of the stage. Raises InputError."""
 
     @abstractmethod
-    def of_leaderboard(self, fields: reading.Object) -> Any:
-        """Return the same from a line of the leaderboard's form. Raises InputError."""
+    def read_leaderboard_line(self, fields: reading.Object) -> Any:
+        """Return the content of a prediction from a line of the leaderboard's form. Raises InputError."""
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
-        """Pair claims by position, or by id."""
+        """Return each claim of gold with its prediction, and the notices for the user.
+
+        Raises InputError if the files have different claims, or another order where claims are matched by position.
+        """
         notices: list[str] = []
         claims = gold.content
         if options.answered_only:
             claims = answered_claims(claims, predictions.content)
             notices += left_out(predictions.name, len(claims), len(gold.content), self.unit)
-        scored = replace(gold, content=claims)
+        scored_gold = replace(gold, content=claims)
         if self.matches_by_id or options.any_order:
-            given = _by_id(scored, predictions)
+            matched = _match_by_id(scored_gold, predictions)
         else:
-            given = _by_position(scored, predictions)
-        return [(claim.id, claim, predicted) for claim, predicted in zip(claims, given)], notices
+            matched = _match_by_position(scored_gold, predictions)
+        return [(claim.id, claim, predicted) for claim, predicted in zip(claims, matched)], notices
 
     def groups(self, unit: Unit) -> Mapping[str, str]:
-        labels = {text_of(each.label) for sets in unit.gold.evidence.values() for each in sets}
+        """Return the groups of a claim: the labels of its evidence sets, and its number of documents in gold."""
+        labels: set[str] = set()
+        for sets in unit.gold.evidence.values():
+            labels |= {text_of(gold_set.label) for gold_set in sets}
         return {
             "gold_label": " and ".join(sorted(labels)) or "no evidence",
             "gold_documents": str(len(unit.gold.evidence)),
         }
 
 
-def _documents_of(fields: reading.Object, content_of: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each document of the evidence of a line with what `content_of` makes of it. Raises InputError."""
+def _evidence_of(fields: reading.Object) -> reading.Object:
+    """Return the JSON values of a line's evidence by document; none for null and an empty list. Raises InputError."""
     value = reading.member(fields, "evidence")
-    evidence = reading.as_object({} if is_none(value) else value, "'evidence'")
-    with reading.located() as at:
-        for document, content in evidence.items():
-            at.place["abstract"] = document
-            yield document, content_of(content)
+    return {} if is_none(value) else reading.as_object(value, "'evidence'")
 
 
-def _by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
+def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any]) -> dict[str, Any]:
+    """Return the evidence of a line by document, as `read_document` makes it from the JSON value. Raises InputError."""
+    evidence_by_document = {}
+    with reading.located() as location:
+        for document, content in _evidence_of(fields).items():
+            location.place["abstract"] = document
+            evidence_by_document[document] = read_document(content)
+    return evidence_by_document
+
+
+def _read_entry(value: object) -> reading.Object:
+    """Return the entry that is predicted for a document. Raises InputError unless it is an object."""
+    return reading.as_object(value, "the prediction")
+
+
+# ---- Matching claims
+
+
+def _match_by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
     """Return the predictions in their order. Raises InputError for other claims than gold's, or in another order."""
-    claims, given = gold.content, predictions.content
-    for line, (claim, predicted) in enumerate(zip(claims, given), start=1):
+    for line, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
         if claim.id != predicted.id:
             raise InputError(
                 f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}",
@@ -145,41 +174,42 @@ def _by_position(gold: Gold, predictions: Gold) -> list[Prediction]:
                 place=f"line {line}",
                 remedy="--any-order matches claims by id",
             )
-    _check_numbers(gold, predictions)
-    return list(given)
+    _check_claim_counts(gold, predictions)
+    return list(predictions.content)
 
 
-def _by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
+def _match_by_id(gold: Gold, predictions: Gold) -> list[Prediction]:
     """Return the predictions in gold's order. Raises InputError for a repeated, unknown or missing id."""
-    wanted = _positions(gold)
-    by_key = {}
-    for key, line in _positions(predictions).items():
-        predicted = predictions.content[line]
-        if key not in wanted:
-            place = f"line {line + 1}, claim {plain(predicted.id)}"
+    gold_positions = _positions_by_key(gold)
+    prediction_by_key = {}
+    for key, position in _positions_by_key(predictions).items():
+        predicted = predictions.content[position]
+        if key not in gold_positions:
+            place = f"line {position + 1}, claim {plain(predicted.id)}"
             raise InputError(f"{gold.name} has no such claim", file=predictions.name, place=place)
-        by_key[key] = predicted
-    _check_numbers(gold, predictions)
-    return [by_key[key] for key in wanted]
+        prediction_by_key[key] = predicted
+    _check_claim_counts(gold, predictions)
+    return [prediction_by_key[key] for key in gold_positions]
 
 
-def _positions(lines: Gold) -> dict[Hashable, int]:
-    """Return the positions of claims by what their ids are compared by. Raises InputError for a repeated id."""
+def _positions_by_key(claims: Gold) -> dict[Hashable, int]:
+    """Return the positions of the claims of a file by the key of their id. Raises InputError for a repeated id."""
     positions: dict[Hashable, int] = {}
-    for position, claim in enumerate(lines.content):
+    for position, claim in enumerate(claims.content):
         key = as_key(claim.id)
         if key in positions:
             problem = f"claim {plain(claim.id)} stands there twice (line {positions[key] + 1}, too)"
-            raise InputError(problem, file=lines.name, place=f"line {position + 1}")
+            raise InputError(problem, file=claims.name, place=f"line {position + 1}")
         positions[key] = position
     return positions
 
 
-def _check_numbers(gold: Gold, predictions: Gold) -> None:
-    """Raise InputError where gold and predictions have another number of claims."""
-    wanted, given = len(gold.content), len(predictions.content)
-    if wanted != given:
-        problem = f"predictions for {given} claims, where {gold.name} has {wanted}"
+def _check_claim_counts(gold: Gold, predictions: Gold) -> None:
+    """Raise InputError if gold and predictions have different numbers of claims."""
+    gold_count = len(gold.content)
+    predicted_count = len(predictions.content)
+    if gold_count != predicted_count:
+        problem = f"predictions for {predicted_count} claims, where {gold.name} has {gold_count}"
         raise InputError(problem, file=predictions.name, remedy="write a line for every claim of gold")
 
 
@@ -187,7 +217,7 @@ def _check_numbers(gold: Gold, predictions: Gold) -> None:
 
 
 class Retrieval(Stage):
-    """Documents retrieved for each claim, of which some or all of gold's should be among."""
+    """Documents retrieved for each claim. A claim is a hit if one, or all, of gold's documents are among them."""
 
     name = "scifact-retrieval"
     key = "doc_ids"
@@ -197,50 +227,63 @@ class Retrieval(Stage):
     kinds = (MISSED_DOCUMENT,)
     matches_by_id = True
 
-    def of_stage(self, value: object) -> list[int]:
+    def read_stage_value(self, value: object) -> list[int]:
+        """Return the numbers of the retrieved documents. Raises InputError for anything but a list of whole numbers."""
         documents = []
-        for each in reading.as_list(value, "'doc_ids'"):
-            if not isinstance(each, int) or isinstance(each, bool):
-                raise InputError(f"'doc_ids' holds {quoted(each)} where a whole number is expected")
-            documents.append(each)
+        for document in reading.as_list(value, "'doc_ids'"):
+            if not isinstance(document, int) or isinstance(document, bool):
+                raise InputError(f"'doc_ids' holds {quoted(document)} where a whole number is expected")
+            documents.append(document)
         return documents
 
-    def of_leaderboard(self, fields: reading.Object) -> list[int]:
-        return [_document_number(document) for document, _ in _documents_of(fields, lambda value: value)]
+    def read_leaderboard_line(self, fields: reading.Object) -> list[int]:
+        """Return the numbers of the documents that have evidence. Raises InputError for an id that is no number."""
+        return [_document_number(document) for document in _evidence_of(fields)]
 
     def row(self, unit: Unit) -> Row:
-        wanted, found = self._wanted(unit), set(unit.prediction.content)
-        hits = len(wanted & found)
-        return 1, int(hits > 0 or not wanted), int(hits == len(wanted))
+        """Return 1 for the claim, then whether one and whether all documents of gold are retrieved.
 
-    def _wanted(self, unit: Unit) -> set[int]:
-        """Return the numbers of gold's documents. Raises InputError for one that is no number."""
+        Both hold for a claim without documents. Raises InputError for a document of gold that is no number.
+        """
+        gold_numbers = self._gold_numbers(unit)
+        hit_count = len(gold_numbers & set(unit.prediction.content))
+        has_one = hit_count > 0 or not gold_numbers
+        return 1, int(has_one), int(hit_count == len(gold_numbers))
+
+    def _gold_numbers(self, unit: Unit) -> set[int]:
+        """Return the numbers of gold's documents. Raises InputError for a document that is no number."""
         with self.at(unit):
             return {_document_number(document) for document in unit.gold.evidence}
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        wanted, found = self._wanted(unit), unit.prediction.content
+        """Yield the lines that explain a claim: gold's documents, the retrieved ones, and whether they are hits."""
+        gold_numbers = self._gold_numbers(unit)
+        _, has_one, has_all = row
+        reason = "" if gold_numbers else ": gold has no document"
         yield f"claim {plain(unit.id)}"
-        yield f"  gold       {reading.listed(sorted(wanted))}"
-        yield f"  retrieved  {reading.listed(found)}"
-        yield f"  hit one    {'yes' if row[1] else 'no'}{'' if wanted else ': gold has no document'}"
-        yield f"  hit all    {'yes' if row[2] else 'no'}{'' if wanted else ': gold has no document'}"
+        yield f"  gold       {reading.listed(sorted(gold_numbers))}"
+        yield f"  retrieved  {reading.listed(unit.prediction.content)}"
+        yield f"  hit one    {'yes' if has_one else 'no'}{reason}"
+        yield f"  hit all    {'yes' if has_all else 'no'}{reason}"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        found = set(unit.prediction.content)
+        """Yield each document of gold with whether it is retrieved."""
+        retrieved = set(unit.prediction.content)
         for document in unit.gold.evidence:
             number = _document_number(document)
-            is_there = number in found
-            missed = Fault(MISSED_DOCUMENT, document, None, number)
-            yield Part("document", document, is_there, "retrieved" if is_there else None, () if is_there else (missed,))
+            if number in retrieved:
+                yield Part("document", document, True, "retrieved")
+            else:
+                yield Part("document", document, False, None, (Fault(MISSED_DOCUMENT, document, None, number),))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+        """Return the prediction for a claim with the documents that some faults say it misses."""
         missed = [fault.gold for fault in faults]
         return self.written(Prediction(unit.prediction.id, [*unit.prediction.content, *missed]))
 
 
 def _document_number(document: str) -> int:
-    """Return the number that a document's id is. Raises InputError for an id that is none."""
+    """Return the id of a document as a number. Raises InputError for an id that is no number."""
     try:
         return int(document)
     except ValueError:
@@ -251,7 +294,10 @@ def _document_number(document: str) -> int:
 
 
 class Rationale(Stage):
-    """Sentences selected in each document, labels aside."""
+    """Sentences selected in each document, whatever their labels.
+
+    A predicted sentence is correct if the first gold set that holds it is predicted completely.
+    """
 
     name = "scifact-rationale"
     key = "evidence"
@@ -262,107 +308,153 @@ class Rationale(Stage):
     kinds = (EXTRA_SENTENCE, INCOMPLETE_RATIONALE, MISSED_RATIONALE)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
+        """Return precision, recall and F1 of all sentences from the sums of the columns."""
         relevant, retrieved, correct = sums
         return precision_recall_f1(correct, retrieved, relevant, divide)
 
-    def of_stage(self, value: object) -> dict[str, list[object]]:
-        return dict(_documents_of({"evidence": value}, _sentences))
+    def read_stage_value(self, value: object) -> dict[str, list[object]]:
+        """Return the sentences of each document in the stage's form. Raises InputError."""
+        return _read_evidence({"evidence": value}, _read_sentences)
 
-    def of_leaderboard(self, fields: reading.Object) -> dict[str, list[object]]:
-        return dict(_documents_of(fields, lambda value: reading.sentences_of(_entry(value))))
+    def read_leaderboard_line(self, fields: reading.Object) -> dict[str, list[object]]:
+        """Return the sentences of each document in the leaderboard's form. Raises InputError."""
+        return _read_evidence(fields, _read_sentences_of_entry)
 
     def row(self, unit: Unit) -> Row:
-        gold = unit.gold.evidence
-        correct = retrieved = 0
+        """Return how many sentences of a claim are relevant, retrieved and correct, as often as they are listed."""
+        sets_by_document = unit.gold.evidence
+        correct_count = 0
+        retrieved_count = 0
         for document, sentences in unit.prediction.content.items():
-            retrieved += len(sentences)
-            correct += sum(_are_correct(gold.get(document, ()), sentences))
-        relevant = sum(len(each.sentences) for sets in gold.values() for each in sets)
-        return relevant, retrieved, correct
+            retrieved_count += len(sentences)
+            correct_count += sum(_are_correct(sets_by_document.get(document, ()), sentences))
+        relevant_count = 0
+        for sets in sets_by_document.values():
+            for gold_set in sets:
+                relevant_count += len(gold_set.sentences)
+        return relevant_count, retrieved_count, correct_count
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
-        gold, predicted = unit.gold.evidence, unit.prediction.content
+        """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document."""
+        sets_by_document = unit.gold.evidence
+        predicted = unit.prediction.content
         yield f"claim {plain(unit.id)}"
-        for document in dict.fromkeys((*predicted, *gold)):
-            sets = [reading.listed(each.sentences) for each in gold.get(document, ())]
+        for document in dict.fromkeys([*predicted, *sets_by_document]):
             yield ""
             yield f"document {plain(document)}"
-            yield f"  gold sets  {' '.join(sets) or '-'}"
-            sentences = predicted.get(document)
-            if sentences is None:
-                yield "  predicted  nothing"
-                continue
-            yield f"  predicted  {reading.listed(sentences)}"
-            for sentence, is_correct in zip(sentences, _are_correct(gold.get(document, ()), sentences)):
-                outcome = "correct" if is_correct else "wrong: its gold set is not whole, or there is none"
-                yield f"  sentence {quoted(sentence)}: {outcome}"
+            yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        gold, predicted = unit.gold.evidence, unit.prediction.content
-        for document, sets in gold.items():
-            keys = set(map(as_key, predicted.get(document, ())))
-            for number, each in enumerate(sets, start=1):
-                yield _part_of_set(document, number, each, keys)
+        """Yield the gold sets of a claim and its sentences that are in none of them, with the judgment of each."""
+        sets_by_document = unit.gold.evidence
+        predicted = unit.prediction.content
+        for document, sets in sets_by_document.items():
+            predicted_keys = sentence_keys(predicted.get(document, ()))
+            for number, gold_set in enumerate(sets, start=1):
+                yield _set_part(document, number, gold_set, predicted_keys)
         for document, sentences in predicted.items():
-            known = {as_key(sentence) for each in gold.get(document, ()) for sentence in each.sentences}
-            extra = {as_key(sentence): sentence for sentence in sentences if as_key(sentence) not in known}
-            for sentence in extra.values():
+            for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
                 fault = Fault(EXTRA_SENTENCE, document, sentence, None)
                 value = {"document": document, "sentence": sentence}
                 yield Part("sentence", value, False, "in no gold set", (fault,))
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
+        """Return the prediction for a claim without some of its faults."""
         evidence = {document: list(sentences) for document, sentences in unit.prediction.content.items()}
         for fault in faults:
             document = str(fault.part)
-            if fault.kind == EXTRA_SENTENCE:
-                gone = as_key(fault.predicted)
-                evidence[document] = [each for each in evidence[document] if as_key(each) != gone]
-                continue
             sentences = evidence.setdefault(document, [])
-            there = set(map(as_key, sentences))
-            sentences += [each for each in fault.gold if as_key(each) not in there]
+            if fault.kind == EXTRA_SENTENCE:
+                extra_key = as_key(fault.predicted)
+                evidence[document] = [sentence for sentence in sentences if as_key(sentence) != extra_key]
+            else:
+                predicted_keys = sentence_keys(sentences)
+                sentences += [sentence for sentence in fault.gold if as_key(sentence) not in predicted_keys]
         return self.written(Prediction(unit.prediction.id, evidence))
 
 
-def _entry(value: object) -> reading.Object:
-    return reading.as_object(value, "the prediction")
-
-
-def _sentences(value: object) -> list[object]:
+def _read_sentences(value: object) -> list[object]:
+    """Return a list of sentence numbers. Raises InputError for anything else."""
     return reading.sentences_of({"sentences": value})
 
 
+def _read_sentences_of_entry(value: object) -> list[object]:
+    """Return the sentence numbers of an entry of the leaderboard's form. Raises InputError."""
+    return reading.sentences_of(_read_entry(value))
+
+
 def _are_correct(sets: Sequence[Labelled], sentences: Sequence[object]) -> list[bool]:
-    """Return for each predicted sentence whether the first gold set that holds it is whole among those predicted."""
-    predicted = set(map(as_key, sentences))
-    is_whole_by_sentence: dict[Hashable, bool] = {}
-    for each in sets:
-        keys = set(map(as_key, each.sentences))
-        is_whole = keys <= predicted
+    """Return for each predicted sentence of a document whether the first gold set that holds it is complete.
+
+    A set is complete if all of its sentences are predicted. A sentence in no set is wrong.
+    """
+    predicted_keys = sentence_keys(sentences)
+    is_complete_by_key: dict[Hashable, bool] = {}
+    for gold_set in sets:
+        keys = sentence_keys(gold_set.sentences)
+        is_complete = keys <= predicted_keys
         for key in keys:
-            is_whole_by_sentence.setdefault(key, is_whole)
-    return [is_whole_by_sentence.get(as_key(sentence), False) for sentence in sentences]
+            is_complete_by_key.setdefault(key, is_complete)
+    return [is_complete_by_key.get(as_key(sentence), False) for sentence in sentences]
 
 
-def _part_of_set(document: str, number: int, gold_set: Labelled, predicted: set[Hashable]) -> Part:
-    """Return a gold set of a document with the fault that it is not whole among the predicted sentences."""
-    by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
-    lacking = [sentence for key, sentence in by_key.items() if key not in predicted]
+def _extra_sentences(sets: Iterable[Labelled], sentences: Iterable[object]) -> list[object]:
+    """Return the predicted sentences of a document that are in no gold set, each once."""
+    gold_keys: set[Hashable] = set()
+    for gold_set in sets:
+        gold_keys |= sentence_keys(gold_set.sentences)
+    extra = {as_key(sentence): sentence for sentence in sentences if as_key(sentence) not in gold_keys}
+    return list(extra.values())
+
+
+def _explain_sentences(sets: Sequence[Labelled], sentences: Sequence[object] | None) -> Iterator[str]:
+    """Yield the lines that explain the sentences of a document; `sentences` is None if it is not predicted."""
+    shown_sets = [reading.listed(gold_set.sentences) for gold_set in sets]
+    yield f"  gold sets  {' '.join(shown_sets) or '-'}"
+    if sentences is None:
+        yield "  predicted  nothing"
+        return
+    yield f"  predicted  {reading.listed(sentences)}"
+    for sentence, is_correct in zip(sentences, _are_correct(sets, sentences)):
+        outcome = "correct" if is_correct else "wrong: its gold set is not whole, or there is none"
+        yield f"  sentence {quoted(sentence)}: {outcome}"
+
+
+def _set_part(document: str, number: int, gold_set: Labelled, predicted_keys: frozenset[Hashable]) -> Part:
+    """Return the judgment of a gold set of a document: whether all of its sentences are predicted."""
+    sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
+    missing = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
     value = {"document": document, "set": number, "sentences": list(gold_set.sentences)}
-    if not lacking:
+    if not missing:
         return Part("evidence set", value, True, "complete")
-    found = len(by_key) - len(lacking)
-    kind = INCOMPLETE_RATIONALE if found else MISSED_RATIONALE
-    judgment = f"{found} of {counted(len(by_key), 'sentence')}" if found else None
-    return Part("evidence set", value, False, judgment, (Fault(kind, document, None, lacking),))
+    predicted_count = len(sentence_by_key) - len(missing)
+    if not predicted_count:
+        return Part("evidence set", value, False, None, (Fault(MISSED_RATIONALE, document, None, missing),))
+    judgment = f"{predicted_count} of {counted(len(sentence_by_key), 'sentence')}"
+    return Part("evidence set", value, False, judgment, (Fault(INCOMPLETE_RATIONALE, document, None, missing),))
 
 
 # ---- Labels
 
 
+class JudgedLabel(NamedTuple):
+    """The predicted label of a document with gold's."""
+
+    document: str
+    gold: str
+    predicted: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether both labels are the same."""
+        return self.gold == self.predicted
+
+
 class Label(Stage):
-    """A label for each predicted document; gold's is that of its sets, NOT_ENOUGH_INFO where it has none."""
+    """A label for each predicted document; gold's label is NOT_ENOUGH_INFO for a document without evidence sets.
+
+    The columns count documents by gold's label and the predicted one: a confusion table, row by row.
+    """
 
     name = "scifact-label"
     key = "labels"
@@ -370,67 +462,91 @@ class Label(Stage):
     headings = ("precision", "recall", "f1")
     rows = (
         ReportRow("accuracy", ("accuracy",)),
-        *(
-            ReportRow(label.lower(), tuple(f"{label.lower()}_{name}" for name in ("precision", "recall", "f1")))
-            for label in LABELS
-        ),
+        ReportRow("contradict", ("contradict_precision", "contradict_recall", "contradict_f1")),
+        ReportRow("not_enough_info", ("not_enough_info_precision", "not_enough_info_recall", "not_enough_info_f1")),
+        ReportRow("support", ("support_precision", "support_recall", "support_f1")),
         ReportRow("macro_f1", ("macro_f1",)),
         ReportRow("macro_f1_without_nei", ("macro_f1_without_nei",)),
     )
     headlines = ("macro_f1",)
     kinds = (WRONG_LABEL,)
 
-    def gold_sets(self, value: object) -> tuple[Labelled, ...]:
+    def read_gold_sets(self, value: object) -> tuple[Labelled, ...]:
+        """Return the evidence sets of a document of gold. Raises InputError, also if their labels differ."""
         return labelled_sets(value, one_label=True)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
+        """Return accuracy, precision, recall and F1 of each label, and both means of F1, from the confusion table.
+
+        The mean `macro_f1` is over the labels that occur in gold or predictions, the other one over the two labels
+        beside NOT_ENOUGH_INFO.
+        """
         size = len(LABELS)
         documents = sum(sums)
         right = sum(sums[place * size + place] for place in range(size))
-        f1s, scores, occurring = [], [divide(right, documents)], 0
-        for place in range(size):
+        scores = [divide(right, documents)]
+        f1_by_label = {}
+        occurring = 0
+        for place, label in enumerate(LABELS):
             relevant = sum(sums[place * size : (place + 1) * size])
             predicted = sum(sums[place::size])
-            family = precision_recall_f1(sums[place * size + place], predicted, relevant, divide)
-            scores += family
-            f1s.append(family[2])
+            precision, recall, f1 = precision_recall_f1(sums[place * size + place], predicted, relevant, divide)
+            scores += [precision, recall, f1]
+            f1_by_label[label] = f1
             occurring = occurring + ((relevant + predicted) > 0)
-        without_nei = [f1 for label, f1 in zip(LABELS, f1s) if label != NOT_ENOUGH_INFO]
-        two = 2 + 0 * documents  # as many as there are documents where these are arrays
-        return *scores, _mean(f1s, occurring, divide), _mean(without_nei, two, divide)
+        macro_f1 = _mean(list(f1_by_label.values()), occurring, divide)
+        del f1_by_label[NOT_ENOUGH_INFO]
+        two = 2 + 0 * documents  # an array of twos if the sums are arrays
+        macro_f1_without_nei = _mean(list(f1_by_label.values()), two, divide)
+        return *scores, macro_f1, macro_f1_without_nei
 
-    def of_stage(self, value: object) -> dict[str, str]:
+    def read_stage_value(self, value: object) -> dict[str, str]:
+        """Return the label of each document in the stage's form. Raises InputError."""
         labels = {}
-        with reading.located() as at:
-            for document, given in reading.as_object(value, "'labels'").items():
-                at.place["abstract"] = document
-                labels[document] = _label_of(given)
+        with reading.located() as location:
+            for document, entry in reading.as_object(value, "'labels'").items():
+                location.place["abstract"] = document
+                labels[document] = _read_label(entry)
         return labels
 
-    def of_leaderboard(self, fields: reading.Object) -> dict[str, str]:
-        return dict(_documents_of(fields, _label_of))
+    def read_leaderboard_line(self, fields: reading.Object) -> dict[str, str]:
+        """Return the label of each document in the leaderboard's form. Raises InputError."""
+        return _read_evidence(fields, _read_label)
 
-    def content_of(self, prediction: Prediction) -> Any:
+    def content_to_json(self, prediction: Prediction) -> Any:
+        """Return the label of each document as the stage's file has it."""
         return {document: {"label": label} for document, label in prediction.content.items()}
 
     def paired(self, gold: Gold, predictions: Gold, options: Options) -> tuple[Iterable[Pair], Iterable[str]]:
+        """Return each claim of gold with its prediction, and the notices for the user.
+
+        Raises InputError if the files have different claims, and if no document has a label.
+        """
         pairs, notices = super().paired(gold, predictions, options)
         if not any(claim.content for claim in predictions.content):
             raise InputError("no document has a label, so there is nothing to score", file=predictions.name)
         return pairs, notices
 
     def row(self, unit: Unit) -> Row:
+        """Return the number of documents of a claim for each pair of gold's label and predicted label."""
         counts = [0] * len(self.columns)
-        for _, gold, predicted in self.confusions(unit):
-            counts[LABELS.index(gold) * len(LABELS) + LABELS.index(predicted)] += 1
+        for judged in self._judge_labels(unit):
+            place = LABELS.index(judged.gold) * len(LABELS) + LABELS.index(judged.predicted)
+            counts[place] += 1
         return tuple(counts)
 
     def confusions(self, unit: Unit) -> Iterator[Confusion]:
+        """Yield gold's label of each predicted document with the predicted one."""
+        for judged in self._judge_labels(unit):
+            yield "document", judged.gold, judged.predicted
+
+    def _judge_labels(self, unit: Unit) -> Iterator[JudgedLabel]:
+        """Yield both labels of each predicted document. Raises InputError for a label of gold that is unknown."""
         for document, label in unit.prediction.content.items():
-            yield "document", self._gold_label(unit, document), label
+            yield JudgedLabel(document, self._gold_label(unit, document), label)
 
     def _gold_label(self, unit: Unit, document: str) -> str:
-        """Return gold's label of a document. Raises InputError for one that the stage does not know."""
+        """Return gold's label of a document. Raises InputError for a label that is none of the three."""
         sets = unit.gold.evidence.get(document)
         label = sets[0].label if sets else NOT_ENOUGH_INFO
         if label not in LABELS:
@@ -439,49 +555,53 @@ class Label(Stage):
         return str(label)
 
     def explained(self, unit: Unit, row: Row) -> Iterator[str]:
+        """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct."""
         yield f"claim {plain(unit.id)}"
-        for _, document, gold, label in self._judged(unit):
-            outcome = "correct" if gold == label else f"wrong, gold {gold}"
-            yield f"  document {plain(document)}: {label}, {outcome}"
+        for judged in self._judge_labels(unit):
+            outcome = "correct" if judged.is_right else f"wrong, gold {judged.gold}"
+            yield f"  document {plain(judged.document)}: {judged.predicted}, {outcome}"
         if not unit.prediction.content:
             yield "  no document is predicted, so nothing counts"
 
-    def _judged(self, unit: Unit) -> Iterator[tuple[bool, str, str, str]]:
-        """Yield for each predicted document whether it is right, the document, gold's label and the predicted one."""
-        for document, label in unit.prediction.content.items():
-            gold = self._gold_label(unit, document)
-            yield gold == label, document, gold, label
-
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        for is_right, document, gold, label in self._judged(unit):
-            faults = () if is_right else (Fault(WRONG_LABEL, document, label, gold),)
-            yield Part("label", document, is_right, label, faults)
+        """Yield the label of each predicted document, with its fault if it is wrong."""
+        for judged in self._judge_labels(unit):
+            faults: tuple[Fault, ...] = ()
+            if not judged.is_right:
+                faults = (Fault(WRONG_LABEL, judged.document, judged.predicted, judged.gold),)
+            yield Part("label", judged.document, judged.is_right, judged.predicted, faults)
 
     def corrected(self, unit: Unit, faults: Iterable[Fault]) -> Any:
-        labels = {**unit.prediction.content, **{str(fault.part): fault.gold for fault in faults}}
+        """Return the prediction for a claim with gold's labels for the documents of some faults."""
+        labels = dict(unit.prediction.content)
+        for fault in faults:
+            labels[str(fault.part)] = fault.gold
         return self.written(Prediction(unit.prediction.id, labels))
 
     def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return the confusion table of all documents."""
+        """Return the confusion table of all documents, its heading first."""
         size = len(LABELS)
         table: list[tuple[str, ...]] = [("gold \\ predicted", *LABELS)]
         for place, label in enumerate(LABELS):
-            counts = sums[place * size : (place + 1) * size]
-            table.append((label, *(str(int(count)) for count in counts)))
+            counts = [str(int(count)) for count in sums[place * size : (place + 1) * size]]
+            table.append((label, *counts))
         return table
 
 
 def _mean(f1s: Sequence[Any], number: Any, divide: Divide) -> Any:
-    """Return the mean of F1 values, or as a ratio their sum over their number; values are numbers or arrays."""
+    """Return the mean of F1 values over this number of labels.
+
+    The values are numbers, arrays or ratios. For ratios the mean is a ratio, too: their sum over the number.
+    """
     if isinstance(f1s[0], Ratio):
         quotients = [f1.numerator / (f1.denominator + (f1.denominator == 0)) for f1 in f1s]
         return Ratio(sum(quotients), number)
     return divide(sum(f1s), number)
 
 
-def _label_of(value: object) -> str:
-    """Return the label of a predicted document. Raises InputError."""
-    label = reading.member(_entry(value), "label")
+def _read_label(value: object) -> str:
+    """Return the label of a predicted entry. Raises InputError for a label that is none of the three."""
+    label = reading.member(_read_entry(value), "label")
     if not isinstance(label, str) or label not in LABELS:
         raise InputError(f"label {quoted(label)} is not one of {', '.join(LABELS)}")
     return label

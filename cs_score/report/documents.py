@@ -10,6 +10,7 @@ from cs_score.base.documents import document_record
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import convert, to_builtins
 from cs_score.batch.documents import Overview
+from cs_score.report.aggregate import AggregatePage
 from cs_score.report.analysis import AnalysisPage
 from cs_score.report.batch import BatchPage
 from cs_score.report.charts import Drawing
@@ -22,6 +23,7 @@ _PAGES: Final[Mapping[str, type[PageMaker]]] = {
     "difference": DifferencePage,
     "batch": BatchPage,
     "comparison": ComparisonPage,
+    "aggregate": AggregatePage,
 }
 """What makes a page of each kind of documents, and its charts."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cs_score.batch import execution
+from cs_score.batch import workers
 from tests.batch.command import FILES, batch_process, contents, invented_runs, leaderboard
 from tests.coldstart.command import Outcome, score_in
 from tests.coldstart.recorded import COMMITTED
@@ -78,11 +78,11 @@ def test_what_hinders_a_cluster_is_told(
         assert (done.status, done.stdout, done.stderr.count(b"\n")) == (1, b"", 1)
         return done.stderr.decode()
 
-    monkeypatch.setattr(execution, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.2)
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in said("tcp://127.0.0.1:9")
     with monkeypatch.context() as patch:
-        patch.setattr(execution, "CONNECT_SECONDS", 10)
-        patch.setattr(execution, "VERSION", "0.0.0")
+        patch.setattr(workers, "CONNECT_SECONDS", 10)
+        patch.setattr(workers, "VERSION", "0.0.0")
         assert "this is 0.0.0" in said(cluster.scheduler_address)
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "needs the package distributed" in said(cluster.scheduler_address)

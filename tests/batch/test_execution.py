@@ -8,39 +8,49 @@ from concurrent.futures import Future
 from typing import Any
 
 from cs_score.batch.documents import FAILED, OK, Outcome
-from cs_score.batch.execution import Backend, Job, Progress, Scorer, run_jobs
 from cs_score.batch.plan import InputFile, RunFile, Scored
+from cs_score.batch.progress import Progress
+from cs_score.batch.workers import Backend, Job, Scorer, run_jobs
 
 
 class Died(Exception):
     """What a backend of these tests raises for a worker that died."""
 
 
-def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
-    """Jobs of those names, where `error_of` names what becomes of one instead of an outcome."""
-    most = 0
+class _MisbehavingBackend(Backend):
+    """Runs succeed unless `error_of` names an exception for them; one of them is done at each wait."""
 
-    def submit(task: Job) -> Future[list[Scored]]:
+    width = 3
+    death_errors = (Died,)
+
+    def __init__(self, error_of: Callable[[str], BaseException | None], *, retries: bool) -> None:
+        self.retries = retries
+        self.most_running = 0
+        self._error_of = error_of
+
+    def submit(self, job: Job) -> Future[list[Scored]]:
         future: Future[list[Scored]] = Future()
-        error = error_of(task.run.name)
+        error = self._error_of(job.run.name)
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result([Scored(Outcome(task="coldstart", run=task.run.name, file="", policy="", state=OK))])
+            future.set_result([Scored(Outcome(task="coldstart", run=job.run.name, file="", policy="", state=OK))])
         return future
 
-    def done(running: Collection[Future[list[Scored]]], seconds: float) -> Collection[Future[list[Scored]]]:
-        nonlocal most
-        most = max(most, len(running))
+    def wait(self, running: Collection[Future[list[Scored]]], seconds: float) -> Collection[Future[list[Scored]]]:
+        self.most_running = max(self.most_running, len(running))
         return list(running)[:1]
 
+
+def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
+    """Return the outcomes of runs of those names; `error_of` names the exception of a run, if any."""
     progress = Progress(None, 60.0, len(names))
-    work = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
-    backend = Backend(submit, done, width=3, died=(Died,), retries=retries)
-    found = {each.outcome.run: each.outcome for each in run_jobs(work, backend, progress)}
-    assert most == 3
-    assert progress.line(1).startswith(f"{len(names)}/{len(found)} runs")
-    return found
+    jobs = [Job("coldstart", RunFile(name, InputFile(name)), {"": None}) for name in names]
+    backend = _MisbehavingBackend(error_of, retries=retries)
+    outcomes = {scored.outcome.run: scored.outcome for scored in run_jobs(jobs, backend, progress)}
+    assert backend.most_running == 3
+    assert progress.line(1).startswith(f"{len(names)}/{len(outcomes)} runs")
+    return outcomes
 
 
 def test_a_task_that_kills_its_worker_fails_alone() -> None:

@@ -13,7 +13,8 @@ from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, RUN, Signature
 from cs_score.base.sources import InputDigest
 from cs_score.batch.documents import FAILED, OK, Outcome, RunOrigin, RunScores
-from cs_score.batch.tables import WRITERS, leaderboard_text, make_leaderboard, problem_lines, signatures
+from cs_score.batch.leaderboard import WRITERS, leaderboard_text, make_leaderboard, signatures
+from cs_score.batch.tables import problem_lines
 from tests.batch.command import batch_in, problems, table
 
 HOSTILE = "a\tb\nc\x1b[31m|*_$%&\\{}<x>\u202e\udcff"

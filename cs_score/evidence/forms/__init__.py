@@ -1,1 +1,1 @@
-"""Forms in which people have gold and predictions, told apart from those that a task reads; only failures load it."""
+"""Recognises the forms in which people have gold and predictions. It is loaded only when a file is refused."""

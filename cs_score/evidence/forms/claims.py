@@ -1,13 +1,13 @@
-"""Forms of the files of claim verification."""
+"""Recognises the form of files that the claims task refuses, and returns the remedy."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from cs_score.evidence.forms import claim_lines
-from cs_score.evidence.forms.claim_lines import are_entries, are_lists_of_entries, evidence_of
+from cs_score.evidence.forms.claim_lines import are_entries, are_lists_of_entries, evidence_values
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Answer, Change, Files
+from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
 
 WANTED_GOLD: Final = f"each line of gold is to be like {claim_lines.GOLD_LINE}"
 WANTED_PREDICTIONS: Final = (
@@ -16,60 +16,64 @@ WANTED_PREDICTIONS: Final = (
 )
 
 
-def form_of(lines: Any, files: Files) -> Answer:
-    """Return what has to be done about the lines of a file, whatever these are."""
+def find_remedy(lines: Any, files: Files) -> Remedy:
+    """Return the remedy for a file with these values on its lines, whatever they are."""
     if not lines or not all(isinstance(line, dict) for line in lines):
         return Advice("", WANTED_GOLD if files.is_gold else WANTED_PREDICTIONS)
-    entries = evidence_of(lines)
     if files.is_gold:
-        return _form_of_gold(lines, entries)
-    return _form_of_predictions(lines, entries, files)
+        return _find_gold_remedy(lines)
+    return _find_predictions_remedy(lines, files)
 
 
-def _form_of_gold(lines: list[dict[str, Any]], entries: list[object]) -> Answer:
-    if "evidence_doc_id" in lines[0]:
-        known = claim_lines.gold_form(lines)
-        if known is not None:
-            return known
-    if all("id" in line for line in lines) and are_lists_of_entries(entries):
+def _find_gold_remedy(lines: list[dict[str, Any]]) -> Remedy:
+    """Return the remedy for lines that should be gold."""
+    has_ids = all("id" in line for line in lines)
+    is_of_data_set = "evidence_doc_id" in lines[0]
+    if not is_of_data_set and has_ids and are_lists_of_entries(evidence_values(lines)):
         return AS_IT_IS
-    return claim_lines.gold_form(lines) or Advice("", WANTED_GOLD)
+    remedy = claim_lines.find_gold_remedy(lines)
+    if remedy is not None:
+        return remedy
+    if has_ids and are_lists_of_entries(evidence_values(lines)):
+        return AS_IT_IS
+    return Advice("", WANTED_GOLD)
 
 
-def _form_of_predictions(lines: list[dict[str, Any]], entries: list[object], files: Files) -> Answer:
-    change = claim_lines.listed_documents(lines, '[{"label": e["label"], "sentences": e["sentences"]}]')
+def _find_predictions_remedy(lines: list[dict[str, Any]], files: Files) -> Remedy:
+    """Return the remedy for lines that should be predictions."""
+    change = claim_lines.change_for_listed_documents(lines, '[{"label": e["label"], "sentences": e["sentences"]}]')
     if change is not None:
         return change
     if all("id" in line for line in lines) and "predicted_label" not in lines[0]:
-        return _form_with_ids(lines, entries, files)
+        return _find_remedy_with_ids(lines, files)
     stage = claim_lines.stage_of(lines[0])
     if stage is not None:
         command = claim_lines.stage_command(files, stage)
         if command is not None:
             return Advice(f"this is the file of a stage of SciFact, {stage}", command)
-    if all("claim_id" in line for line in lines) and are_lists_of_entries(entries):
-        renamed = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
-        return Change(renamed, "the ids are called claim_id")
+    if all("claim_id" in line for line in lines) and are_lists_of_entries(evidence_values(lines)):
+        expression = '[{**{k: v for k, v in c.items() if k != "claim_id"}, "id": c["claim_id"]} for c in R]'
+        return Change(expression, "the ids are called claim_id")
     if "predicted_label" in lines[0]:
         return Advice("these are predictions of FEVER", WANTED_PREDICTIONS)
-    return claim_lines.by_id(lines, files) or Advice("", WANTED_PREDICTIONS)
+    return claim_lines.change_for_claims_by_id(lines, files) or Advice("", WANTED_PREDICTIONS)
 
 
-def _form_with_ids(lines: list[dict[str, Any]], entries: list[object], files: Files) -> Answer:
-    """Return what has to be done about predictions that have ids."""
-    is_without_evidence = any(not isinstance(line.get("evidence", {}), dict) for line in lines)
-    if are_lists_of_entries(entries):
-        if is_without_evidence:
-            emptied = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
-            return Change(emptied, 'a claim without evidence has "evidence": {}')
-        return AS_IT_IS
-    if entries and are_entries(entries):
-        what = "the evidence of each document is one object, as cs-score scifact scores it"
-        command = files.scored_as("scifact")
+def _find_remedy_with_ids(lines: list[dict[str, Any]], files: Files) -> Remedy:
+    """Return the remedy for predictions whose lines have ids, so that only their evidence may have another form."""
+    values = evidence_values(lines)
+    if are_lists_of_entries(values):
+        if all(isinstance(line.get("evidence", {}), dict) for line in lines):
+            return AS_IT_IS
+        expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
+        return Change(expression, 'a claim without evidence has "evidence": {}')
+    if values and are_entries(values):
+        diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
+        command = files.command_for_task("scifact")
         if command is None:
-            command = files.scored_as("scifact", "--any-order", any_order=True)
+            command = files.command_for_task("scifact", "--any-order", any_order=True)
         if command is not None:
-            return Advice(what, command)
-        listed = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
-        return Change(f'[{{**c, "evidence": {listed}}} for c in R]', what)
+            return Advice(diagnosis, command)
+        with_lists = '{d: [e] for d, e in (c.get("evidence") or {}).items()}'
+        return Change(f'[{{**c, "evidence": {with_lists}}} for c in R]', diagnosis)
     return Advice("", WANTED_PREDICTIONS)

@@ -1,11 +1,11 @@
-"""Forms of HotpotQA's files: those that are read as they are, since nothing is lost, and those that are not."""
+"""Forms of HotpotQA's files: forms that are read as they are, since nothing is lost, and remedies for the others."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Answer, Change, Files
+from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
 
 WANTED_GOLD: Final = (
     'gold is to be a list like [{"_id": "q1", "answer": "Paris", "supporting_facts": [["France", 0], ["Paris", 2]]}]'
@@ -15,120 +15,135 @@ WANTED_PREDICTIONS: Final = (
 )
 
 _ANSWER: Final = "answer"
-_FACTS: Final = ("sp", "supporting_facts")
-_IDS: Final = ("_id", "id")
+_FACT_KEYS: Final = ("sp", "supporting_facts")
+_ID_KEYS: Final = ("_id", "id")
 
 
-# ---- What is read as it is
+# ---- Forms that are read as they are
 
 
 def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return predictions that have an object for each question, with the form in words; None for another form.
+    """Return the form of a value in words, and its answers and facts by question id; None for an unknown form.
 
-    The value is an object by question id, a list of objects with `_id` or `id`, or the list of what stands in lines.
+    The value is an object with a prediction for each question id, or a list of predictions with `_id` or `id`.
     """
-    if isinstance(value, dict) and not any(key in value for key in (_ANSWER, "sp")):
-        entries = dict(value)
-        what = "an object with answer and facts for each question id"
+    prediction_by_id: dict[Any, Any] | None
+    if isinstance(value, dict) and _ANSWER not in value and "sp" not in value:
+        prediction_by_id = value
+        form = "an object with answer and facts for each question id"
     else:
-        objects = [value] if isinstance(value, dict) else value
-        found = _objects_by_id(objects)
-        if found is None:
-            return None
-        entries, what = found, "an object with id, answer and facts for each question"
-    if not entries or not all(_is_prediction(entry) for entry in entries.values()):
+        prediction_by_id = _index_by_id([value] if isinstance(value, dict) else value)
+        form = "an object with id, answer and facts for each question"
+    if not prediction_by_id or not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
-    answers = {named: entry[_ANSWER] for named, entry in entries.items() if _ANSWER in entry}
-    facts = {named: entry[key] for named, entry in entries.items() for key in _FACTS if key in entry}
-    return what, {_ANSWER: answers, "sp": facts}
+    answers = {}
+    facts = {}
+    for question_id, prediction in prediction_by_id.items():
+        if _ANSWER in prediction:
+            answers[question_id] = prediction[_ANSWER]
+        for key in _FACT_KEYS:
+            if key in prediction:
+                facts[question_id] = prediction[key]
+    return form, {_ANSWER: answers, "sp": facts}
 
 
-def _objects_by_id(objects: object) -> dict[Any, Any] | None:
-    """Return objects by their ids; None where one has no id, or an id occurs twice."""
-    if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
+def _index_by_id(objects: object) -> dict[Any, Any] | None:
+    """Return the objects of a list by their ids; None if an object has no id or shares it with another."""
+    if not isinstance(objects, list) or not all(isinstance(question, dict) for question in objects):
         return None
-    by_id = {}
-    for each in objects:
-        named = next((each[key] for key in _IDS if isinstance(each.get(key), (str, int))), None)
-        if named is None:
+    object_by_id = {}
+    for question in objects:
+        ids = [question[key] for key in _ID_KEYS if isinstance(question.get(key), (str, int))]
+        if not ids:
             return None
-        by_id[named] = each
-    return by_id if len(by_id) == len(objects) else None
+        object_by_id[ids[0]] = question
+    return object_by_id if len(object_by_id) == len(objects) else None
 
 
-def _is_prediction(entry: object) -> bool:
-    """Return whether a value predicts something for a question; what has the text to be searched is gold."""
-    if not isinstance(entry, dict) or "context" in entry:
+def _is_prediction(value: object) -> bool:
+    """Return whether a value has an answer or facts for a question; a value with the text to be searched is gold."""
+    if not isinstance(value, dict) or "context" in value:
         return False
-    named = [key for key in (_ANSWER, *_FACTS) if key in entry]
-    return bool(named) and not all(key in entry for key in _FACTS)
+    has_both_fact_keys = all(key in value for key in _FACT_KEYS)
+    return not has_both_fact_keys and any(key in value for key in (_ANSWER, *_FACT_KEYS))
 
 
 def questions_of_data_set(questions: list[Any]) -> list[Any] | None:
-    """Return gold of the Hugging Face data set as the corpus has it; None where it has another form."""
-    for each in questions:
-        is_question = isinstance(each, dict) and _ANSWER in each and "supporting_facts" in each
-        if not is_question or not any(key in each for key in _IDS):
+    """Return gold of the Hugging Face data set in the form of the corpus; None for gold of another form."""
+    for question in questions:
+        is_question = isinstance(question, dict) and _ANSWER in question and "supporting_facts" in question
+        if not is_question or not any(key in question for key in _ID_KEYS):
             return None
-    return [_question(each) for each in questions]
+    return [_question_of_row(row) for row in questions]
 
 
-def _question(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a question with `_id`, and its facts as pairs of title and sentence number."""
+def _question_of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the data set as a question with `_id` and with facts as pairs of title and sentence number."""
     question = dict(row)
     if "_id" not in question:
         question["_id"] = question.pop("id")
     facts = question.get("supporting_facts")
     if isinstance(facts, dict) and isinstance(facts.get("title"), list) and isinstance(facts.get("sent_id"), list):
-        titles, numbers = facts["title"], facts["sent_id"]
+        titles = facts["title"]
+        numbers = facts["sent_id"]
         if len(titles) == len(numbers):
             question["supporting_facts"] = [list(pair) for pair in zip(titles, numbers)]
     return question
 
 
-# ---- What is not
+# ---- Remedies for other forms
 
 
-def form_of(value: Any, files: Files) -> Answer:
-    """Return what has to be done about the value of a file, whatever it is."""
-    return _form_of_gold(value, files) if files.is_gold else _form_of_predictions(value, files)
+def find_remedy(value: Any, files: Files) -> Remedy:
+    """Return the remedy for a file with this value, whatever it is."""
+    return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value, files)
 
 
-def _form_of_gold(value: Any, files: Files) -> Answer:
-    if isinstance(value, list) and value and all(map(_is_question, value)):
-        return AS_IT_IS
+def _find_gold_remedy(value: Any, files: Files) -> Remedy:
+    """Return the remedy for a value that should be gold."""
     if isinstance(value, dict) and value:
-        entries = list(value.values())
-        if all(isinstance(each, dict) and _ANSWER in each and "supporting_facts" in each for each in entries):
-            return Change('[{**q, "_id": i} for i, q in R.items()]', "the file is an object with questions by their id")
-        if isinstance(value.get("data"), list) and all(map(_is_question, value["data"])):
+        if all(_has_answer_and_facts(question) for question in value.values()):
+            expression = '[{**q, "_id": i} for i, q in R.items()]'
+            return Change(expression, "the file is an object with questions by their id")
+        if isinstance(value.get("data"), list) and all(_is_question(question) for question in value["data"]):
             return Change('R["data"]', "the questions stand below data")
-        command = files.scored_as("r4c")
+        command = files.command_for_task("r4c")
         if command is not None:
             return Advice("this is gold of R4C", command)
-    if isinstance(value, list) and value and all(isinstance(each, dict) and _ANSWER not in each for each in value):
-        return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
+    if isinstance(value, list) and value:
+        if all(_is_question(question) for question in value):
+            return AS_IT_IS
+        if all(isinstance(question, dict) and _ANSWER not in question for question in value):
+            return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
     return Advice("", WANTED_GOLD)
 
 
+def _has_answer_and_facts(value: object) -> bool:
+    """Return whether a value is an object with an answer and supporting facts."""
+    return isinstance(value, dict) and _ANSWER in value and "supporting_facts" in value
+
+
 def _is_question(value: object) -> bool:
-    return isinstance(value, dict) and "_id" in value and _ANSWER in value and "supporting_facts" in value
+    """Return whether a value is a question of gold: an object with an id, an answer and supporting facts."""
+    return isinstance(value, dict) and "_id" in value and _has_answer_and_facts(value)
 
 
-def _form_of_predictions(value: Any, files: Files) -> Answer:
+def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
+    """Return the remedy for a value that should be predictions."""
     if not isinstance(value, dict):
         return Advice("", WANTED_PREDICTIONS)
-    has = {key: isinstance(value.get(key), dict) for key in (_ANSWER, "sp")}
-    if all(has.values()):
+    has_answers = isinstance(value.get(_ANSWER), dict)
+    has_facts = isinstance(value.get("sp"), dict)
+    if has_answers and has_facts:
         return AS_IT_IS
-    if has[_ANSWER] and "sp" not in value:
+    if has_answers and "sp" not in value:
         return Change('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
-    if has["sp"] and _ANSWER not in value:
+    if has_facts and _ANSWER not in value:
         return Change('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
     if "re" in value:
-        command = files.scored_as("r4c")
+        command = files.command_for_task("r4c")
         if command is not None:
             return Advice("these are predictions for R4C", command)
-    if value and all(isinstance(each, str) for each in value.values()):
+    if value and all(isinstance(answer, str) for answer in value.values()):
         return Change('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
     return Advice("", WANTED_PREDICTIONS)

@@ -1,95 +1,129 @@
-"""Forms of R4C's files."""
+"""Recognises the form of files that the r4c task refuses, and returns the remedy."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Answer, Change, Files
+from cs_score.evidence.forms.form import AS_IT_IS, Change, Files, Remedy
 
 _DERIVATION: Final = '[["Ada Lovelace", 0, ["Ada Lovelace", "was born in", "London"]]]'
 WANTED_GOLD: Final = f'gold is to be an object like {{"q1": [{_DERIVATION}, {_DERIVATION}, {_DERIVATION}]}}'
 WANTED_PREDICTIONS: Final = f'predictions are to be an object like {{"re": {{"q1": {_DERIVATION}}}}}'
 
-_IDS: Final = ("_id", "id", "instance_id", "qid")
-_DERIVATIONS: Final = ("re", "derivation", "derivations", "references")
+_ID_KEYS: Final = ("_id", "id", "instance_id", "qid")
+_DERIVATION_KEYS: Final = ("re", "derivation", "derivations", "references")
+
+_BARE_FACTS: Final = "each step is a fact alone, where [title, sentence number, fact] is expected"
 
 
-def form_of(value: Any, files: Files) -> Answer:
-    """Return what has to be done about the value of a file, whatever it is."""
-    return _form_of_gold(value, files) if files.is_gold else _form_of_predictions(value)
+class InstancesById(NamedTuple):
+    """The derivations of a file by instance id, with the Python expression that makes them of its value `R`."""
+
+    expression: str
+    derivations: dict[str, Any]
 
 
-def _form_of_gold(value: Any, files: Files) -> Answer:
-    by_id = _by_id(value)
-    if by_id is not None and by_id[1]:
-        expression, references = by_id
-        lists = [each for each in references.values() if isinstance(each, list)]
-        steps = [step for each in lists for derivation in each if isinstance(derivation, list) for step in derivation]
-        if len(lists) == len(references) and steps:
-            what = "the file has an object for each instance" if expression != "R" else ""
-            if all(map(_is_step, steps)):
-                return Change(expression, what)
-            if all(map(_is_fact, steps)):
-                wrapped = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({expression}).items()}}'
-                return Change(wrapped, _BARE_FACTS)
+def find_remedy(value: Any, files: Files) -> Remedy:
+    """Return the remedy for a file with this value, whatever it is."""
+    return _find_gold_remedy(value, files) if files.is_gold else _find_predictions_remedy(value)
+
+
+def _find_gold_remedy(value: Any, files: Files) -> Remedy:
+    """Return the remedy for a value that should be gold."""
+    instances = _find_instances(value)
+    if instances is not None and instances.derivations:
+        change = _find_gold_change(instances)
+        if change is not None:
+            return change
     if isinstance(value, list) and files.predictions is not None:
-        command = files.scored_as("hotpotqa")
+        command = files.command_for_task("hotpotqa")
         if command is not None:
             return Advice("this is gold of HotpotQA", command)
     return Advice("", WANTED_GOLD)
 
 
-_BARE_FACTS: Final = "each step is a fact alone, where [title, sentence number, fact] is expected"
+def _find_gold_change(instances: InstancesById) -> Change | None:
+    """Return the change that makes gold of the reference derivations of instances; None if they are malformed."""
+    steps: list[Any] = []
+    for references in instances.derivations.values():
+        if not isinstance(references, list):
+            return None
+        for derivation in references:
+            if isinstance(derivation, list):
+                steps += derivation
+    if not steps:
+        return None
+    if all(_is_step(step) for step in steps):
+        diagnosis = "the file has an object for each instance" if instances.expression != "R" else ""
+        return Change(instances.expression, diagnosis)
+    if all(_is_fact(step) for step in steps):
+        with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
+        return Change(with_steps, _BARE_FACTS)
+    return None
 
 
-def _form_of_predictions(value: Any) -> Answer:
+def _find_predictions_remedy(value: Any) -> Remedy:
+    """Return the remedy for a value that should be predictions."""
+    diagnosis = ""
+    instances: InstancesById | None
     if isinstance(value, dict) and isinstance(value.get("re"), dict):
-        expression, derivations, what = 'R["re"]', value["re"], ""
+        instances = InstancesById('R["re"]', value["re"])
     else:
-        by_id = _by_id(value)
-        if by_id is None:
-            return Advice("", WANTED_PREDICTIONS)
-        expression, derivations = by_id
-        what = 'the derivations do not stand below the key "re"'
-    lists = [each for each in derivations.values() if isinstance(each, list)]
-    steps = [step for derivation in lists for step in derivation]
-    if not derivations or len(lists) < len(derivations):
+        instances = _find_instances(value)
+        diagnosis = 'the derivations do not stand below the key "re"'
+    if instances is None or not instances.derivations:
         return Advice("", WANTED_PREDICTIONS)
-    if all(map(_is_step, steps)):
-        return Change(f'{{"re": {expression}}}', what) if what else AS_IT_IS
-    if all(map(_is_fact, steps)):
-        wrapped = f'{{i: [["", 0, f] for f in d] for i, d in ({expression}).items()}}'
-        return Change(f'{{"re": {wrapped}}}', _BARE_FACTS)
+    steps: list[Any] = []
+    for derivation in instances.derivations.values():
+        if not isinstance(derivation, list):
+            return Advice("", WANTED_PREDICTIONS)
+        steps += derivation
+    if all(_is_step(step) for step in steps):
+        return Change(f'{{"re": {instances.expression}}}', diagnosis) if diagnosis else AS_IT_IS
+    if all(_is_fact(step) for step in steps):
+        with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
+        return Change(f'{{"re": {with_steps}}}', _BARE_FACTS)
     return Advice("", WANTED_PREDICTIONS)
 
 
-def _by_id(value: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the expression for what a file says of each instance, by its id, and that; None for another form.
+def _find_instances(value: Any) -> InstancesById | None:
+    """Return the derivations of a value by instance id; None for a value of another form.
 
     The value is an object by id, a list of objects with an id and derivations, or a list of objects by id.
     """
     if isinstance(value, dict):
-        return "R", value
-    if not isinstance(value, list) or not value or not all(isinstance(each, dict) for each in value):
+        return InstancesById("R", value)
+    if not isinstance(value, list) or not value or not all(isinstance(part, dict) for part in value):
         return None
     first = value[0]
-    named = next((key for key in _IDS if isinstance(first.get(key), str)), None)
-    content = next((key for key in _DERIVATIONS if isinstance(first.get(key), list)), None)
-    if named is not None and content is not None:
-        if not all(named in each and content in each for each in value):
+    id_key = next((key for key in _ID_KEYS if isinstance(first.get(key), str)), None)
+    derivation_key = next((key for key in _DERIVATION_KEYS if isinstance(first.get(key), list)), None)
+    if id_key is not None and derivation_key is not None:
+        if not all(id_key in instance and derivation_key in instance for instance in value):
             return None
-        found = {each[named]: each[content] for each in value}
-        return f'{{c["{named}"]: c["{content}"] for c in R}}', found
-    merged = {key: part for each in value for key, part in each.items()}
-    if len(merged) < sum(map(len, value)) or not all(isinstance(part, list) for part in merged.values()):
+        derivations = {instance[id_key]: instance[derivation_key] for instance in value}
+        return InstancesById(f'{{c["{id_key}"]: c["{derivation_key}"] for c in R}}', derivations)
+    return _merge_objects(value)
+
+
+def _merge_objects(objects: list[dict[str, Any]]) -> InstancesById | None:
+    """Return the derivations of objects by id in one; None if an id is repeated or has no list of derivations."""
+    derivations: dict[str, Any] = {}
+    for part in objects:
+        if not derivations.keys().isdisjoint(part):
+            return None
+        derivations.update(part)
+    if not all(isinstance(derivation, list) for derivation in derivations.values()):
         return None
-    return "{i: d for c in R for i, d in c.items()}", merged
+    return InstancesById("{i: d for c in R for i, d in c.items()}", derivations)
 
 
 def _is_step(value: object) -> bool:
+    """Return whether a value is a step of a derivation: [title, sentence number, fact]."""
     return isinstance(value, list) and len(value) == 3 and isinstance(value[2], list)
 
 
 def _is_fact(value: object) -> bool:
-    return isinstance(value, list) and len(value) >= 3 and all(isinstance(each, str) for each in value)
+    """Return whether a value is a fact: [head, relation, tail], all text."""
+    return isinstance(value, list) and len(value) >= 3 and all(isinstance(part, str) for part in value)

@@ -1,4 +1,4 @@
-"""Forms of the files of SciFact's stages."""
+"""Recognises the form of files that a stage of SciFact refuses, and returns the remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from cs_score.evidence.forms import claim_lines, scifact
 from cs_score.evidence.forms.files import Advice
-from cs_score.evidence.forms.form import AS_IT_IS, Answer, Files
+from cs_score.evidence.forms.form import AS_IT_IS, Files, Remedy
 
 WANTED: Final = {
     "retrieval": '{"claim_id": 1, "doc_ids": [11]}',
@@ -15,20 +15,21 @@ WANTED: Final = {
 }
 """A line of predictions by stage."""
 
+_KEY_BY_STAGE: Final = {stage: key for key, stage in claim_lines.STAGES.items()}
 
-def form_of(stage: str, lines: Any, files: Files) -> Answer:
-    """Return what has to be done about the lines of a file of a stage, whatever these are."""
+
+def find_remedy(stage: str, lines: Any, files: Files) -> Remedy:
+    """Return the remedy for a file that a stage refuses, with these values on its lines, whatever they are."""
     if files.is_gold:
-        return scifact.form_of(lines, files)
-    wanted = Advice("", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form")
+        return scifact.find_remedy(lines, files)
+    advice = Advice("", f"each line of predictions is to be like {WANTED[stage]}, or of the leaderboard's form")
     if not lines or not all(isinstance(line, dict) for line in lines):
-        return wanted
-    other = claim_lines.stage_of(lines[0])
-    if other is not None and other != stage:
-        command = claim_lines.stage_command(files, other)
+        return advice
+    other_stage = claim_lines.stage_of(lines[0])
+    if other_stage is not None and other_stage != stage:
+        command = claim_lines.stage_command(files, other_stage)
         if command is not None:
-            return Advice(f"this is the file of another stage, {other}", command)
-    key = next(key for key, name in claim_lines.STAGES.items() if name == stage)
-    is_of_stage = all("claim_id" in line and key in line for line in lines)
+            return Advice(f"this is the file of another stage, {other_stage}", command)
+    is_of_stage = all("claim_id" in line and _KEY_BY_STAGE[stage] in line for line in lines)
     is_of_leaderboard = all("id" in line and "evidence" in line for line in lines)
-    return AS_IT_IS if is_of_stage or is_of_leaderboard else wanted
+    return AS_IT_IS if is_of_stage or is_of_leaderboard else advice

@@ -1,0 +1,1 @@
+"""Bundles for evaluation platforms, and what participants of a closed evaluation may see."""
