@@ -30,6 +30,8 @@ from cs_score.tasks.task import Comparable, Statistics
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from cs_score.coldstart.scorer import OneRun
 else:
     np = Late("numpy")
 
@@ -253,6 +255,51 @@ def system_names(files: Sequence[Input]) -> list[str]:
         short = [path for path in parts if often[names[path]] > 1 and shown[path] < len(parts[path])]
         shown |= {path: shown[path] + 1 for path in short}
     return unique_ids([names[path] for path in paths])
+
+
+def run_names(runs: Sequence[OneRun]) -> list[str]:
+    """Return a name for each run: its run id, or the name of its file where several runs have this id.
+
+    A run of such an id in a file that holds several runs is called `RUN_ID (FILE)`.
+    """
+    count_by_run_id = Counter([run.run_id for run in runs])
+    names = []
+    for run, file_name in zip(runs, system_names([run.file for run in runs])):
+        if count_by_run_id[run.run_id] == 1:
+            names.append(run.run_id)
+        elif run.is_shared:
+            names.append(f"{run.run_id} ({file_name})")
+        else:
+            names.append(file_name)
+    return unique_ids(names)
+
+
+def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
+    """Return the names of systems by their files: by the path as it was typed, and by the name of the file.
+
+    A file of several systems, and a file name that several files share, is left out: it would name none of them.
+    """
+    name_by_file: dict[str, str] = {}
+    shared = set()
+    for file, file_name, name in zip(files, system_names(files), names):
+        for text in {name_of(file), os.path.basename(name_of(file)), file_name}:
+            if name_by_file.setdefault(text, name) != name:
+                shared.add(text)
+    return {text: name for text, name in name_by_file.items() if text not in shared}
+
+
+class Systems(Record, eq=False):
+    """Results to compare by the names of their systems, and the other names by which users may call these."""
+
+    results: Mapping[str, Any]
+    name_by_file: Mapping[str, str]
+
+    def with_baseline(self, resampling: Resampling | None) -> Resampling | None:
+        """Return settings whose baseline is the name of a system, also where it was named by its file."""
+        if resampling is None or not resampling.baseline or resampling.baseline in self.results:
+            return resampling
+        name = self.name_by_file.get(resampling.baseline, resampling.baseline)
+        return replace(resampling, baseline=name)
 
 
 # ---- Any table of units by systems

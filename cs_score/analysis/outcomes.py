@@ -192,7 +192,7 @@ def contributions_of(sides: Sides[Key], formula: SumsFormula) -> dict[Key, float
 
 def heading(difference: TwoSided, what: str, width: int, title: str) -> list[str]:
     """The scores of both sides (`what` says what they are of), the difference with its interval, the notes."""
-    names = [cell(difference.names[side], 40) for side in "ab"]
+    names = [cell(difference.names[side]) for side in "ab"]
     a, b = f"{difference.a:.4f}", f"{difference.b:.4f}"
     rows = [("", "score", what), ("A", a, names[0]), ("B", b, names[1]), ("B - A", f"{difference.difference:+.4f}", "")]
     sides = {side.upper(): difference.origins[side] for side in "ab"}

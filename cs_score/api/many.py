@@ -26,7 +26,7 @@ from cs_score.base.documents import read_document, record_in
 from cs_score.base.errors import UsageError
 from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input, name_of, rereadable
-from cs_score.batch.coldstart import cold_start_plan
+from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
 from cs_score.batch.documents import OK
 from cs_score.batch.execution import run_batch
 from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
@@ -203,14 +203,18 @@ def batch(
         tests = arguments.resampling_of(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
-    plan = cold_start_plan(
-        arguments.files_of(queries, "queries"),
-        arguments.files_of(pool, "pool"),
+    policies = policies_of_batch(
         scoring,
         scoring.policy.texts(),
         policy if isinstance(policy, str) else "given",
         arguments.policy_words(also_policy),
         option="also_policy",
+    )
+    plan = cold_start_plan(
+        arguments.files_of(queries, "queries"),
+        arguments.files_of(pool, "pool"),
+        scoring,
+        policies,
         switches=tuple(switches_of(scoring, Layout())),
         resampling=tests,
         validates=validate,

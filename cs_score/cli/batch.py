@@ -12,7 +12,7 @@ from cs_score.base.errors import InputError, OutputError, UsageError
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
-from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
+from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
@@ -82,14 +82,15 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     asked = Scoring(line)
     # A single call takes all other switches as well.
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
-    given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
+    given = line.with_changes(without=(*own, *options.POLICY_SWITCHES)).switches
+    policies = policies_of_batch(
+        asked.options, asked.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
+    )
     return cold_start_plan(
         queries,
         pool,
         asked.options,
-        asked.policy_texts,
-        line.get("--policy") or "given",
-        line.texts("--also-policy"),
+        policies,
         layout=asked.layout,
         with_json="--with-json" in line,
         switches=tuple(word for pair in given.items() for word in pair if word is not None),
@@ -138,7 +139,7 @@ def batch(task: str, line: Line) -> int:
     Raises CsScoreError where nothing can be scored.
     """
     if named := line.texts("--run"):
-        line = line.but({"-runids": ":".join(named)}, without=["--run"])
+        line = line.with_changes({"-runids": ":".join(named)}, without=["--run"])
     plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
     runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
     asked = BatchOptions(
@@ -216,7 +217,7 @@ def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Pla
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     others = {}
     for name in editions:
-        following = _plan_of_runs(line.but({"--follow": name}, without=["--mention-types"]), (), ())
+        following = _plan_of_runs(line.with_changes({"--follow": name}, without=["--mention-types"]), (), ())
         others[name] = replace(following, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=others), runs
 

@@ -80,8 +80,6 @@ AP_TITLES: Final = {
 }
 AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
 
-_LONGEST_RUN_ID: Final = 60
-
 
 def check_fields(names: Iterable[str]) -> None:
     """Raises InputError for a name that is no field."""
@@ -170,7 +168,7 @@ def _table_texts(run: RunResult, of: Layout) -> Iterator[tuple[str, str]]:
 
 def averages_text(run: RunResult) -> str:
     """The rows of the summary that hold all queries, as a table for people."""
-    layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False)
+    layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     variants = run.tables.variants
     rows = [row._replace(name=f"{variant}-{row.name}") for variant, table in variants for row in table.averages]
     lines = layout.table(SUMMARY_FIELDS, rows)
@@ -224,7 +222,14 @@ def whole_report(result: Result) -> str:
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    return "".join(report_text(problems, edition)) + f"{cause}\n"
+    """Return the report of a scoring that was stopped: the problems so far, and the error that stopped it.
+
+    Of a file that is not UTF-8 the report says no more than that; standard error says what its bytes look like.
+    """
+    text = str(cause)
+    if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
+        text = str(InputError(cause.problem, file=cause.file, place=cause.place))
+    return "".join(report_text(problems, edition)) + f"{text}\n"
 
 
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:

@@ -36,14 +36,14 @@ class Printout(Record):
             for title in [layout.title if layout.by else layout.title.replace("%", str(found.measure))]
         }
 
-    def text(self, found: Any, width: int) -> str:
-        """For people, in lines of at most so many columns."""
+    def text(self, found: Any, width: int | None) -> str:
+        """Return it for people, in lines of at most `width` columns; None: cells of tables are whole."""
         shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
         lines = [line for table in shown for line in text(table, None, width)]
         notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
-    def written(self, found: Any, format_: str, width: int) -> str:
+    def written(self, found: Any, format_: str, width: int | None) -> str:
         """As `text`, `json` or `tsv`. Raises UsageError for another format."""
         if format_ == "text":
             return self.text(found, width)

@@ -176,7 +176,7 @@ class LineWriter:
             node=None,
             follow_on=follow_on,
             file=self.file.name,
-            kept=answer.answer,
+            stored_answer=answer.answer,
         )
 
     def _value_type(self, slot: str) -> str:

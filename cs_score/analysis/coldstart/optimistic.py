@@ -266,7 +266,7 @@ def _score_with(scored: Scored, added: Sequence[Assessment]) -> Scored:
         links.responses.append(line if follow_on is None else replace(line, follow_on=follow_on))
     for name, lines in run.links.nodes.items():
         links.nodes[name] = [links.responses[line.index] for line in lines]
-    gold = replace(run.gold, links=links, assessed=by_query(links.assessments), _queries={}, _values={})
+    gold = run.gold.changed(links=links, assessed=by_query(links.assessments))
     run = replace(run, gold=gold, links=links, lines=by_unit(gold, links.responses))
     return score_for_analysis(run, scored.policy, scored.run_id)
 

@@ -20,7 +20,8 @@ from cs_score.base.records import replace
 from cs_score.coldstart.gold import Run, Unit, by_unit
 from cs_score.coldstart.judging import compares_values, match
 from cs_score.coldstart.layouts import RUN_2017
-from cs_score.coldstart.lines import DiscardRules, Links, Response
+from cs_score.coldstart.limits import DiscardRules
+from cs_score.coldstart.lines import Links, Response
 from cs_score.coldstart.linking import NO_NODE
 from cs_score.coldstart.queries import Query
 from cs_score.coldstart.ranking import Nodes
@@ -192,14 +193,14 @@ class Rescoring:
         is_linked_anew = any(line.target in self.editor.follow_on_lines.answering for line in removed)
         if any(run.links.was_skipped(line.target) for line in removed):
             is_linked_anew = True
-            gold = replace(gold, _queries={}, _values={})
+            gold = gold.changed()
         if added or self._has_several_files:
             is_linked_anew = True
             lines = self._renumber(lines, change, added)
         if is_linked_anew:
             for line in removed:
-                links.given[line.target] = None
-            lines = _with_nodes(lines, links.given)
+                links.node_by_follow_on[line.target] = None
+            lines = _with_nodes(lines, links.node_by_follow_on)
         if run.limits.most is None:
             self._check_limits(lines, change)
         if is_ranked:
@@ -217,10 +218,10 @@ class Rescoring:
         links = Links(self._run.gold.table, self._run.links)
         new_lines = self._renumber_added(added, lines, removed_count=0)
         for line in new_lines:
-            parent_node = self._run.links.given.get(line.query.short_id)
+            parent_node = self._run.links.node_by_follow_on.get(line.query.short_id)
             if parent_node is not None:
-                links.given[line.query.short_id] = parent_node
-        all_lines = [*lines, *_with_nodes(new_lines, links.given)]
+                links.node_by_follow_on[line.query.short_id] = parent_node
+        all_lines = [*lines, *_with_nodes(new_lines, links.node_by_follow_on)]
         if is_ranked:
             links.nodes.update(_lines_by_node(all_lines))
         return replace(self._run, links=links, lines=by_unit(self._run.gold, all_lines))
@@ -292,7 +293,7 @@ class Rescoring:
             loaded_lines = [line for line in lines if line.index < new_end]
             levels = {line.query.level for line in loaded_lines}
             other_levels = [line for level, line in first_by_level.items() if level not in levels and line.index < end]
-            rules.apply([*loaded_lines, *other_levels], _lines_by_node(loaded_lines), are_in_order=False)
+            rules.apply([*loaded_lines, *other_levels], _lines_by_node(loaded_lines), is_in_order=False)
 
     # -- Scoring
 
@@ -322,8 +323,8 @@ class Rescoring:
                 run=run,
                 lines=run.lines.get(run_id, {}).get(unit_id, {}),
                 nodes=nodes,
-                beside=result,
-                before=matched_unit if run_id == self._run_ids[-1] else None,
+                other_run=result,
+                earlier_result=matched_unit if run_id == self._run_ids[-1] else None,
             )
             result = score_unit(unit, policy, is_ranked)
             _raise_if_uncounted(result)

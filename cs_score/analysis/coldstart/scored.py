@@ -104,19 +104,21 @@ class Scored(Record, eq=False):
         return score_for_analysis(run, policy, self.run_id, [self.result])
 
 
-def score_for_analysis(run: Run, policy: Policy, run_id: str | None = None, before: Iterable[RunResult] = ()) -> Scored:
+def score_for_analysis(
+    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[RunResult] = ()
+) -> Scored:
     """Return one run of a call, scored under a policy.
 
-    `run_id` names it; it may be None if there is only one. `before` are results of the same lines under another policy
-    or other limits, from which the lines have their assessments. Raises UsageError if there are several runs and none
-    is named, InputError if the run cannot be scored.
+    `run_id` names it; it may be None if there is only one. `earlier_results` are those of the same lines under another
+    policy or other limits, from which the lines have their assessments. Raises UsageError if there are several runs and
+    none is named, InputError if the run cannot be scored.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     if run_id is None and len(run_ids) > 1:
         raise UsageError(f"there are {len(run_ids)} runs ({', '.join(run_ids)}): say which, with --run")
     stop: ScoringStopped | None = None
     try:
-        result = score_runs(run, policy, before=before)
+        result = score_runs(run, policy, earlier_results=earlier_results)
     except ScoringStopped as stopped:
         stop = stopped
         result = stopped.partial

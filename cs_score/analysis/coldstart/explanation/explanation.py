@@ -23,8 +23,8 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input
 from cs_score.coldstart import judging
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
+from cs_score.coldstart.limits import DISCARD_CODES
 from cs_score.coldstart.lines import (
-    CODES,
     CORRECT,
     Assessment,
     LinkedQuery,
@@ -142,7 +142,7 @@ def _read(line: AnyLine, case: Case) -> document.Read:
     problems = tuple(
         document.Noted(problem.code, str(problem.severity), problem.message.strip())
         for problem in case.problems.get(Place(line.file, line.number), ())
-        if problem.code not in CODES  # reported where it is kept or discarded
+        if problem.code not in DISCARD_CODES  # reported where it is kept or discarded
     )
     return document.Read("lines", columns, counted_as, problems, not_read, rests_on)
 
@@ -544,7 +544,7 @@ def _each(wanted: Wanted, find: Callable[[str], Sequence[Found]]) -> list[Found]
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
     limits, stop = gold.options.justifications, None
-    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links, alone=gold.alone)
+    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.alone)
     try:
         loading.load(files)
     except InputError as error:
