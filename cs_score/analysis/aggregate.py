@@ -21,7 +21,7 @@ from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
 from cs_score.measures.registry import names
-from cs_score.statistics.options import Resampling, limits_in_words, sentences
+from cs_score.statistics.options import Resampling, limits_in_words, note_sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
 from cs_score.tables.statistics import Printout
@@ -117,7 +117,7 @@ def _aggregate(
         version=VERSION,
         scores=tuple([_measured(measure, scores, intervals) for measure in measures]),
         limits=limits_in_words(intervals.resampling, intervals.units),
-        notes=tuple(sentences(intervals.notes)),
+        notes=tuple(note_sentences(intervals.notes)),
         fewest=FEWEST_SHOWN,
         mistakes=tuple(mistakes),
     )
