@@ -197,7 +197,7 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
             raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
         if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-            raise UsageError(statistics.many_resamples_refused(f"--bootstrap {resamples}", "--force"))
+            raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
         from cs_score.base.numbers import is_decimal_number  # scoring starts without it

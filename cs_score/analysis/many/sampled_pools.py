@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.mistakes import counted_lines
+from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
