@@ -99,7 +99,7 @@ class Runs(Scoring):
         other_policies = self.line.texts("--also-policy")
         return {
             "policies": read_policies(other_policies, self.options_per_run, self.policy_texts, "--also-policy"),
-            "by": groups.crossed(self.line.texts("--by")),
+            "by": groups.read_crossings(self.line.texts("--by")),
             "resampling": read_resampling(self.line),
         }
 
@@ -325,7 +325,7 @@ class Runs(Scoring):
         inputs_of_b = self
         names_of_changes = []
         if changes.edition is not None:
-            inputs_of_b = Runs(self.line.but({"--follow": changes.edition}))
+            inputs_of_b = Runs(self.line.with_changes({"--follow": changes.edition}))
             names_of_changes.append(f"edition {inputs_of_b.options_per_run.follow}")
         options_of_b = inputs_of_b.options_per_run
         if changes.policy is not None:
