@@ -20,11 +20,18 @@ from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
 from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source
 from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching, usual_among
-from cs_score.statistics.arithmetic import parts_of
+from cs_score.statistics.arithmetic import ratios_of
 from cs_score.statistics.comparison import compare_tables
 from cs_score.statistics.options import Note, Resampling
 from cs_score.statistics.results import Comparison, MeasureComparison
-from cs_score.statistics.units import Clusters, UnitTable, aligned, clusters_in, require_gold_units, unique_ids
+from cs_score.statistics.units import (
+    Clusters,
+    UnitTable,
+    align_systems,
+    clusters_of_table,
+    require_gold_units,
+    unique_ids,
+)
 from cs_score.tables.layout import Layout, Row, Table, columns
 from cs_score.tasks.task import Comparable, Statistics
 
@@ -133,7 +140,7 @@ def _compared(
     origins = {name: replace(system.origin, measure=primary) for name, system in systems.items()}
     tables = {name: system.table for name, system in systems.items()}
     settings = replace(settings, unit=next(iter(systems.values())).unit)
-    units = aligned(tables, common=common)
+    units = align_systems(tables, common=common)
     first: Comparison | None = None
     if of_all:
         first_primary = primary if primary in of_all else of_all[0]
@@ -400,7 +407,7 @@ def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyTy
             cells[key] = value
         names_measures = names_measures or has_measures
         if "cluster" in table.columns:
-            own = clusters_in(table)
+            own = clusters_of_table(table)
             others = {} if together is UNSET else together.clusters
             if any(others.get(unit, cluster) != cluster for unit, cluster in own.clusters.items()):
                 raise InputError("has other clusters than the file before", file=table.file)
@@ -539,8 +546,8 @@ def _units(task: Comparable, results: Mapping[str, Any], clusters: Clusters | Un
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.drawn(table.ids)
-        parts = parts_of(formula, np.asarray(table.rows, dtype=np.float64))
+            clusters.design(table.ids)
+        parts = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))
         for place, (unit, name) in enumerate(zip(table.ids, unique_ids(table.ids))):
             cluster = clusters.clusters[unit] if clusters else name
             about = {"unit": name, "cluster": cluster, "system": system}

@@ -18,7 +18,7 @@ from cs_score.base.documents import json_text
 from cs_score.base.records import asdict, replace
 from cs_score.batch.documents import Leaderboard, Outcome, Row, RunScores, family_lines, limit_lines
 from cs_score.measures.registry import undefined_sentences
-from cs_score.statistics.options import Family, Note, Resampling, sentences
+from cs_score.statistics.options import Family, Note, Resampling, note_sentences
 from cs_score.tables.layout import Column, Format, Layout, latex, markdown, text, tsv
 
 # ---- Making a leaderboard
@@ -325,13 +325,13 @@ def _notes(board: Leaderboard) -> list[str]:
     for row in board.rows:
         if row.intervals:
             explanations += limit_lines(row.intervals.resampling, row.intervals.units, board.families)
-            explanations += sentences(row.intervals.notes)
+            explanations += note_sentences(row.intervals.notes)
     if board.families:
         explanations.append(f"Ranks and tests are by {board.measure}, the primary measure; all others are exploratory.")
     lines = family_lines(board.families, board.verdicts, board.measure)
     lines += dict.fromkeys(explanations)  # each once: rows share most of them
     lines += _undefined_scores(board)
-    lines += sentences(board.notes)
+    lines += note_sentences(board.notes)
     return lines
 
 

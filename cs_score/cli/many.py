@@ -27,7 +27,7 @@ from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
+from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
@@ -96,10 +96,10 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 )
 def compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    if "--inclusion" in line and "--second-assessments" in line:
+    if name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimate_from_sample(line)
+        return estimate_from_sample(name, line, most=None)
     if "--second-assessments" in line:
         return _compare_assessors(name, line)
     resampling = read_resampling(line, always=True, with_family=True)
@@ -235,17 +235,17 @@ def power(name: str, line: Line) -> int:
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
+        found = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, aim)
+        found = plan_from_comparison(compared, measure, aim)
     else:
         measure = task.measure_of(measure)
         results = named_by(name, line, fewest=2, most=None).several().results
         measures = [measure or comparison.headline_measure(task, results)]
-        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
+        found = plan_from_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([_curve(found).standalone().encode()])

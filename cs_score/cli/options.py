@@ -117,8 +117,9 @@ _SHARED: Final = (
     Option(
         "--inclusion FILE",
         "Estimate precision, right answers and their differences for the whole pool from a sample of it; a table of "
-        "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an "
-        "answer is of the first line that it fits",
+        "columns probability and any of query, slot, value, provenance (judged answers: unit, answer, evidence, and "
+        "label with --second-assessments), confidence (at least), prediction; an answer is of the first line that it "
+        "fits",
     ),
     Option(
         "--interval METHOD",
@@ -197,7 +198,7 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
             raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
         if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-            raise UsageError(statistics.many_resamples_refused(f"--bootstrap {resamples}", "--force"))
+            raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
         from cs_score.base.numbers import is_decimal_number  # scoring starts without it
@@ -525,7 +526,13 @@ def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
     return body(task if stage is None else stage_named(task, stage), line)
 
 
-OF_POLICIES: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
+OF_POLICIES: Final = {
+    "analyze": "--also-policy",
+    "compare": "--inclusion",
+    "diff": "--policy-b",
+    "report": "--also-policy --policy-b",
+    "score": "--inclusion --second-assessments",
+}
 """The options of verbs that tasks of evidence have only where answers are judged under a policy."""
 
 Pair: TypeAlias = str | tuple[str, str]

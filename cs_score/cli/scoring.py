@@ -41,7 +41,7 @@ from cs_score.tasks import COLD_START, task_named
 if TYPE_CHECKING:
     from cs_score.analysis import comparison
     from cs_score.analysis.coldstart import scored as analyses
-    from cs_score.analysis.many import sampled_pools
+    from cs_score.analysis.many import sampled_labels, sampled_pools
     from cs_score.coldstart import documents
     from cs_score.evidence.mode import Result as EvidenceResult
     from cs_score.problems import reports
@@ -53,6 +53,7 @@ else:
     comparison, layout = Late("cs_score.analysis.comparison"), Late("cs_score.tables.layout")
     analyses = Late("cs_score.analysis.coldstart.scored")
     sampled_pools = Late("cs_score.analysis.many.sampled_pools")
+    sampled_labels = Late("cs_score.analysis.many.sampled_labels")
     documents = Late("cs_score.coldstart.documents")
     reports = Late("cs_score.problems.reports")
 
@@ -502,10 +503,16 @@ def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resa
     return layout.tsv(comparison.per_unit(task_named(task), results, clusters))
 
 
-def estimate_from_sample(line: Line) -> int:
-    """Print what runs would score were all of the pool assessed. Raises UsageError, InputError."""
+def estimate_from_sample(task: str, line: Line, *, most: int | None = 1) -> int:
+    """Print what runs would score were all of the pool assessed; return the exit status.
+
+    `most` is how many files of predictions a line may name, None where there is no limit. Raises UsageError,
+    InputError.
+    """
     if line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")
+    if task != COLD_START:
+        return _estimate_from_labels(line, Predictions(task, line, most=most))
     inclusion = sampled_pools.read_inclusion(line.text("--inclusion"))
     resampling = read_resampling(line, always=True)
     given = Runs(line)
@@ -518,6 +525,21 @@ def estimate_from_sample(line: Line) -> int:
         confidence = resampling.confidence if resampling else 95.0
         found = sampled_pools.estimate_from_sample(scored, inclusion, confidence)
     return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, found)
+
+
+def _estimate_from_labels(line: Line, predictions: Predictions) -> int:
+    """Print what runs of judged answers would score were all labels those of the sample; return the exit status."""
+    second_file = line.get("--second-assessments")
+    columns = sampled_labels.STRATUM_COLUMNS
+    if second_file is not None:
+        columns = sampled_labels.STRATUM_COLUMNS_OF_SECOND
+    inclusion = sampled_pools.read_inclusion(line.text("--inclusion"), columns)
+    resampling = read_resampling(line, always=True)
+    results = predictions.several().results
+    second = sampled_labels.read_second_assessments(next(iter(results.values())), second_file)
+    confidence = resampling.confidence if resampling else 95.0
+    estimates = sampled_labels.estimate_from_labels(results, second, inclusion, confidence)
+    return print_found(line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
 def print_found(line: Line, printout: Printout, found: Any) -> int:
@@ -539,7 +561,9 @@ def print_found(line: Line, printout: Printout, found: Any) -> int:
 def score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     if "--inclusion" in line:
-        return estimate_from_sample(line)
+        return estimate_from_sample(task, line)
+    if "--second-assessments" in line:
+        raise UsageError("--second-assessments goes with --inclusion here; without it give it to cs-score compare")
     with scored_by(task, line) as scored:
         text = scored.text(line)
         scored.write()

@@ -21,7 +21,7 @@ from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import note_sentences
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals
@@ -542,7 +542,7 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     lines.append("")
-    for sentence in sentences(intervals.notes):
+    for sentence in note_sentences(intervals.notes):
         lines.append(f"*{sentence}")
     lines.append(
         f"*Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "

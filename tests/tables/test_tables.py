@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from cs_score.base.display import cell, escape_latex, escape_markdown
 from cs_score.base.records import asdict, replace
-from cs_score.statistics.options import Family, Note, Resampling, common_only, governed, notes_of
+from cs_score.statistics.options import (
+    Family,
+    Note,
+    Resampling,
+    note_on_common_units,
+    note_on_disagreements,
+    notes_on_intervals,
+)
 from cs_score.statistics.results import Comparison, Interval, MeasureComparison, PairedSystems, RankedSystem
 from cs_score.tables.layout import Cell, Column, Format, Layout, columns, html, latex, markdown, text, tsv
 from cs_score.tables.statistics import WRITERS
@@ -140,7 +147,9 @@ def comparison(score: Interval, difference: Interval, names: tuple[str, str], **
         for rank, name in enumerate(names, 1)
     )
     family = Family("holm", 1, 999, None, 2, "randomisation", False, names[0])
-    measures = tuple(MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=governed(names)) for n in (1, 2))
+    measures = tuple(
+        MeasureComparison(f"F_{n}", n > 1, family, ranked, (pair,), notes=note_on_disagreements(names)) for n in (1, 2)
+    )
     settings = {"units": 8, "resampling": SETTINGS, "notes": (), **given}
     return Comparison(task="claims", measure="F_1", systems=names, measures=measures, **settings)
 
@@ -155,7 +164,7 @@ def noted(name: str) -> Comparison:
     """Everything that can be said of a whole comparison, and a score without an interval."""
     undefined = Interval(0.0, None, None, 2, "no interval: because", (Note("WITHHELD", "no interval: because"),))
     dropped = {name: ("u1", "u2"), "B": ()}
-    notes = (common_only(5, dropped), *notes_of(5, Resampling(3)))
+    notes = (note_on_common_units(5, dropped), *notes_on_intervals(5, Resampling(3)))
     return comparison(undefined, undefined, (name, "B"), dropped=dropped, notes=notes, signatures={name: "F1|x"})
 
 

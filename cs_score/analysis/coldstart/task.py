@@ -20,7 +20,7 @@ from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse, undefined_sentences
-from cs_score.statistics.options import Resampling, sentences
+from cs_score.statistics.options import Resampling, note_sentences
 from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, headed, text
 from cs_score.tasks.task import Statistics
 
@@ -330,7 +330,7 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
             f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
             f"seed {settings.seed}."
         )
-        yield " ".join((resampling, *counted, *sentences(analysis.intervals.notes)))
+        yield " ".join((resampling, *counted, *note_sentences(analysis.intervals.notes)))
 
 
 # ---- The task
