@@ -25,7 +25,7 @@ else:
     comparison = Late("cs_score.analysis.comparison")
 
 
-analysing: Final = partial(with_bar, doing="analysing")
+analysing: Final = partial(with_bar, activity="analysing")
 
 
 def gold_and_words(line: Line) -> tuple[str, list[str]]:

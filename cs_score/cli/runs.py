@@ -99,7 +99,7 @@ class Runs(Scoring):
         other_policies = self.line.texts("--also-policy")
         return {
             "policies": read_policies(other_policies, self.options_per_run, self.policy_texts, "--also-policy"),
-            "by": groups.crossed(self.line.texts("--by")),
+            "by": groups.read_crossings(self.line.texts("--by")),
             "resampling": read_resampling(self.line),
         }
 

@@ -12,8 +12,10 @@ from msgspec import UNSET
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation import document
-from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placement, QueryCase
-from cs_score.analysis.coldstart.mistakes import Mistake, category_of, cost_list, mistakes_of
+from cs_score.analysis.coldstart.explanation.case import Case, Placement, QueryCase
+from cs_score.analysis.coldstart.faults import category_of, find_faults
+from cs_score.analysis.coldstart.mistakes import Mistake, cost_list
+from cs_score.analysis.coldstart.run_files import AnyLine
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace
@@ -458,8 +460,8 @@ def explain_run(case: Case) -> document.Overview:
     responses = [line for line in lines if isinstance(line, Response)]
     costs: Sequence[Mistake] = ()
     if case.measure is not None:
-        effects = case.effects.of_first_measure()
-        costs = cost_list(effects, chain.from_iterable(mistakes_of(case.scored, effects.editor)), 3)
+        effects = case.effects.on_first_measure()
+        costs = cost_list(effects, find_faults(case.scored, effects.editor), 3)
     return document.Overview(
         read=Counter(summary.status for summary in summaries),
         met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
