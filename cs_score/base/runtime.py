@@ -76,6 +76,33 @@ def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
 
 
 @contextmanager
+def delayed_signals() -> Iterator[None]:
+    """Let stop signals wait until the block has ended.
+
+    A mask would not do: the system may hand a signal to any thread, such as one of numpy, and Python handles it in the
+    main thread. Outside the main thread no signal is handled, so that nothing has to wait.
+    """
+    received: list[int] = []
+    handler_by_signal: dict[signal.Signals, Any] = {}
+    for stop_signal in STOP_SIGNALS:
+        handler = signal.getsignal(stop_signal)
+        if handler is None or handler is signal.SIG_IGN:
+            continue
+        try:
+            signal.signal(stop_signal, lambda number, frame: received.append(number))
+        except ValueError:  # not in the main thread
+            break
+        handler_by_signal[stop_signal] = handler
+    try:
+        yield
+    finally:
+        for stop_signal, handler in handler_by_signal.items():
+            signal.signal(stop_signal, handler)
+        for number in received:
+            signal.raise_signal(number)
+
+
+@contextmanager
 def paused_collector() -> Iterator[None]:
     """Switch the cyclic garbage collector off for the block; it would walk all living rows again and again.
 
