@@ -121,8 +121,9 @@ _SHARED: Final = (
     Option(
         "--inclusion FILE",
         "Estimate precision, right answers and their differences for the whole pool from a sample of it; a table of "
-        "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an "
-        "answer is of the first line that it fits",
+        "columns probability and any of query, slot, value, provenance (judged answers: unit, answer, evidence, and "
+        "label with --second-assessments), confidence (at least), prediction; an answer is of the first line that it "
+        "fits",
     ),
     Option(
         "--interval METHOD",

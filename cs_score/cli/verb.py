@@ -13,7 +13,13 @@ from cs_score.tasks import COLD_START, mode_named, stage_named
 Work: TypeAlias = Callable[[str, Line], int]
 """Does a verb's work for a task (or a stage of it) and a command line; returns the exit status."""
 
-POLICY_OPTIONS: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
+POLICY_OPTIONS: Final = {
+    "analyze": "--also-policy",
+    "compare": "--inclusion",
+    "diff": "--policy-b",
+    "report": "--also-policy --policy-b",
+    "score": "--inclusion --second-assessments",
+}
 """The options of verbs that evidence tasks have only where answers are judged under a policy."""
 
 

@@ -514,7 +514,7 @@ def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top:
         task = " ".join(words_of(mode.name))
         hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes"
         over = f" over {answered}" if answered else ""
-        scores = score_lines(mode, document.scores, document.statistics)
+        scores = score_lines(mode, document.scores, document.statistics, document.undefined or ())
         lines = [f"{score} = {document.score:.4f}{over}", *_head(document, width), "", *scores]
         lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
