@@ -28,7 +28,7 @@ from cs_score.cli.options import (
 )
 from cs_score.cli.output import STDOUT, print_text, with_bar, with_deltas
 from cs_score.cli.runs import Runs
-from cs_score.cli.scoring import estimate_from_sample, print_found
+from cs_score.cli.scoring import estimate_from_sample, print_document
 from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
@@ -196,7 +196,7 @@ def _compare_assessors(task_name: str, line: Line) -> int:
     measures = read_measures(line)
     measure = measures[0] if measures else None
     document = assessors.compare_assessors(task_named(task_name), results, measure, resampling)
-    return print_found(line, assessors.ASSESSORS_PRINTOUT, document)
+    return print_document(line, assessors.ASSESSORS_PRINTOUT, document)
 
 
 def _results_of_two_pools(line: Line, second_file: str) -> AssessedResults:
@@ -310,7 +310,7 @@ def power(task_name: str, line: Line) -> int:
     else:
         plan = _plan_from_systems(task_name, line, aim)
     if line.format in ("text", "json", "tsv"):
-        return print_found(line, POWER, plan)
+        return print_document(line, POWER, plan)
     STDOUT.write([_curve(plan).standalone().encode()])
     return Status.DONE
 
@@ -383,4 +383,4 @@ def pool_bias(line: Line) -> int:
         opened = inputs.open_runs()
         pooled_runs = pool_biases.PooledRuns(opened.gold, opened.assessments, opened.runs, inputs.load_with_warnings)
         document = pool_biases.pool_bias(pooled_runs, team_file, line.get("--measure"), progress=with_bar)
-    return print_found(line, pool_biases.POOL_BIAS_PRINTOUT, document)
+    return print_document(line, pool_biases.POOL_BIAS_PRINTOUT, document)
