@@ -96,10 +96,10 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 )
 def compare(name: str, line: Line) -> int:
     """Compare as the command line says. Raises UsageError, InputError where a run cannot be scored or compared."""
-    if "--inclusion" in line and "--second-assessments" in line:
+    if name == COLD_START and "--inclusion" in line and "--second-assessments" in line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in line:
-        return estimate_from_sample(line)
+        return estimate_from_sample(name, line, most=None)
     if "--second-assessments" in line:
         return _compare_assessors(name, line)
     resampling = read_resampling(line, always=True, with_family=True)

@@ -117,8 +117,9 @@ _SHARED: Final = (
     Option(
         "--inclusion FILE",
         "Estimate precision, right answers and their differences for the whole pool from a sample of it; a table of "
-        "columns probability and any of query, slot, value, provenance, confidence (at least), prediction; an "
-        "answer is of the first line that it fits",
+        "columns probability and any of query, slot, value, provenance (judged answers: unit, answer, evidence, and "
+        "label with --second-assessments), confidence (at least), prediction; an answer is of the first line that it "
+        "fits",
     ),
     Option(
         "--interval METHOD",
@@ -525,7 +526,13 @@ def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
     return body(task if stage is None else stage_named(task, stage), line)
 
 
-OF_POLICIES: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
+OF_POLICIES: Final = {
+    "analyze": "--also-policy",
+    "compare": "--inclusion",
+    "diff": "--policy-b",
+    "report": "--also-policy --policy-b",
+    "score": "--inclusion --second-assessments",
+}
 """The options of verbs that tasks of evidence have only where answers are judged under a policy."""
 
 Pair: TypeAlias = str | tuple[str, str]

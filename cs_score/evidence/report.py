@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
@@ -97,14 +97,17 @@ def json_of_several(
     return documents.json_text(whole).removesuffix("\n")
 
 
-def score_lines(mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float]) -> list[str]:
+def score_lines(
+    mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float], undefined: Collection[str] = ()
+) -> list[str]:
     """Return the lines of the report: the measures of each of its rows with four decimals, and their totals.
 
-    `statistics` are the totals by column. Rows with a measure that has no score are left out.
+    `statistics` are the totals by column. Rows of `undefined` measures are left out. Raises KeyError for any other
+    measure without a score.
     """
     rows = [("", *mode.headings)]
     for row in mode.rows:
-        if set(row.measures) <= scores.keys():
+        if not set(row.measures) <= set(undefined):
             cells = [f"{scores[measure]:.4f}" for measure in row.measures]
             cells += [str(int(statistics[column])) for column in row.totals]
             rows.append((row.name, *cells))
@@ -124,7 +127,7 @@ def table_text(result: Result) -> str:
     headline_lines = _headline_lines(result)
     if headline_lines:
         lines += [*headline_lines, ""]
-    lines += score_lines(mode, result.scores, dict(zip(result.table.columns, totals)))
+    lines += score_lines(mode, result.scores, dict(zip(result.table.columns, totals)), result.undefined)
     further_table = mode.below(totals)
     if further_table:
         lines.append("")

@@ -385,7 +385,8 @@ class _View:
         over = f" over {answered}" if answered else ""
         lines = [f"{_title(explanation)} = {explanation.score:.4f}{over}"]
         lines += [*self._head_lines(explanation), ""]
-        lines += score_lines(self._mode, explanation.scores, explanation.statistics)
+        undefined = explanation.undefined or ()
+        lines += score_lines(self._mode, explanation.scores, explanation.statistics, undefined)
         lines += self._whole_tables(explanation)
         task = " ".join(words_of(self._mode.name))
         unit = self._mode.unit
