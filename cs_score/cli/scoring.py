@@ -23,14 +23,16 @@ from cs_score.cli import options
 from cs_score.cli import output as terminal
 from cs_score.cli.core import Finished, Line, Option, Parameter, Reference, Status, command
 from cs_score.cli.inputs import Predictions
-from cs_score.cli.options import read_measures, read_resampling, report_on_stderr, verb, whole_number
+from cs_score.cli.options import read_measures, read_resampling, whole_number
 from cs_score.cli.output import STDERR, STDOUT, Destination, remark, say, warn, write_text
+from cs_score.cli.problem_report import report_on_stderr
 from cs_score.cli.runs import Runs, load_as_prepared, say_policy
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart import outputs
 from cs_score.coldstart.gold import Gold, Run, load_run, noting_folders, open_gold, with_pool
 from cs_score.coldstart.judging import check_discipline
 from cs_score.coldstart.linking import members
-from cs_score.coldstart.options import is_nothing
+from cs_score.coldstart.options import Options, is_nothing
 from cs_score.coldstart.result import Result, ScoringStopped
 from cs_score.coldstart.scorer import OneRun, score_apart, score_runs
 from cs_score.coldstart.unit_statistics import intervals
@@ -244,7 +246,7 @@ def _bare_call(line: Line) -> Call:
 
 @command(
     "",
-    options.taken(f"{options.OF_A_CALL} -error_file -output_file --json"),
+    options.select_options(f"{options.OF_A_CALL} -error_file -output_file --json"),
     Parameter("files...", options.FILES),
     contract=Reference,
     example=options.EXAMPLE,
@@ -464,13 +466,21 @@ def _scored_apart(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
         result = None
         if len(runs) == 1 and not runs[0].is_shared:
             result = _in_parts(call, gold, (*assessments, runs[0].file), unfinished)
-        if result is None:
+        if result is not None:
+            _say_that_near_misses_were_not_sought(call)
+        else:
             check_discipline(gold.options.discipline)
             if len(runs) > 1:  # what is known of the pool pays from the second run on: a thirtieth of a call
                 gold, assessments = with_pool(gold, assessments, problems), []
             result = score_apart(gold, runs, problems, call.load_with_remarks, assessments)
             outputs.check_fields(call.layout.fields)
         yield RunsScored(call, result, () if call.resampling is None else intervals(result, call.resampling))
+
+
+def _say_that_near_misses_were_not_sought(call: Call) -> None:
+    """Say that a run scored in parts was not searched for answers that nearly equal assessed ones, as others are."""
+    if call.options.discipline == Options().discipline:
+        remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 
 
 def _predictions_scored(task: str, line: Line) -> PredictionsScored:
@@ -484,7 +494,7 @@ def _predictions_scored(task: str, line: Line) -> PredictionsScored:
     plan = line.plan([*own, *of_items, *of_units], given.inputs)
     resampling = read_resampling(line)
     plan.clear()
-    results = given.each(given.files[0])
+    results = given.results_of_file(given.files[0])
     limits = {}
     if resampling is not None:
         limits = {name: intervals(result, resampling) for name, result in results.items()}
@@ -548,16 +558,24 @@ def print_found(line: Line, printout: Printout, found: Any) -> int:
     return Status.DONE
 
 
-@verb(
-    (
-        f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
-        f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+SCORE_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{options.OF_A_CALL} --run --measure --inclusion --per-unit --all",
+        formats="text json tsv markdown latex",
+        files=options.FILES,
+        sections=(options.POLICIES, options.FIELDS),
+        folder="files",
     ),
-    "text json tsv markdown latex",
-    own=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
-    of_runs=(options.POLICIES, options.FIELDS),
-    folder=("files", ""),
+    evidence=VerbForm(
+        options=f"--gold --predictions --measure --per-item --per-unit --force {options.INTERVALS}",
+        formats="text json tsv markdown latex",
+        files=options.FILES_OF_EVIDENCE,
+    ),
+    own_options=[Option("--per-item FILE", "Also write the statistics of each unit, as .tsv")],
 )
+
+
+@SCORE_VERB.command
 def score(task: str, line: Line) -> int:
     """Score as the command line says; the exit status. Raises CsScoreError where nothing can be scored."""
     if "--inclusion" in line:
