@@ -261,9 +261,9 @@ class Examination:
     # ---- Groups and confusions
 
     def groups(self, costs: Sequence[Cost]) -> dict[str, tuple[Group, ...]]:
-        """Return the groups of units by dimension, and those of the lines of the report.
+        """Return the groups of units by dimension; the lines of the report are groups, too.
 
-        Each unit is in one group of a dimension, so that the totals of its groups are those of the table.
+        Each unit is in one group of a dimension, so that the totals of its groups add up to the totals of the table.
         """
         groups_by_dimension: dict[str, list[Group]] = {}
         members = members_of([self.mode.groups(unit) for unit in self.result.units])
@@ -331,7 +331,7 @@ class Examination:
         return score_by_heading
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
-        """Return how often each pair of labels occurs: by what is labelled, the most frequent first."""
+        """Return how often each pair of labels occurs, abstracts and claims apart, the most frequent pair first."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for unit in self.result.units:
             counts.update(self.mode.confusions(unit))
@@ -365,14 +365,14 @@ class Examination:
         return tuple(rows) or UNSET
 
     def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
-        """Return the scores of other units in the place of those of the result. Raises InputError."""
+        """Return the scores that other units would have in the result. Raises InputError."""
         rows = self.mode.rows_of(units, iter)
         return self.mode.scores(replace(self.result.table, rows=rows).sums())
 
     # ---- Explanations
 
     def explanations(self, costs: Sequence[Cost], *, with_others: bool) -> Explanations:
-        """Return how units were scored: those of the costs, and `with_others` the rest, at most `MOST_UNITS`."""
+        """Return how the units of some costs were scored, and `with_others` all units; at most `MOST_UNITS`."""
         positions = [cost.position for cost in costs]
         if with_others:
             positions += range(len(self.names))
@@ -436,7 +436,7 @@ class Examination:
 
 
 def _replace_rows(rows: list[Row], entry: Entry) -> None:
-    """Put the rows of an entry in the place of those that the table has for its units."""
+    """Replace the rows of a table for the units of an entry by the rows of the entry."""
     for position, row in zip(entry.positions, entry.rows):
         rows[position] = row
 
@@ -471,7 +471,7 @@ class CostedMistakes(Sequence[Mistake]):
     def __getitem__(self, index: slice) -> CostedMistakes: ...
 
     def __getitem__(self, index: int | slice) -> Mistake | CostedMistakes:
-        """Return the mistake at an index, or those of a slice."""
+        """Return the mistake at an index, or the mistakes of a slice."""
         if isinstance(index, slice):
             return CostedMistakes(self._examination, self._costs[index])
         return self._examination.mistake(self._costs[index])

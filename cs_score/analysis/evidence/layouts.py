@@ -147,7 +147,7 @@ def _costliest_layout(mode: Mode) -> Layout:
 
 
 def _count_mistakes(document: Analysis | Explanation | ExplainedUnit) -> int:
-    """Return the number of all mistakes, of which a document may list some only."""
+    """Return the number of all mistakes; a document may list fewer."""
     if isinstance(document, Analysis):
         count = sum([row.count for row in document.budget])
         if count:
@@ -243,7 +243,7 @@ def _answer_rows(difference: Difference, *, is_whole: bool = False) -> Iterator[
 
 
 def as_json(value: object) -> JsonText | None:
-    """Return a value as JSON; None for None, which stands for no value."""
+    """Return a value as JSON; None, for no value, stays None."""
     return None if value is None else json_value(value)
 
 
@@ -305,7 +305,7 @@ _LONGEST_REASON: Final = 200
 def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top: int | None = None) -> str:
     """Return a document as text with at most `top` rows of each list, for a terminal of this width.
 
-    Without `top` an analysis or a difference is shortened to what a screen of 40 lines and 80 columns holds. Without a
+    Without `top` an analysis or a difference is shortened to a screen of 40 lines and 80 columns. Without a
     width the cells of tables are whole, however long.
     """
     is_screen = top is None and isinstance(document, Analysis | Difference)
@@ -434,7 +434,7 @@ class _View:
         return lines
 
     def _lines_of_heads(self, difference: Difference) -> list[str]:
-        """Return what was scored on either side; on a first screen only the first sentence of each."""
+        """Return the sentences about the inputs of either side; on a first screen only the first sentence of each."""
         lines: list[str] = []
         for side, sentences in (difference.heads or {}).items():
             shown_sentences = sentences[:1] if self._is_screen else sentences
@@ -443,7 +443,7 @@ class _View:
         return lines
 
     def _head_lines(self, document: Analysis | Explanation) -> list[str]:
-        """Return the sentences that say what was scored, and why measures have no value."""
+        """Return the sentences about the inputs, and the reasons why measures have no value."""
         sentences = [one_line(sentence, _LONGEST_SENTENCE) for sentence in document.head or ()]
         for measure, reason in (document.undefined or {}).items():
             sentences.append(f"undefined: {measure}: {one_line(reason, _LONGEST_REASON)}")
@@ -470,7 +470,7 @@ def _without_unit(layout: Layout) -> Layout:
 
 
 def _with_one_table(layout: Layout) -> Layout:
-    """Return the layout of one table with the groups of all dimensions, those of the largest share first."""
+    """Return the layout of one table with the groups of all dimensions, the largest share first."""
     keys = layout.shown or layout.keys
     other_keys = [key for key in keys if key != layout.by]
     return replace(

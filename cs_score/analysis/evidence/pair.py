@@ -80,7 +80,7 @@ class ExaminedPair:
         return GroupDifference(name, self.a.score(keys), self.b.score(keys), contribution)
 
     def answers(self) -> DifferingAnswers:
-        """Return the parts that were judged differently, unit by unit: the parts of A, then those that only B has."""
+        """Return the parts that were judged differently, unit by unit: parts of A, then parts that only B has."""
         answers = []
         counts: Counter[tuple[str, Outcome]] = Counter()
         for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):

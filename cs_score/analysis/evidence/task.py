@@ -35,26 +35,26 @@ class EvidenceTask(Record):
         """The name of the task."""
         return self.mode.name
 
-    def measure_of(self, wanted: str | None) -> str | None:
+    def measure_of(self, name: str | None) -> str | None:
         """Return the official name of a measure, which may be given in any letter case; None for None.
 
         Raises UsageError for a measure that the task lacks.
         """
-        if wanted is None:
+        if name is None:
             return None
         measures = self.mode.measures
-        measure = find(wanted, measures)
+        measure = find(name, measures)
         if measure not in measures:
-            suggestion = nearest(wanted, measures)
-            raise UsageError(f"no measure called {wanted}; there are {', '.join(measures)}{suggestion}")
+            suggestion = nearest(name, measures)
+            raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")
         return str(measure)
 
-    def _measure_for(self, wanted: str | None, *results: Result) -> str:
-        """Return the measure that results are examined by: the wanted one, or their headline if they have the same.
+    def _measure_for(self, name: str | None, *results: Result) -> str:
+        """Return the measure that results are examined by: that of the name, or else the headline that they share.
 
         Raises UsageError for a measure that the task lacks, InputError for one without a value for a result.
         """
-        measure = self.measure_of(wanted) or self.headline_of(results) or str(usual(self.name))
+        measure = self.measure_of(name) or self.headline_of(results) or str(usual(self.name))
         for result in results:
             if measure in result.undefined:
                 raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=result.names[1])
@@ -75,9 +75,10 @@ class EvidenceTask(Record):
     ) -> Analysis:
         """Return the mistakes of a result, the error budget, groups and confusions, and scores under other policies.
 
-        With `is_whole` it has the `top` mistakes, or all of them, and how units were scored; otherwise only what a text
-        shows. `progress` is handed the predictions for the budget, then the mistakes. Raises UsageError for an unknown
-        measure.
+        With `is_whole` it has the `top` mistakes, or all of them, and how units were scored; otherwise only as much as
+        a text shows. `progress` is handed the predictions for the budget, then the mistakes.
+
+        Raises UsageError for an unknown measure.
         """
         examination = Examination(result, self._measure_for(measure, result))
         budget = examination.budget(progress(examination.entries))
