@@ -29,8 +29,9 @@ from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.batch.coldstart import cold_start_plan, policies_of_batch
 from cs_score.batch.documents import OK
 from cs_score.batch.execution import run_batch
+from cs_score.batch.inputs import find_runs
 from cs_score.batch.leaderboard import leaderboard_layout, leaderboard_text
-from cs_score.batch.plan import BatchOptions, find_runs
+from cs_score.batch.plan import BatchOptions
 from cs_score.coldstart.gold import open_gold
 from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments

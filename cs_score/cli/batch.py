@@ -14,10 +14,12 @@ from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan, policies_of_batch
 from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
+from cs_score.batch.evidence import EvidencePlan
 from cs_score.batch.execution import BatchResult, run_batch
+from cs_score.batch.inputs import InputFile, RunFile, find_runs
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
-from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
+from cs_score.batch.plan import BatchOptions, Plan
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
 from cs_score.cli.inputs import gold_if_any
@@ -209,8 +211,8 @@ def _endings_of(task: str) -> Sequence[str]:
 
 def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:
     """The plan with those of other editions, and the runs that ask for them. Raises UsageError without editions."""
-    runs = [replace(run, follow="") if run.follow == plan.edition else run for run in runs]
-    editions = dict.fromkeys(run.follow for run in runs if run.follow)
+    runs = [replace(run, edition="") if run.edition == plan.edition else run for run in runs]
+    editions = dict.fromkeys(run.edition for run in runs if run.edition)
     if not editions:
         return plan, runs
     if not isinstance(plan, ColdStartPlan):

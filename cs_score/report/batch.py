@@ -11,7 +11,7 @@ from cs_score.analysis.many.rankings import Limits, Ranking
 from cs_score.base.display import cell
 from cs_score.base.records import asdict
 from cs_score.batch.documents import Overview, family_lines, limit_lines
-from cs_score.batch.plan import page_name
+from cs_score.batch.layout import page_name
 from cs_score.measures.registry import undefined_sentences
 from cs_score.report.charts import DOT_PLACES, Bar, Dots, Drawing, Scale, bars, dots, grid, limits, lines, shade
 from cs_score.report.page import Block, Page, PageMaker, Section, away, batch_origin, charts, slug, table_of

@@ -19,7 +19,7 @@ from cs_score.base.records import Record, asdict
 from cs_score.base.signature import QUERY_LIST, SAMPLES, Origin
 from cs_score.base.sources import InputDigest, open_source, plain_name
 from cs_score.batch.documents import Leaderboard, Outcome, Overview
-from cs_score.batch.plan import InputFile
+from cs_score.batch.inputs import InputFile
 from cs_score.coldstart.documents import PARTS
 from cs_score.coldstart.documents import Scores as ColdStartScores
 from cs_score.coldstart.linking import RUN_SUFFIX

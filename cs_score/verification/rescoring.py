@@ -21,11 +21,14 @@ from cs_score.base.sources import Input
 from cs_score.batch.coldstart import ColdStartPlan
 from cs_score.batch.documents import FAILED, Leaderboard, Outcome, Row, RunOrigin
 from cs_score.batch.documents import Overview as OverviewDocument
+from cs_score.batch.evidence import EvidencePlan
+from cs_score.batch.inputs import InputFile, RunFile
+from cs_score.batch.layout import PROBLEMS, is_page
 from cs_score.batch.leaderboard import make_leaderboard
-from cs_score.batch.plan import EvidencePlan, InputFile, Plan, Prepared, RunFile, is_page
+from cs_score.batch.plan import Plan, Prepared
 from cs_score.batch.store import digest_of, written_files
-from cs_score.batch.tables import PROBLEMS, document_of, files_of, overview_of, problem_lines
 from cs_score.batch.tables import TABLES as OVERVIEW_TABLES
+from cs_score.batch.tables import document_of, files_of, overview_of, problem_lines
 from cs_score.coldstart import documents as cold_start
 from cs_score.coldstart.converters import converter_for
 from cs_score.coldstart.gold import Gold, Run, open_gold, with_pool
