@@ -254,7 +254,7 @@ def power(
     if (comparison is None) == (sd is None):
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
-        return Power(planning.planned([planning.TDesign(sd)], units, aim))
+        return Power(planning.plan_test([planning.TDesign(sd)], units, aim))
     if units is not None:
         raise UsageError("units goes with sd; a comparison has its own number of units")
     if isinstance(comparison, Comparison):
@@ -262,7 +262,7 @@ def power(
     else:
         [given] = arguments.files_of(comparison or (), "comparison")
         compared = record_in(read_document(given), Compared, name_of(given))
-    return Power(planning.of_comparison(compared, measure, aim))
+    return Power(planning.plan_from_comparison(compared, measure, aim))
 
 
 @checked

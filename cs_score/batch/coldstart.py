@@ -161,7 +161,9 @@ class PreparedColdStart(Prepared):
         files_by_role = {role: file.open() for role, file in plan.named.items()}
         query_files = [file.open() for file in plan.queries]
         self.log_of_queries = RecordingLog() if plan.records else ProblemLog()
-        gold = open_gold(query_files, plan.options, self.log_of_queries, held=files_by_role, validates=plan.validates)
+        gold = open_gold(
+            query_files, plan.options, self.log_of_queries, file_by_role=files_by_role, validates=plan.validates
+        )
         self.gold = with_pool(gold, [file.open() for file in plan.pool])
         self.digests = self.gold.digests
         if isinstance(self.gold.problems, RecordingLog):

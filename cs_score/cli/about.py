@@ -132,7 +132,7 @@ def man(line: Line) -> str:
     Options of commands stand on the pages of these: all in one would have thousands of lines.
     """
     shown = _named(line.words) if line.words else load("")
-    name, does, synopsis = shown.called.replace(" ", "-"), shown.help or "", f"{shown.called} {shown.usage}"
+    name, does, synopsis = shown.full_name.replace(" ", "-"), shown.help or "", f"{shown.full_name} {shown.usage}"
     sections = list(shown.all_sections())
     if not line.words:
         does = "score knowledge-base population runs and evidence-based fact checking"

@@ -84,7 +84,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
     asked = Scoring(line)
     # A single call takes all other switches as well.
     own = f"{_OF_RUNS} --problems --force --output --measure --format -justifications".split()
-    given = line.but(without=(*own, *options.POLICY_SWITCHES)).switches
+    given = line.with_changes(without=(*own, *options.POLICY_SWITCHES)).switches
     policies = policies_of_batch(
         asked.options, asked.policy_texts, line.get("--policy") or "given", line.texts("--also-policy")
     )
@@ -141,7 +141,7 @@ def batch(task: str, line: Line) -> int:
     Raises CsScoreError where nothing can be scored.
     """
     if named := line.texts("--run"):
-        line = line.but({"-runids": ":".join(named)}, without=["--run"])
+        line = line.with_changes({"-runids": ":".join(named)}, without=["--run"])
     plan, words = _plan_and_runs(line) if task == COLD_START else _plan_and_predictions(task, line)
     runs_from, dask, measure = map(line.get, ("--runs-from", "--dask", "--measure"))
     asked = BatchOptions(
@@ -219,7 +219,7 @@ def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Pla
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     others = {}
     for name in editions:
-        following = _plan_of_runs(line.but({"--follow": name}, without=["--mention-types"]), (), ())
+        following = _plan_of_runs(line.with_changes({"--follow": name}, without=["--mention-types"]), (), ())
         others[name] = replace(following, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=others), runs
 

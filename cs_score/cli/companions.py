@@ -455,10 +455,10 @@ def _lines_of_run(run_file: str) -> list[str]:
 class _Superseded(Reference):
     """A program that accepts any words; it has a help and a version."""
 
-    def read(self, typed: Sequence[str]) -> Line:
+    def parse(self, typed: Sequence[str]) -> Line:
         """Return the command line, with a page to print where the first word asks for one."""
         with contextlib.suppress(UsageError):
-            line = super().read(typed[:1])
+            line = super().parse(typed[:1])
             if line.page:
                 return line
         return Line(typed)

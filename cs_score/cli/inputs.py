@@ -136,7 +136,7 @@ class Predictions:
         policy = self._line.get("--policy-b")
         if policy is not None:
             return self._under_both(policy)
-        results = self.several()
+        results = self.several().results
         if len(results) != 2:
             names = ", ".join(one_line(name, 40) for name in results)
             raise UsageError(f"name two systems, A and B; there are {len(results)} ({names})")
@@ -153,12 +153,13 @@ class Predictions:
         self._own = own
         return a, b, ("as given", f"policy {b.mode.chosen.policy}")
 
-    def several(self) -> Mapping[str, Any]:
-        """The results of all systems by name: that of the file, of the run where a file has several."""
+    def several(self) -> comparison.Systems:
+        """Return the results of all systems by name: that of the file, or of the run where a file has several."""
         chosen = self._line.texts("--run")
         if len(chosen) > 1:
             self._own["run"] = ""
         systems: dict[str, Any] = {}
+        files = []
         for name, file in zip(comparison.system_names(self.files), self.files):
             results = self.each(file)
             for run, result in results.items():
@@ -166,10 +167,11 @@ class Predictions:
                     continue
                 called = name if len(results) == 1 else run if len(self.files) == 1 else f"{run} ({name})"
                 systems[called] = result
+                files.append(file)
         if len(systems) < self._fewest:
             there = next(iter(systems), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {there}")
-        return systems
+        return comparison.Systems(systems, comparison.names_by_file(files, list(systems)))
 
 
 def named_by(task: str, line: Line, *, fewest: int = 1, most: int | None = 1) -> Runs | Predictions:

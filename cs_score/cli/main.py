@@ -186,7 +186,7 @@ def _misused(command: Command | None, error: Misuse, status: int, help_text: str
                 write_text("stdout", f"{error.printed}\n\n{help_text or command.help_text()}")
             except CsScoreError as closed:
                 return _complain(str(closed), command.failed)
-        advice = advice if advice.endswith("?") else f"{advice}; see {command.called} -help"
+        advice = advice if advice.endswith("?") else f"{advice}; see {command.full_name} -help"
     return _complain(advice, status)
 
 

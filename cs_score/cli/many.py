@@ -27,7 +27,7 @@ from cs_score.coldstart.gold import with_pool
 from cs_score.coldstart.scorer import score_each
 from cs_score.report.charts import Drawing, lines
 from cs_score.statistics.options import Resampling
-from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, of_comparison, planned
+from cs_score.statistics.planning import MOST_UNITS, Aim, Power, TDesign, plan_from_comparison, plan_test
 from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
@@ -107,10 +107,10 @@ def compare(name: str, line: Line) -> int:
     path = line.get("--per-unit")
     line.plan(options.PER_UNIT.outputs(path)).clear()
     systems = given.several()
-    found = comparison.compare(task, systems, resampling, **_choices_of(line))
+    found = comparison.compare(task, systems.results, systems.with_baseline(resampling), **_choices_of(line))
     if path is not None:
         clusters = UNSET if resampling is None else resampling.clusters
-        write_packed(path, tsv(comparison.per_unit(task, systems, clusters)))
+        write_packed(path, tsv(comparison.per_unit(task, systems.results, clusters)))
     return _print_comparison(line, found)
 
 
@@ -170,7 +170,7 @@ def _compare_assessors(name: str, line: Line) -> int:
         given = Runs(line)
         with paused_collector():
             opened = given.open_runs()
-            names = sampled_pools.names_of_runs(opened.runs)
+            names = comparison.run_names(opened.runs)
             for assessed in (opened.assessments, [second]):
                 gold = with_pool(opened.gold, assessed)
                 if not gold.links.assessments:
@@ -180,7 +180,8 @@ def _compare_assessors(name: str, line: Line) -> int:
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
-        sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        for side_line in (line, line.with_changes({"--gold": second})):
+            sides.append(named_by(name, side_line, fewest=1, most=None).several().results)
         judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
     measure = next(iter(read_measures(line)), None)
     has_labels = name != COLD_START and bool(judgments[0])
@@ -234,17 +235,17 @@ def power(name: str, line: Line) -> int:
     if deviation is not None:
         if line.words or "--gold" in line:
             raise UsageError("--sd stands for files: give the one or the others")
-        found = planned([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
+        found = plan_test([TDesign(deviation)], whole_number(line, "--units", MOST_UNITS), aim)
     elif "--units" in line:
         raise UsageError("--units goes with --sd; files have their own number of units")
     elif len(line.words) == 1 and "--gold" not in line and ending_of(line.words[0]) == ".json":
         compared = record_in(read_document(line.words[0]), Comparison, line.words[0])
-        found = of_comparison(compared, measure, aim)
+        found = plan_from_comparison(compared, measure, aim)
     else:
         measure = task.measure_of(measure)
-        results = named_by(name, line, fewest=2, most=None).several()
+        results = named_by(name, line, fewest=2, most=None).several().results
         measures = [measure or comparison.headline_measure(task, results)]
-        found = of_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
+        found = plan_from_comparison(comparison.compare(task, results, Resampling(1), measures=measures), None, aim)
     if line.format in ("text", "json", "tsv"):
         return print_found(line, POWER, found)
     STDOUT.write([_curve(found).standalone().encode()])
@@ -352,7 +353,7 @@ def check(task: str, line: Line) -> int:
         return _check_lock(task, line)
     gate = _gate_of(line)
     path = line.get("--baseline")
-    with scored_by(task, line.but(without=_OF_TEST.split())) as scored:
+    with scored_by(task, line.with_changes(without=_OF_TEST.split())) as scored:
         run = checking.of_result(scored.result)
     baseline = None if path is None else checking.read_baseline(path, run.name)
     judgement = gate.judge(run, baseline)

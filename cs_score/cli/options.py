@@ -17,7 +17,7 @@ from cs_score.base.errors import UsageError, nearest
 from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
-from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
+from cs_score.cli.core import FORCE, Command, Form, Line, Option, Parameter, Section
 from cs_score.coldstart import options as coldstart
 from cs_score.coldstart.options import (
     AS_GIVEN,
@@ -98,7 +98,7 @@ _SHARED: Final = (
     Option(
         "--also-policy NAME[:LIST]...", "Also score under this policy; may be repeated; see below", choices=[*PRESETS]
     ),
-    Option("--baseline RUN", "What to compare with: a run by its name in the result; only pairs with it are tested"),
+    Option("--baseline RUN", "Test only the pairs with this run: its name in the result, or its file"),
     Option(
         "--bootstrap N",
         f"Bootstrap resamples of intervals and tests; more than {statistics.MANY_RESAMPLES} only with --force",
@@ -197,7 +197,7 @@ def read_resampling(line: Line, *, always: bool = False, with_family: bool = Fal
         if not whole.fullmatch(resamples) or not 1 <= int(resamples) <= MOST_RESAMPLES:
             raise UsageError(f"--bootstrap takes a whole number from 1 to {MOST_RESAMPLES}, not {resamples}")
         if int(resamples) > statistics.MANY_RESAMPLES and "--force" not in line:
-            raise UsageError(statistics.many_resamples_refused(f"--bootstrap {resamples}", "--force"))
+            raise UsageError(statistics.too_many_resamples(f"--bootstrap {resamples}", "--force"))
         if not whole.fullmatch(seed):
             raise UsageError(f"--seed takes a whole number of at least 0, not {seed}")
         from cs_score.base.numbers import is_decimal_number  # scoring starts without it
@@ -563,8 +563,8 @@ def verb(
                     found += taken(OF_POLICIES.get(body.__name__, ""), own)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
-                name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,
-                formats=known.split(), folder=place, **more,
+                name, found, words, body=partial(_run_stage, body, task),
+                form=Form(example=sample, summary=said, sections=below, formats=known.split(), folder=place, **more),
             )  # fmt: skip
 
         return command

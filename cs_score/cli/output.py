@@ -267,11 +267,8 @@ def with_bar(items: Sequence[Value], doing: str = "aligning") -> Iterator[Value]
     _clear()
 
 
-WIDEST_TEXT: Final = 120
-"""Columns of a text that goes to no terminal."""
-
-
-def text_width() -> int:
-    """The columns that a text may take."""
-    is_shown = sys.stdout is not None and sys.stdout.isatty() and _CAPTURED.get() is None
-    return shutil.get_terminal_size().columns if is_shown else WIDEST_TEXT
+def text_width() -> int | None:
+    """Return the columns of the terminal on which a text is shown; None where it goes to a pipe or a file."""
+    if sys.stdout is None or not sys.stdout.isatty() or _CAPTURED.get() is not None:
+        return None
+    return shutil.get_terminal_size().columns

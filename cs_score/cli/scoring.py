@@ -512,7 +512,7 @@ def estimate_from_sample(line: Line) -> int:
     with paused_collector():
         opened = given.open_runs()
         gold = with_pool(opened.gold, opened.assessments)
-        names = sampled_pools.names_of_runs(opened.runs)
+        names = comparison.run_names(opened.runs)
         loaded = {name: given.load_with_warnings(gold, run) for name, run in zip(names, opened.runs)}
         scored = {name: analyses.score_for_analysis(run, gold.options.policy) for name, run in loaded.items()}
         confidence = resampling.confidence if resampling else 95.0

@@ -119,7 +119,7 @@ def formats_text(words: Sequence[str]) -> str:
     _refuse(words, "formats")
     commands_by_format: dict[str, list[str]] = {}
     for name in COMMANDS:
-        for format_ in load(name).formats:
+        for format_ in load(name).form.formats:
             commands_by_format.setdefault(format_, []).append(name)
     rows = []
     for format_, commands in commands_by_format.items():

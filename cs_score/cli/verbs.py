@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.analysis.coldstart.groups import DIMENSIONS
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS
 from cs_score.analysis.outcomes import json_text, shortened
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.documents import refusing_incomplete

@@ -336,9 +336,6 @@ def _responses(run: RunResult) -> Iterator[Response]:
             yield Response(*place, *answer, assessed, category, tuple(without(unit.labels[line.index], category)))
 
 
-_LONGEST_RUN_ID: Final = 40
-
-
 def shown(run: RunScores, measure: str) -> str:
     """A score with four decimals, its interval behind it in brackets where there is one."""
     if measure not in run.scores:
@@ -366,7 +363,7 @@ def _headings(scores: Scores) -> list[str]:
 def undefined_remarks(scores: Scores) -> Iterator[str]:
     """Yield a sentence for each run and reason: which of the chosen measures have no value."""
     for run, heading in zip(scores.runs, _headings(scores)):
-        of_run = f" ({cell(heading, _LONGEST_RUN_ID)})" if len(scores.runs) > 1 else ""
+        of_run = f" ({cell(heading)})" if len(scores.runs) > 1 else ""
         for sentence in undefined_sentences(run.undefined or {}):
             yield f"{sentence}{of_run}"
 
@@ -378,7 +375,7 @@ def scores_text(scores: Scores) -> str:
     lines: list[str] = []
     block = [first]
     for run, heading in zip(scores.runs, _headings(scores)):
-        column = [cell(heading, _LONGEST_RUN_ID), *(shown(run, measure) for measure in measures)]
+        column = [cell(heading), *(shown(run, measure) for measure in measures)]
         if len(block) > 1 and sum(2 + max(map(len, each)) for each in (*block, column)) > SCREEN + 2:
             lines += [*_side_by_side(block), ""]
             block = [first]

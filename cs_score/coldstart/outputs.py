@@ -22,7 +22,7 @@ from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import AveragePrecision, Result, RunResult, ScoreRow, UnitResult, tallies_of
 from cs_score.coldstart.samples import METRICS, VALUE_CODES, Bootstrap
 from cs_score.problems.log import NO_PLACE, Problem
-from cs_score.statistics.options import sentences
+from cs_score.statistics.options import note_sentences
 
 if TYPE_CHECKING:
     from cs_score.statistics.results import ScoreIntervals
@@ -79,8 +79,6 @@ AP_TITLES: Final = {
     "LDC-MEAN": "LDC-MEAN: LDC level score variant considering averaging scores for all coressponding entrypoints",
 }
 AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
-
-_LONGEST_RUN_ID: Final = 60
 
 
 def check_fields(names: Iterable[str]) -> None:
@@ -170,7 +168,7 @@ def _table_texts(run: RunResult, of: Layout) -> Iterator[tuple[str, str]]:
 
 def averages_text(run: RunResult) -> str:
     """The rows of the summary that hold all queries, as a table for people."""
-    layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id, _LONGEST_RUN_ID), False)
+    layout = TableLayout(SCORE_FIELDS, SUMMARY_FIELDS, one_line(run.run_id), False)
     variants = run.tables.variants
     rows = [row._replace(name=f"{variant}-{row.name}") for variant, table in variants for row in table.averages]
     lines = layout.table(SUMMARY_FIELDS, rows)
@@ -224,7 +222,14 @@ def whole_report(result: Result) -> str:
 
 
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
-    return "".join(report_text(problems, edition)) + f"{cause}\n"
+    """Return the report of a scoring that was stopped: the problems so far, and the error that stopped it.
+
+    Of a file that is not UTF-8 the report says no more than that; standard error says what its bytes look like.
+    """
+    text = str(cause)
+    if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
+        text = str(InputError(cause.problem, file=cause.file, place=cause.place))
+    return "".join(report_text(problems, edition)) + f"{text}\n"
 
 
 def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
@@ -432,7 +437,7 @@ def _interval_text(run: RunResult, intervals: ScoreIntervals, tabs: bool) -> Ite
     settings = intervals.resampling
     method = "BCa" if settings.method == "bca" else settings.method
     notes = [
-        *sentences(intervals.notes),
+        *note_sentences(intervals.notes),
         f"Low and High: {settings.confidence:g}% {method} bootstrap interval from {settings.resamples} resamples; "
         f"units of resampling ({settings.unit}): {intervals.units}; seed {settings.seed}.",
     ]

@@ -170,7 +170,7 @@ def score_in_parts(gold: Gold, files: Sequence[str], parts: int, jobs: int, fold
     if cut is None or gold.options.runids is not None or gold.table.edition.reports_first:
         return None
     limits = gold.options.justifications
-    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links)
+    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links)
     try:
         divided = divide_files(loading, files, cut)
         if any(file.schema is RUN_2014 for file in divided):
@@ -222,11 +222,10 @@ def _score_part(task: _Task, part: int) -> _PartScore:
     whole, queries = task.gold, task.cut.queries[part]
     hop_limits = {short_id: whole.hop_limits[short_id] for short_id in queries if short_id in whole.hop_limits}
     table = replace(whole.table, by_id=queries)
-    gold = replace(
-        whole, table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=(),
-        _queries={}, _values={},
-    )  # fmt: skip
-    loading = Loading(table, gold.options.justifications, gold.problems, below=gold.links)
+    gold = whole.changed(
+        table=table, hop_limits=hop_limits, links=Links(table), problems=ProblemLog(), remarks=(), digests=()
+    )
+    loading = Loading(table, gold.options.justifications, gold.problems, gold_links=gold.links)
     try:
         with paused_collector():
             for file in task.files:

@@ -192,11 +192,11 @@ def check_run(
         queries.table,
         limits.justifications,
         problems,
-        documents=None if documents is None else documents.lengths,
+        document_lengths=None if documents is None else documents.lengths,
         allow_comments=allow_comments,
-        alone=alone,
+        only_run_id=alone,
         is_validation=True,
-        note=problems.fatal.append,
+        on_error=problems.fatal.append,
         after_run=after_run,
     )
     loading.remarks += queries.remarks

@@ -83,5 +83,5 @@ class Task(Comparable, Protocol):
     def tables(self, document: Any) -> Sequence[Table]:
         """The tables of a document."""
 
-    def text(self, document: Any, width: int, top: int | None = None) -> str:
-        """A document for people, in lines of at most so many columns."""
+    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
+        """Return a document for people, in lines of at most `width` columns; None: cells of tables are whole."""

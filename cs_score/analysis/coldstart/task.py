@@ -14,13 +14,13 @@ from cs_score.analysis.coldstart.explanation.document import STEPS
 from cs_score.analysis.coldstart.scenarios import Scenarios
 from cs_score.analysis.coldstart.scored import Progress, Scored, silent
 from cs_score.analysis.outcomes import heading
-from cs_score.base.display import SCREEN, aligned, one_line
+from cs_score.base.display import aligned, one_line, prose_width
 from cs_score.base.records import replace, to_builtins
 from cs_score.coldstart.judging import CATEGORIES, Counts
 from cs_score.coldstart.result import Result
 from cs_score.coldstart.unit_statistics import answered_units, summary_scores, unit_name, unit_table
 from cs_score.measures.registry import COLD_START_MODE, Measure, SumsFormula, formula_of, parse, undefined_sentences
-from cs_score.statistics.options import Resampling, sentences
+from cs_score.statistics.options import Resampling, note_sentences
 from cs_score.tables.layout import TOP, Column, Format, Layout, Table, columns, headed, text
 from cs_score.tasks.task import Statistics
 
@@ -239,12 +239,12 @@ _SCREENS: Final[Mapping[type, tuple[Sequence[tuple[Layout, int | None]], str]]] 
 """The tables that a screen of 40 lines holds, and how many rows of them; what there is besides."""
 
 
-def text_of(document: Analysis | Difference, width: int, top: int | None = None) -> str:
-    """Every table with at most `top` rows in lines of at most `width` columns; None: what a screen holds.
+def text_of(document: Analysis | Difference, terminal_width: int | None, top: int | None = None) -> str:
+    """Return every table with at most `top` rows for a terminal of this width; no `top`: what a screen holds.
 
-    The inputs' texts are made safe.
+    Without a width the cells of tables are whole, however long. The inputs' texts are made safe.
     """
-    width = width if top is not None else min(width, SCREEN)
+    width = prose_width(terminal_width, is_screen=top is None)
     counted: Mapping[str, Mapping[str, int]] = {}
     if isinstance(document, Analysis):
         lines, layouts, closing = _headline(document, width), LAYOUTS, list(_sentences(document))
@@ -260,7 +260,7 @@ def text_of(document: Analysis | Difference, width: int, top: int | None = None)
         if counts := counted.get(layout.name):
             rows = [(layout.name, "count"), *((name, str(number)) for name, number in counts.items())]
             lines += ["", *aligned(rows, (False, True))]
-        lines += text(layout.table(document), top, width)
+        lines += text(layout.table(document), top, terminal_width)
     for sentence in closing:
         lines += ["", *wrap(sentence, width)]
     return "\n".join(lines)
@@ -272,7 +272,7 @@ def _headline(analysis: Analysis, width: int) -> list[str]:
     limits = ""
     if found is not None and found.low is not None and found.high is not None:
         limits = f" [{found.low:.4f}, {found.high:.4f}]"
-    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"[:width]]
+    lines = [f"{one_line(analysis.run)}: {analysis.measure} = {analysis.score:.4f}{limits}"]
     for sentence in undefined_sentences(analysis.undefined or {}):
         lines += wrap(f"Undefined for this run: {sentence}.", width)
     return [*lines, *_scenario_lines(analysis.scenarios, width)]
@@ -330,7 +330,7 @@ def _sentences(analysis: Analysis) -> Iterator[str]:
             f"{settings.resamples} resamples of {analysis.intervals.units} units ({settings.unit}), "
             f"seed {settings.seed}."
         )
-        yield " ".join((resampling, *counted, *sentences(analysis.intervals.notes)))
+        yield " ".join((resampling, *counted, *note_sentences(analysis.intervals.notes)))
 
 
 # ---- The task
@@ -369,10 +369,10 @@ class ColdStartTask:
     def tables(self, document: Any) -> list[Table]:
         return [layout.table(document) for layout in self.layouts(document)]
 
-    def text(self, document: Any, width: int, top: int | None = None) -> str:
+    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
         if isinstance(document, Analysis | Difference):
             return text_of(document, width, top)
-        return str(document.text(min(width, SCREEN)))
+        return str(document.text(prose_width(width, is_screen=True)))
 
     def measures(self, results: Iterable[Result]) -> list[str]:
         """The measures of the summaries of results of one run each, the levels of a row together and sorted.

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.outcomes import Outcome, TwoSided, heading
-from cs_score.base.display import SCREEN, JsonText, cell, json_value, one_line
+from cs_score.base.display import LONGEST_LINE, JsonText, cell, json_value, one_line, prose_width
 from cs_score.base.documents import Document
 from cs_score.base.records import Record, asdict, replace
 from cs_score.evidence.mode import Mode
@@ -361,7 +361,12 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     }
 
 
+_SHORT_VALUE: Final = 36
+"""Characters of a predicted value in a list of mistakes of many units."""
+
+
 def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping[str, Any]]:
+    longest = LONGEST_LINE if isinstance(found, ExplainedUnit) else _SHORT_VALUE
     for each in found.mistakes:
         values = {name: value for name, value in asdict(each).items() if isinstance(value, str | int | float)}
         yield {
@@ -370,8 +375,8 @@ def _mistakes(found: Analysis | Explanation | ExplainedUnit) -> Iterator[Mapping
             "name": unit_name(each),
             "predicted": as_json(each.predicted),
             "gold": as_json(each.gold),
-            "predicted_in_short": cut(in_short(each.predicted), 36),
-            "gold_in_short": cut(in_short(each.gold), 36),
+            "predicted_in_short": cut(in_short(each.predicted), longest),
+            "gold_in_short": cut(in_short(each.gold), longest),
             "prediction": json_value(each.prediction),
             **{f"effect:{measure}": effect for measure, effect in each.effects.items()},
         }
@@ -459,22 +464,25 @@ def unit_name(found: Any) -> str:
     return name if found.occurrence == 1 else f"{name} ({found.occurrence})"
 
 
-def text_of_document(mode: Mode, document: Any, width: int, top: int | None = None) -> str:
-    """A document with at most `top` rows of each list in lines of at most `width` columns.
+def text_of_document(mode: Mode, document: Any, terminal_width: int | None, top: int | None = None) -> str:
+    """Return a document with at most `top` rows of each list, for a terminal of this width.
 
-    None: what a screen of 40 lines and 80 columns holds of an analysis or a difference.
+    Without `top`: what a screen of 40 lines and 80 columns holds of an analysis or a difference. Without a width the
+    cells of tables are whole, however long.
     """
     layouts = layouts_of(mode)
     is_screen = top is None and isinstance(document, Analysis | Difference)
-    if top is None:
-        width = min(width, SCREEN)
+    width = prose_width(terminal_width, is_screen=top is None)
+    table_width = width if is_screen else terminal_width
 
     heads = _heads(document, width, is_screen=is_screen) if isinstance(document, Difference) else []
 
     def tables(found: object) -> Iterator[str]:
         for layout in layouts[type(found)]:
-            if not is_screen:
-                yield from text(layout.table(found), top or TOP, width)
+            if isinstance(found, ExplainedUnit):
+                yield from text(_without_unit(layout).table(found), top or TOP, table_width)
+            elif not is_screen:
+                yield from text(layout.table(found), top or TOP, table_width)
             elif layout.name in _ROWS_ON_SCREEN:
                 shown = _together(layout) if layout.by else layout
                 rows = _ROWS_ON_SCREEN[layout.name]
@@ -512,6 +520,11 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     return "\n".join(lines)
 
 
+def _without_unit(layout: Layout) -> Layout:
+    """Return a layout without the column of the unit, which is the same in all rows where one unit is explained."""
+    return replace(layout, shown=tuple(key for key in layout.shown or layout.keys if key != "name"))
+
+
 def _heads(difference: Difference, width: int, *, is_screen: bool) -> list[str]:
     """Return what was scored on either side, in lines; on a first screen only how many answers and units there are."""
     lines = []
@@ -540,7 +553,7 @@ def _unit(mode: Mode, unit: ExplainedUnit, width: int) -> Iterator[str]:
     for line in map(one_line, unit.lines):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from wrap(line, width, subsequent_indent=indent) if len(line) > width else [line]
-    name = f"{mode.unit} {one_line(unit_name(unit), 40)}"
+    name = f"{mode.unit} {one_line(unit_name(unit))}"
     if any(row.totals for row in mode.rows):
         yield from ("", f"alone, {name} would score:")
         yield from (f"  {line}" for line in score_lines(mode, unit.scores, unit.statistics))

@@ -576,7 +576,7 @@ class EvidenceTask(Record):
         answered = answered_in(document)
         return [with_answered(table, answered) for table in tables] if answered else tables
 
-    def text(self, document: Any, width: int, top: int | None = None) -> str:
+    def text(self, document: Any, width: int | None, top: int | None = None) -> str:
         return text_of_document(self.mode, document, width, top)
 
     def measures(self, results: Iterable[Result]) -> Sequence[str]:

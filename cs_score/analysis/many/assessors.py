@@ -18,9 +18,9 @@ from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import Gold
 from cs_score.measures.registry import usual_among
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
-from cs_score.statistics.options import FEW, Note, Resampling, sentences
+from cs_score.statistics.options import FEW, Note, Resampling, note_sentences
 from cs_score.statistics.resampling import Systems
-from cs_score.statistics.units import aligned, counted
+from cs_score.statistics.units import align_systems, with_noun
 from cs_score.tables.layout import Column, Layout, Row
 from cs_score.tables.statistics import Printout
 from cs_score.tasks.task import Task
@@ -152,7 +152,7 @@ def compare_assessors(
         for run, result in results_by_run.items():
             statistics_by_name[f"{run} ({assessor})"] = task.statistics(result, [measure])
     unit = next(iter(statistics_by_name.values())).unit
-    matched = aligned({name: statistics.table for name, statistics in statistics_by_name.items()})
+    matched = align_systems({name: statistics.table for name, statistics in statistics_by_name.items()})
 
     formula = task.formula([measure])
     settings = replace(resampling or Resampling(), unit=unit)
@@ -303,14 +303,14 @@ def _notes(assessors: Assessors) -> Iterator[str]:
         )
         if units < FEW:
             yield (
-                f"Note: {counted(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
+                f"Note: {with_noun(units)} with answers that both have judged: below {FEW} the limits of kappa are too "
                 "narrow."
             )
     yield (
-        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {counted(assessors.units)} "
+        f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {with_noun(assessors.units)} "
         f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
     )
-    yield from sentences(assessors.notes)
+    yield from note_sentences(assessors.notes)
 
 
 _AGREEMENT_LAYOUT: Final = Layout(

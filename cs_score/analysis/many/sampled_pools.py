@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from cs_score.analysis.coldstart.mistakes import counted_lines
+from cs_score.analysis.coldstart.faults import counted_lines
 from cs_score.analysis.coldstart.scored import Scored
-from cs_score.analysis.comparison import system_names
 from cs_score.base.documents import Document
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, asdict
@@ -22,7 +21,6 @@ from cs_score.base.sources import Input, read_delimited
 from cs_score.coldstart.lines import Response
 from cs_score.coldstart.options import RIGHT, WRONG
 from cs_score.coldstart.result import UnitResult
-from cs_score.coldstart.scorer import OneRun
 from cs_score.measures.registry import COLD_START_MODE
 from cs_score.statistics.options import FEW
 from cs_score.statistics.samples import (
@@ -354,14 +352,6 @@ class _RunScores(NamedTuple):
 
     precision: SampleScore
     right: SampleScore
-
-
-def names_of_runs(runs: Sequence[OneRun]) -> list[str]:
-    """Return the ids of runs, or the names of their files where several runs have the same id."""
-    run_ids = [run.run_id for run in runs]
-    if len(set(run_ids)) == len(run_ids):
-        return run_ids
-    return system_names([run.file for run in runs])
 
 
 def estimate_from_sample(runs: Mapping[str, Scored], inclusion: Inclusion, confidence: float = 95.0) -> SampledPool:

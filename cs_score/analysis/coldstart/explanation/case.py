@@ -9,27 +9,25 @@ from functools import cache, cached_property, partial
 from itertools import accumulate, chain
 from operator import itemgetter
 from os.path import basename
-from typing import Final, TypeAlias
+from typing import Final
 
-from cs_score.analysis.coldstart.changes import At, Change, ReadLine, RunFile, run_files
+from cs_score.analysis.coldstart.changes import At, Change
 from cs_score.analysis.coldstart.effects import Effect, Effects
 from cs_score.analysis.coldstart.explanation.document import Counted, LineEffect, Rank, Ranked
+from cs_score.analysis.coldstart.run_files import AnyLine, LinkedLine, RunFile, files_of_run
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import asdict
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import QueryGold
 from cs_score.coldstart.judging import ClassTree, Counting, Counts, place_responses
-from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, SkippedLine, left_sum, link_follow_on
+from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, left_sum, link_follow_on
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.queries import parse_query_id
 from cs_score.coldstart.ranking import Node, Nodes, RankedNode, Ranker
 from cs_score.coldstart.scorer import score_rows
-from cs_score.coldstart.tab_files import UnreadLine
 from cs_score.measures.registry import Measure, divide, usual
 from cs_score.problems.log import Place, Problem, ProblemLog
-
-AnyLine: TypeAlias = Response | SkippedLine | UnreadLine
 
 _MOST_NEAR: Final = 3
 
@@ -313,7 +311,7 @@ class Case:
         self.units = {unit.id: unit for unit in scored.result.units}
         self.nodes = Nodes(self.run.links.nodes, self.run.limits.most)
         self.query = cache(partial(QueryCase, self))
-        self.files: Mapping[str, RunFile] = run_files(self.run)
+        self.files: Mapping[str, RunFile] = files_of_run(self.run)
 
     def _measures_of_effects(self) -> list[Measure]:
         """Return the measures that effects are told for; none without scores.
@@ -360,7 +358,7 @@ class Case:
         return Effects(self.scored, self.measures)
 
     def effect_of(
-        self, gone: Sequence[ReadLine] = (), found: Assessment | None = None, *, is_computed: bool = True
+        self, gone: Sequence[LinkedLine] = (), found: Assessment | None = None, *, is_computed: bool = True
     ) -> LineEffect | None:
         """What the absence of lines and of their dependents makes of the scores, or the answer that finds a class; None
         where there are none. Unless it `is_computed`, only what would go with a line.
@@ -369,15 +367,15 @@ class Case:
             return None
         editor = self.effects.editor
         if found is None:
-            what, change = "absent", editor.absence(gone)
+            what, change = "absent", editor.without_lines(gone)
         else:
-            what, change = "found", Change(added=editor.found([found]))
+            what, change = "found", Change(added=editor.lines_giving([found]))
         if is_computed:
-            effect = self.effects.of(change)
+            effect = self.effects.effect_of(change)
         else:
             effect = Effect({}, f"not computed for so many lines; --line {gone[0].number} asks for it")
         effects = {name: effect.differences.get(name) for name in map(str, self.measures)}
-        return LineEffect(what, effects, editor.removed(change), change.texts, effect.reason)
+        return LineEffect(what, effects, editor.removed_lines(change), change.added_texts, effect.reason)
 
     # ---- What selectors name; each raises InputError with the nearest names where there is nothing of that name
 
@@ -398,7 +396,9 @@ class Case:
         if not found:
             near = nearest(name, [*self.files, *map(basename, self.files)])
             missing = f"line {spec} to explain" if wanted else f"run file {name}{near}" if name else "run"
-            ranges = ", ".join(f"{file.name} has lines 1 to {file.last}" for file in wanted or self.files.values())
+            ranges = ", ".join(
+                f"{file.name} has lines 1 to {file.last_number}" for file in wanted or self.files.values()
+            )
             reading = f"reading stopped: {self.fatal}" if self.fatal else ranges or "no run was loaded"
             raise InputError(f"there is no {missing}", remedy=reading)
         return found

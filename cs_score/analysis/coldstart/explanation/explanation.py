@@ -12,8 +12,10 @@ from msgspec import UNSET
 
 from cs_score.analysis.coldstart.changes import At
 from cs_score.analysis.coldstart.explanation import document
-from cs_score.analysis.coldstart.explanation.case import AnyLine, Case, Placement, QueryCase
-from cs_score.analysis.coldstart.mistakes import Mistake, category_of, cost_list, mistakes_of
+from cs_score.analysis.coldstart.explanation.case import Case, Placement, QueryCase
+from cs_score.analysis.coldstart.faults import category_of, find_faults
+from cs_score.analysis.coldstart.mistakes import Mistake, cost_list
+from cs_score.analysis.coldstart.run_files import AnyLine
 from cs_score.analysis.coldstart.scored import Scored, score_for_analysis
 from cs_score.base.errors import InputError
 from cs_score.base.records import convert, replace
@@ -21,8 +23,8 @@ from cs_score.base.runtime import paused_collector
 from cs_score.base.sources import Input
 from cs_score.coldstart import judging
 from cs_score.coldstart.gold import Gold, Run, run_of, units_of
+from cs_score.coldstart.limits import DISCARD_CODES
 from cs_score.coldstart.lines import (
-    CODES,
     CORRECT,
     Assessment,
     LinkedQuery,
@@ -140,7 +142,7 @@ def _read(line: AnyLine, case: Case) -> document.Read:
     problems = tuple(
         document.Noted(problem.code, str(problem.severity), problem.message.strip())
         for problem in case.problems.get(Place(line.file, line.number), ())
-        if problem.code not in CODES  # reported where it is kept or discarded
+        if problem.code not in DISCARD_CODES  # reported where it is kept or discarded
     )
     return document.Read("lines", columns, counted_as, problems, not_read, rests_on)
 
@@ -458,8 +460,8 @@ def explain_run(case: Case) -> document.Overview:
     responses = [line for line in lines if isinstance(line, Response)]
     costs: Sequence[Mistake] = ()
     if case.measure is not None:
-        effects = case.effects.of_first_measure()
-        costs = cost_list(effects, chain.from_iterable(mistakes_of(case.scored, effects.editor)), 3)
+        effects = case.effects.on_first_measure()
+        costs = cost_list(effects, find_faults(case.scored, effects.editor), 3)
     return document.Overview(
         read=Counter(summary.status for summary in summaries),
         met=sum(line.index in case.query(line.query.base_id).matched for line in responses),
@@ -542,7 +544,7 @@ def _each(wanted: Wanted, find: Callable[[str], Sequence[Found]]) -> list[Found]
 def load_as_far_as_possible(gold: Gold, files: Iterable[Input]) -> tuple[Run, InputError | None]:
     """Load runs and assessments; where that has to stop, what was loaded by then, and why it stopped."""
     limits, stop = gold.options.justifications, None
-    loading = Loading(gold.table, limits, gold.problems.branch(), below=gold.links, alone=gold.alone)
+    loading = Loading(gold.table, limits, gold.problems.branch(), gold_links=gold.links, only_run_id=gold.alone)
     try:
         loading.load(files)
     except InputError as error:
