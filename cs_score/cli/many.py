@@ -32,7 +32,7 @@ from cs_score.statistics.results import Comparison
 from cs_score.tables.layout import tsv
 from cs_score.tables.statistics import POWER, WRITERS, comparison_screen, paper_table
 from cs_score.tasks import COLD_START, task_named
-from cs_score.verification.recorded import NotFoundError
+from cs_score.verification.places import NotFoundError
 
 if TYPE_CHECKING:
     from cs_score.analysis.many import assessors, sampled_pools
