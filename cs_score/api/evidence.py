@@ -129,7 +129,7 @@ class EvidenceResult(AnyResult["Result"]):
             return table_text(self._source)
         units = self._document.units
         sum_by_column = dict(zip(units.columns, units.sums()))
-        lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column))
+        lines = list(score_lines(mode_named(self.task), self.scores, sum_by_column, self.undefined))
         lines += ["", f"signature  {self.signature}"]
         return "\n".join(lines)
 

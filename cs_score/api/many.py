@@ -15,6 +15,12 @@ from cs_score.analysis.many.assessors import (
 )
 from cs_score.analysis.many.pool_bias import POOL_BIAS_PRINTOUT, PooledRuns
 from cs_score.analysis.many.pool_bias import pool_bias as measure_pool_bias
+from cs_score.analysis.many.sampled_labels import (
+    STRATUM_COLUMNS,
+    STRATUM_COLUMNS_OF_SECOND,
+    estimate_from_labels,
+    read_second_assessments,
+)
 from cs_score.analysis.many.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
 from cs_score.api import arguments
 from cs_score.api.arguments import Files, Together, checked
@@ -184,19 +190,39 @@ def pool_bias(
 
 
 @checked
-def sampled_pool(runs: Mapping[str, RunResult], inclusion: Input, *, confidence: float = 95.0) -> SampledPool:
-    """Estimate what Cold Start runs, by name, would score were all their answers assessed, from a sample of these.
+def sampled_pool(
+    runs: Results, inclusion: Input, *, second_assessments: Input | None = None, confidence: float = 95.0
+) -> SampledPool:
+    """Estimate what runs, by name, would score were all of their answers assessed, from a sample of the assessments.
 
-    `inclusion` is a table of the probabilities with which answers were assessed, as `cs-score score --inclusion` takes
-    it; `confidence` that of the limits, a percentage.
+    The runs are of Cold Start, or results of `pool`. `inclusion` is a table of the probabilities with which answers
+    were assessed, as `cs-score score --inclusion` takes it; `confidence` that of the limits, a percentage. For judged
+    answers `second_assessments` is a file of the labels of the sample, which correct those of the results.
 
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata of which
     nothing was assessed.
     """
     confidence = Resampling(1, confidence=confidence).confidence
-    result_by_name = _results("sampled_pool", runs, RunResult)
+    result_by_name = _results("sampled_pool", runs, AnyResult)
+    task = task_of("sampled_pool", *result_by_name.values())
+    if task.name != COLD_START_MODE:
+        return _estimate_from_labels(result_by_name, inclusion, second_assessments, confidence)
+    if second_assessments is not None:
+        raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
     scored_by_name = {name: run._for_analysis("sampled_pool") for name, run in result_by_name.items()}
     return SampledPool(estimate_from_sample(scored_by_name, read_inclusion(inclusion), confidence))
+
+
+def _estimate_from_labels(
+    result_by_name: Mapping[str, Any], inclusion: Input, second_assessments: Input | None, confidence: float
+) -> SampledPool:
+    """Return the estimates for results of judged answers, whose labels a file of second assessments may correct."""
+    scored_by_name = {name: result._scored("sampled_pool") for name, result in result_by_name.items()}
+    columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_OF_SECOND
+    any_result = next(iter(scored_by_name.values()))
+    corrections = read_second_assessments(any_result, second_assessments)
+    estimates = estimate_from_labels(scored_by_name, corrections, read_inclusion(inclusion, columns), confidence)
+    return SampledPool(estimates)
 
 
 @checked

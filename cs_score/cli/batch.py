@@ -22,10 +22,12 @@ from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import BatchOptions, Plan
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_if_any
-from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
+from cs_score.cli.inputs import optional_gold_and_predictions
+from cs_score.cli.options import INTERVALS, Scoring, read_resampling, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.runs import say_policy
+from cs_score.cli.task_options import own_arguments
+from cs_score.cli.verb import Verb, VerbForm
 from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.queries import is_query_file
@@ -106,7 +108,7 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
 def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
     """The plan of a task of evidence, and the words that name files of predictions."""
     mode = mode_named(task)
-    gold, predictions = gold_if_any(mode, line, is_one=False)
+    gold, predictions = optional_gold_and_predictions(mode, line, is_one=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     plan = EvidencePlan(
@@ -120,21 +122,32 @@ def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
     return plan, predictions
 
 
-@verb(
-    (f"{options.OF_A_BATCH} {_OF_RUNS} --measure", f"--gold {_OF_BATCHES} --force {INTERVALS} --measure"),
-    "text json tsv",
-    files=(
-        "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, perhaps "
-        "compressed) or a quoted pattern",
-        "Files, folders or quoted patterns",
+BATCH_VERB: Final = Verb(
+    runs=VerbForm(
+        options=f"{options.OF_A_BATCH} {_OF_RUNS} --measure",
+        formats="text json tsv",
+        files=(
+            "Query files (*.xml), the assessments, and the runs. A run is a file, a folder (its files *.tab.txt, "
+            "perhaps compressed) or a quoted pattern"
+        ),
+        sections=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
+        example="-o scored $TWO",
+        folder="files",
     ),
-    own=_OWN,
-    of_runs=(options.POLICY_FORM, options.POLICIES, ("Files", _WRITTEN), options.FIELDS),
-    folder="files",
+    evidence=VerbForm(
+        options=f"--gold {_OF_BATCHES} --force {INTERVALS} --measure",
+        formats="text json tsv",
+        files="Files, folders or quoted patterns",
+        example="-o scored $TWO",
+        folder="files",
+    ),
+    own_options=_OWN,
     summary="Score many files of {task} predictions against one gold file",
     needs_output=True,
-    example="-o scored $TWO",
 )
+
+
+@BATCH_VERB.command
 def batch(task: str, line: Line) -> int:
     """Find the runs, score them, print the top of the leaderboard; the exit status.
 

@@ -36,7 +36,6 @@ FORMATS: Final = (
     ("markdown", "Tables for a page or an issue."),
     ("latex", "Tables for a paper (booktabs)."),
     ("html", "A page in one file that needs no network."),
-    ("pdf, png", "A chart; needs the extra `plots`."),
     ("svg", "A chart; browsers and Inkscape make PDF and PNG of it."),
     ("junit, github, sarif", "For continuous integration: check, and the programs before the scorer (--problems)."),
 )

@@ -334,10 +334,10 @@ def cut_span(span: Span, longest: int) -> tuple[Span | None, list[SpanProblem]]:
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
-    if end - start + 1 <= longest:
-        return span, []
-    shorter_span = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
-    return shorter_span, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(shorter_span))]
+    if end - start + 1 > longest:  # false of two infinite offsets, whose difference is no number
+        shorter_span = Span(span.docid, span.start, f"{start + longest - 1:.15g}")
+        return shorter_span, [SpanProblem("TOO_MANY_CHARS", (longest,), str(span), str(shorter_span))]
+    return span, []
 
 
 def outside_document(span: Span, offsets: tuple[str, ...], documents: DocumentLengths) -> list[SpanProblem]:

@@ -15,7 +15,7 @@ from cs_score.statistics.planning import Power
 from cs_score.statistics.results import Comparison, Equivalence, MeasureComparison
 from cs_score.statistics.units import with_noun
 from cs_score.statistics.verdicts import effect_in_words
-from cs_score.tables.layout import Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
+from cs_score.tables.layout import TOP, Column, Format, Layout, Row, Table, columns, headed, latex, markdown, text, tsv
 
 
 class Printout(Record):
@@ -38,8 +38,11 @@ class Printout(Record):
 
     def text(self, found: Any, width: int | None) -> str:
         """Return it for people, in lines of at most `width` columns; None: cells of tables are whole."""
-        shown = [table for name, table in self.tables(found).items() if table.rows or name == self.main.name]
-        lines = [line for table in shown for line in text(table, None, width)]
+        lines: list[str] = []
+        for name, table in self.tables(found).items():
+            is_before = name != self.main.name
+            if table.rows or not is_before:
+                lines += text(table, TOP if is_before and width is not None else None, width)
         notes = [part for note in self.notes(found) for part in wrapped(one_line(note))]
         return "\n".join((*map(one_line, lines[1:]), "", *notes))
 
