@@ -209,7 +209,7 @@ def _style_for_paper() -> str:
 
 
 def shortened(text: str, wide: float) -> str:
-    """Return as much of a text as fits into so many units, and an ellipsis if it is cut; wide characters count twice."""
+    """Return as much of a text as fits into so many units, an ellipsis if it is cut; wide characters count twice."""
     width = 0.0
     for position, character in enumerate(text):
         width += LETTER * _relative_width(character)

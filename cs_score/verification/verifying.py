@@ -62,9 +62,8 @@ _VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_VERSION_OF_
 
 
 class Verdict(Record):
-    """The verdict on one file: the values that differ, how many numbers were compared, and notes for the reader.
-
-    `compared` counts lines if the file is a table that is not JSON.
+    """What became of one file: the values that differ, how many numbers were compared, notes for the reader. Of a table
+    that is no JSON `compared` counts lines.
     """
 
     file: str
