@@ -120,7 +120,7 @@ def test_units_that_are_right_or_wrong_have_the_sign_test() -> None:
     [
         ("unit\tA\tB\nq\t1\tno\n", 1, "t.tsv: line 2: column B: no is no number"),
         ("unit\tA\tB\nq\t1\tnan\n", 1, "t.tsv: line 2: column B: nan is no number"),
-        ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A stands there twice"),
+        ("unit\tA\tB\nq\t1\t1\nq\t1\t0\n", 1, "t.tsv: line 3: unit q of A occurs twice"),
         ("unit\tA\tB\nall\t1\t1\n", 1, "t.tsv: has no unit"),
         ("unit\tA\tB\nx\t1e200\t0\ny\t0\t1\nz\t1\t1\n", 1, "t.tsv: line 2: column A: 1e200 is too large"),
         (

@@ -350,7 +350,7 @@ def _orphan_error(assessment: Assessment, edition: Edition) -> InputError:
     """Return the error of editions that stop at a wrong answer without accepted parent."""
     return assessment.error(
         f"a wrong answer to the query {assessment.query.full_id}, which no accepted answer leads to",
-        f"{edition.name} stops here; take the line out, or assess the answer that it stands below",
+        f"{edition.name} stops here; take the line out, or assess the answer that it depends on",
     )
 
 

@@ -349,7 +349,7 @@ class _QueryReader:
         if self._blank_texts:
             shown = some(map(repr, self._blank_texts))
             remarks.append(
-                f"{self._name}: blanks stand around document ids or offsets ({shown}); they belong to the hash, "
+                f"{self._name}: there are blanks around document ids or offsets ({shown}); they belong to the hash, "
                 f"so that expanded queries get other ids; to take them out: {without_blanks(self._name)}"
             )
         return remarks
@@ -516,7 +516,7 @@ def _remarks_on_repeated_ids(loaded: Iterable[Query]) -> list[str]:
         return []
     texts = [f"{same_id[-1].full_id.removeprefix('_')} {len(same_id)} times" for same_id in repeated]
     files = some(dict.fromkeys(query.place.file for same_id in repeated for query in same_id))
-    return [f"{files}: different queries bear one id ({some(texts)}), and of each id the last one counts"]
+    return [f"{files}: different queries have one id ({some(texts)}), and of each id the last one counts"]
 
 
 _SPACES: Final = re.compile(f"{SPACE}+")

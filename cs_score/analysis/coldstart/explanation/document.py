@@ -243,7 +243,7 @@ class Category(Record):
 
     def tree(self) -> Tree:
         on = f" [{_listed(self.rests_on)}]" if self.rests_on else ""
-        return [f"Category {self.name}: {self.reason}{on} (rule {self.rule})", f"stands in {self.stands_in}"]
+        return [f"Category {self.name}: {self.reason}{on} (rule {self.rule})", f"placed in {self.stands_in}"]
 
 
 class Label(Record):
@@ -416,9 +416,9 @@ class ClassExplanation(Record):
         counted = {str(at) for at in self.counted}
         lines = [line.tree() + "; it counts for the class" * (str(line) in counted) for line in self.lines]
         yield f"Class {self.name}: {self.status}, {self.reason}"
-        yield f"stands below {self.row}{slot}"
+        yield f"parent {self.row}{slot}"
         yield ["Assessments:" if assessments else "The pool has no accepted answer of it", *assessments]
-        yield ["Lines that stand in it:" if lines else "No line stands in it", *lines]
+        yield ["Lines placed in it:" if lines else "No line is placed in it", *lines]
         yield self.effect
 
 

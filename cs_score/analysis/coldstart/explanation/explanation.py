@@ -277,7 +277,7 @@ def _category(line: Response, query: QueryCase) -> document.Category | None:
     else:
         reason, accepting = "no assessment was met", line.follow_on.accepting
         if accepting is not None and accepting.value_class == stands_in:
-            reason += "; value and place are those of an accepted answer, so that it stands in its class"
+            reason += "; value and place are those of an accepted answer, so that it is placed in its class"
     return document.Category(rule, name, stands_in, reason, rests_on)
 
 
@@ -294,7 +294,7 @@ def _incorrect_parent(line: Response, query: QueryCase, placement: Placement) ->
         return reason, (at(parents[0]),)
     if giving:
         where = placement.class_of[giving[0].index]
-        return f"its parent stands in {where}, while its own answer belongs below {above}", tuple(map(at, giving))
+        return f"its parent is placed in {where}, while its own answer belongs below {above}", tuple(map(at, giving))
     return f"no line of the run gives the answer which its query asks about ({above})", ()
 
 
@@ -404,7 +404,7 @@ def _status_of(name: str, query: QueryCase) -> tuple[str, str]:
             return "not counted", f"its slot takes one value, and class {found} was found (rule counts)"
         return "missed", "its slot takes one value, and none was found: any class would do (rule counts)"
     if query.members(name):
-        return "missed", "none of the lines that stand in it counts as right"
+        return "missed", "none of the lines placed in it counts as right"
     return "missed", "no line of the run gives one of its answers"
 
 
