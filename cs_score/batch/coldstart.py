@@ -453,7 +453,7 @@ class _Attempt(Record):
                 log.also_report(account.problems)
         if error is not None:
             log.fatal.append(error)
-        return tuple(log.noted_since(problems_of_gold, self.run.file.name))
+        return tuple(log.occurrences_since(problems_of_gold, self.run.file.name))
 
     # -- The files
 

@@ -377,7 +377,7 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
     """Return the error that no accepted answer of the parent class is found before the assessment or in the pool."""
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
-        f"no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} stands {where}",
+        f"there is no correct or inexact answer of class {assessment.value_class.rpartition(':')[0]} {where}",
     )
 
 

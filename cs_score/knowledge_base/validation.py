@@ -237,7 +237,7 @@ _MENTION_ORDER: Final = {NAMED: 0, NOMINAL: 1, PRONOMINAL: 2, CANONICAL: 3}
 def check_mention_strings(
     nodes: Iterable[Node], documents: DocumentList | None, findings: Findings
 ) -> Iterator[InputError]:
-    """Report nodes without mention, and mentions whose text does not stand in their document.
+    """Report nodes without mention, and mentions whose text is not in their document.
 
     Yields the errors about documents that cannot be read.
     """
@@ -297,8 +297,8 @@ def infer_inverses(builder: Builder) -> None:
             continue
         if node not in recorded_by_node:
             recorded_by_node[node] = {(other.verb.name, other.object, other.provenance.text) for other in node.others}
-        wanted = (inverse, subject.name, assertion.provenance.text)
-        if wanted in recorded_by_node[node]:
+        inverse_key = (inverse, subject.name, assertion.provenance.text)
+        if inverse_key in recorded_by_node[node]:
             continue
         detail = Detail("PREDICATE", assertion.verb.name, inverse)
         arguments = (assertion.verb.name, subject.name, assertion.object)
@@ -307,7 +307,7 @@ def infer_inverses(builder: Builder) -> None:
         inferred = _infer(builder, assertion, node.name, inverse, subject.name)
         if inferred is None:
             continue
-        recorded_by_node[node].add(wanted)
+        recorded_by_node[node].add(inverse_key)
         if assertion.is_omitted or inferred.is_omitted:
             repetitions.omit(assertion)
             repetitions.omit(inferred)

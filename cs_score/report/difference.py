@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from cs_score.analysis.evidence.documents import in_short
+from cs_score.analysis.evidence.layouts import in_short
 from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_lines
 from cs_score.measures.registry import COLD_START_MODE
