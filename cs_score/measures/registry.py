@@ -96,9 +96,9 @@ COLD_START_MODE: Final = "coldstart"
 class Measure(Record):
     """One number of a result, such as `LDC-MEAN-ALL-Macro-F1`; `registry.parse(str(measure))` is the measure again.
 
-    `statistic` says what is measured: `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
+    `statistic` is `P`, `R`, `F1`, `AP`, or the official name in an evidence mode. `table` is that
     of the Cold Start scorer (`SF`, `LDC-MAX`, `LDC-MEAN`), `average` says how its rows are averaged (`Micro`, `Macro`);
-    both are empty where there is only one. `hop` is None for all hops.
+    both are empty if there is only one. `hop` is None for all hops.
     """
 
     statistic: str
@@ -143,7 +143,7 @@ def ratios(formula: SumsFormula, sums: Sequence[Any]) -> list[Ratio]:
 class Statistic(Record):
     """One statistic of Cold Start under one average: nothing else names a measure of rankings.
 
-    `tables` are those that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
+    `tables` are the tables that have it, `sums` the columns of units that it is made of, and `formula` makes it of a
     division and their totals; `of_ranking` is None where it is counted and not ranked.
     """
 
@@ -306,7 +306,7 @@ def names(mode: str) -> tuple[str, ...]:
 
 
 def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
-    """Return the measures that people are shown first; without LDC queries those of slot-filling queries alone."""
+    """Return the measures that people are shown first; without LDC queries only measures of slot-filling queries."""
     if mode != COLD_START_MODE or with_ldc:
         return _HEADLINES[mode]
     return tuple(name for name in _HEADLINES[mode] if _BY_NAME[name].table == SF)
@@ -315,7 +315,7 @@ def headline(mode: str, with_ldc: bool = True) -> tuple[str, ...]:
 def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: bool = True) -> Measure:
     """Return the headline measure of a task, by which runs are ranked and analysed unless another one is named.
 
-    Of Cold Start it is an average precision, of LDC queries where there are any (`with_ldc`); without rankings (an
+    Of Cold Start it is an average precision, of LDC queries if there are any (`with_ldc`); without rankings (an
     edition that has none, a run without node ids) it is an F1.
     """
     if mode == COLD_START_MODE and not has_rankings:
@@ -324,7 +324,7 @@ def usual(mode: str = COLD_START_MODE, *, with_ldc: bool = True, has_rankings: b
 
 
 def substitute_remark(with_ldc: bool, reason: str) -> str:
-    """Return a sentence on the headline measure that stands in for average precision, and why it does."""
+    """Return a sentence on the headline measure that replaces average precision, and why it does."""
     ranked, substitute = usual(with_ldc=with_ldc), usual(with_ldc=with_ldc, has_rankings=False)
     return f"the headline measure is {substitute} in the place of {ranked}: {reason}"
 
