@@ -334,7 +334,7 @@ class Options(Record):
     all. `samples` is a file of resamples; `metrics` says which of P, R and F resamples have values of, since the
     reference resamples its tables. An empty text or `0` for `expand` or `samples` asks for the files that these bring,
     and for nothing in them. `follow` is the edition of the reference whose rules hold, `mention_types` the treatment of
-    pools without mention types. Lists and limits may be texts as switches take them. Raises UsageError for other values.
+    pools without mention types. Lists and limits may be texts as switches take them. Raises UsageError for wrong ones.
     """
 
     discipline: str = "ASSESSED"
