@@ -338,8 +338,8 @@ class _MentionsInDocument(Struct):
 def infer_mentions(builder: Builder, nodes: Iterable[Node], *, with_canonical: bool) -> None:
     """Add the mentions that nodes lack in a document, and report them.
 
-    A node with one mention in a document gets a canonical one there if the task needs these (`with_canonical`); a node
-    whose canonical mention is no other mention gets that one, too.
+    A node with one mention in a document gets a canonical mention there if the task needs these (`with_canonical`). A
+    canonical mention at a place where the node has no other mention gets a mention by name there.
     """
     for node in nodes:
         if not (node.others or node.mentions) or _has_all_mentions(node):  # as most nodes
@@ -375,7 +375,7 @@ def _mentions_by_document(node: Node) -> dict[str, _MentionsInDocument]:
 def _infer_canonical(
     builder: Builder, node: Node, docid: str, mentions: _MentionsInDocument, *, with_canonical: bool
 ) -> None:
-    """Add the canonical mention that a node lacks in a document; report if there are several to choose from."""
+    """Add the canonical mention that a node lacks in a document, or report that there are several to choose from."""
     findings = builder.findings
     if not mentions.canonical and with_canonical:
         candidates = [*mentions.named.values(), *mentions.nominal.values()]

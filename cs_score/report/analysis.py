@@ -386,7 +386,7 @@ class AnalysisPage(PageMaker):
         document, scenarios = self.document, self.document.scenarios
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
-            "every one below a right answer is right, and takes the first class that nothing right stands in, else a "
+            "every one below a right answer is right, and takes the first class in which nothing is right, else a "
             "class of its own that ground truth gains. Other assessments may score less or more."
         )
         blocks: list[Block] = [about, self.scenario_facts()]
