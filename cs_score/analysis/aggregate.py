@@ -15,11 +15,12 @@ from cs_score.analysis.coldstart.mistakes import KINDS, mistakes_of
 from cs_score.analysis.coldstart.scored import Scored
 from cs_score.analysis.evidence.task import Examination
 from cs_score.base.documents import Document
+from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.version import VERSION
 from cs_score.coldstart.unit_statistics import intervals_of_run, resampled_unit
 from cs_score.evidence import mode as evidence
-from cs_score.measures.registry import names
+from cs_score.measures.registry import names, parse
 from cs_score.statistics.options import Resampling, limits_in_words, sentences
 from cs_score.statistics.results import ScoreIntervals
 from cs_score.tables.layout import Layout, headed
@@ -73,14 +74,16 @@ class Aggregate(Document, frozen=True, kw_only=True, tag="aggregate"):
 def aggregate_of_run(scored: Scored, measure: str | None, resampling: Resampling) -> Aggregate:
     """Return what may be shown of a Cold Start run.
 
-    `measure` comes first; None stands for the headline measure. Raises UsageError for an unknown measure, InputError
-    for one that the run has no score of.
+    `measure` comes first, also where it has no value for the run; None stands for the headline measure. Raises
+    UsageError for an unknown measure, and for one of a single hop.
     """
-    first = str(scored.measure(measure))
+    first = scored.headline if measure is None else parse(measure)
+    if first.hop is not None:
+        raise UsageError(f"{first} is about one hop; --aggregate-only shows scores over all hops alone")
     unit = resampled_unit(scored.run.gold.has_clusters)
     intervals = intervals_of_run(scored.result, replace(resampling, unit=unit))
     counts = _mistakes_by_kind_of_run(scored)
-    return _aggregate(scored.origin.task, first, scored.result.scores, intervals, counts)
+    return _aggregate(scored.origin.task, str(first), scored.result.scores, intervals, counts)
 
 
 def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:

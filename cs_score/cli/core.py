@@ -321,6 +321,9 @@ class Command(click.Command):
     def place(self) -> tuple[str, str]:
         """The command and the task that it is for, as the table has them."""
         verb, _, task = (self.name or "").partition(" ")
+        if verb in FAMILIES:
+            member, _, task = task.partition(" ")
+            return f"{verb} {member}", task or COLD_START
         return ("score", verb) if verb in TASKS else (verb, task or COLD_START)
 
     def run(self, typed: Sequence[str]) -> int:
@@ -708,6 +711,10 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "compare table": Entry(_SEVERAL, "Compare the columns of any table of units by systems", "many"),
     "power": Entry(_SEVERAL, "What difference a test set detects, how many units one needs", "many", by_task=True),
     "pool-bias": Entry(_SEVERAL, "How runs score without what only they brought into the pool", "many"),
+    "bundle codabench": Entry(
+        _SEVERAL, "Pack a scorer with gold for a competition on Codabench", "bundling", by_task=True
+    ),
+    "bundle evalai": Entry(_SEVERAL, "Pack a scorer with gold for a challenge on EvalAI", "bundling", by_task=True),
     "check": Entry(_SEVERAL, "Check scores against limits and a baseline", "many", by_task=True),
     "verify": Entry(_SEVERAL, "Score a recorded result again, and say whether it is reproduced", "many"),
     "validate-run": _before("Validate a run, and write it for the scorer"),
@@ -730,6 +737,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "completion": Entry(ABOUT, "Print the script that completes commands and options in a shell", "about"),
 }
 """Every command by name; that of the Cold Start scorer is empty."""
+
+FAMILIES: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codabench", "evalai")}
+"""First words of commands of two words that are no commands themselves, with the second words."""
 
 
 def help_width() -> int:

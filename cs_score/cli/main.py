@@ -8,6 +8,7 @@ import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 import click
@@ -16,7 +17,19 @@ from click.shell_completion import CompletionItem
 from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, OutputError, UsageError, nearest
 from cs_score.base.sources import pipes_are_kept
-from cs_score.cli.core import ABOUT, BEFORE, COMMANDS, SCORE, Command, Misuse, Status, help_width, load, version_text
+from cs_score.cli.core import (
+    ABOUT,
+    BEFORE,
+    COMMANDS,
+    FAMILIES,
+    SCORE,
+    Command,
+    Misuse,
+    Status,
+    help_width,
+    load,
+    version_text,
+)
 from cs_score.cli.output import write_text
 from cs_score.tasks import COLD_START, TASKS
 
@@ -43,7 +56,10 @@ def first_page() -> str:
                 text = textwrap.fill(", ".join(names), formatter.width - 2, break_on_hyphens=False)
                 formatter.write(textwrap.indent(text, "  ") + "\n")
                 continue
-            rows = [(name, COMMANDS[name].summary) for name in names]
+            rows = [(name, COMMANDS[name].summary) for name in names if name.partition(" ")[0] not in FAMILIES]
+            for family in dict.fromkeys([name.partition(" ")[0] for name in names]):
+                if family in FAMILIES:
+                    rows.append((family, f"Pack a scorer for a platform: {', '.join(FAMILIES[family])}"))
             if group == SCORE:
                 rows.append((first, f"Short for score {first}; {', '.join(others)} likewise"))
             formatter.write_dl(rows, col_max=16)
@@ -84,41 +100,61 @@ class Tree(click.Group):
 
 
 def root() -> Tree:
-    """All commands: each by its name, those of tasks below their verb, the scorer without any."""
+    """Return the tree of all commands: each by its name, those of tasks below their verb, the scorer without any."""
+    names = [name for name in COMMANDS if name and " " not in name]
+    tasks = [task for task in TASKS if task != COLD_START]
+    return Tree("cs-score", [*names, *FAMILIES, *tasks], _command_of_tree, "")
 
-    def make(name: str) -> click.Command:
-        if name in TASKS:
-            return load("score", name)
-        if COMMANDS[name].by_task:
-            further = [each.removeprefix(f"{name} ") for each in COMMANDS if each.startswith(f"{name} ")]
-            return Tree(name, [*TASKS, *further], below(name), COLD_START)
+
+def _command_of_tree(name: str) -> click.Command:
+    """Return a command of the tree, with those below it where there are any."""
+    if name in TASKS:
+        return load("score", name)
+    if name in FAMILIES:
+        members = FAMILIES[name]
+        return Tree(name, members, lambda member: _command_of_tree(f"{name} {member}"), members[0])
+    if not COMMANDS[name].by_task:
         return load(name)
+    further = [other.removeprefix(f"{name} ") for other in COMMANDS if other.startswith(f"{name} ")]
+    return Tree(name, [*TASKS, *further], partial(_command_below, name), COLD_START)
 
-    def below(verb: str) -> Callable[[str], click.Command]:
-        return lambda word: load(verb, word) if word in TASKS else load(f"{verb} {word}")
 
-    return Tree("cs-score", [name for name in (*COMMANDS, *[*TASKS][1:]) if name and " " not in name], make, "")
+def _command_below(verb: str, word: str) -> Command:
+    """Return the command that a verb and a word behind it name: a task, or another command such as `compare table`."""
+    return load(verb, word) if word in TASKS else load(f"{verb} {word}")
 
 
 def find(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """The command that the first words name, otherwise the scorer, and the words behind its name.
+    """Return the command that the first words name, otherwise the scorer, and the words behind its name.
 
-    Raises UsageError for a first word that is no file, but nearly the name of a command or a task.
+    Raises UsageError for a first word that is no file, but nearly the name of a command or a task, and where a family
+    such as `bundle` is named without one of its commands.
     """
     first, *rest = words or [""]
+    second = rest[0] if rest else ""
     if first in TASKS:
         return load("score", first), rest
+    if f"{first} {second}" in COMMANDS:
+        return _with_task(f"{first} {second}", rest[1:])
+    if first in FAMILIES:
+        raise UsageError(f"say which: {' or '.join([f'{first} {member}' for member in FAMILIES[first]])}")
     if first not in COMMANDS or not first:
-        _refuse_mistyped(first, (*COMMANDS, *TASKS), "command")
+        _refuse_mistyped(first, (*COMMANDS, *FAMILIES, *TASKS), "command")
         return load(""), list(words)
-    if f"{first} {' '.join(rest[:1])}" in COMMANDS:
-        return load(f"{first} {rest[0]}"), rest[1:]
-    if not COMMANDS[first].by_task:
-        return load(first), rest
-    if rest[:1] and rest[0] in TASKS:
-        return load(first, rest[0]), rest[1:]
+    return _with_task(first, rest)
+
+
+def _with_task(name: str, rest: list[str]) -> tuple[Command, list[str]]:
+    """Return a command, of the task that the next word names where there are several, and the words behind that.
+
+    Raises UsageError for a next word that is no file, but nearly the name of a task.
+    """
+    if not COMMANDS[name].by_task:
+        return load(name), rest
+    if rest and rest[0] in TASKS:
+        return load(name, rest[0]), rest[1:]
     _refuse_mistyped(rest[0] if rest else "", TASKS, "task")
-    return load(first), rest
+    return load(name), rest
 
 
 def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:

@@ -395,6 +395,7 @@ EXAMPLE: Final = "-expand ISLE26 queries/ldc-queries.xml assessments/pool-2016.t
 """A run of the samples, with its queries and assessments."""
 
 EXAMPLE_OF_TWO: Final = f"{EXAMPLE} submissions/gull-sf.tab.txt"
+EXAMPLE_OF_GOLD: Final = EXAMPLE.rpartition(" ")[0]
 
 FILES: Final = (
     "Any number of query files (names ending in .xml, perhaps compressed), assessment files, runs and knowledge bases, "
@@ -439,13 +440,13 @@ _SAMPLES: Final = {
 
 
 def _example(task: str, words: str) -> str:
-    one, two, measure = EXAMPLE, EXAMPLE_OF_TWO, ""
+    one, two, gold, measure = EXAMPLE, EXAMPLE_OF_TWO, EXAMPLE_OF_GOLD, ""
     if task != COLD_START:
         ending, measure = _SAMPLES.get(task, ("jsonl", "MEASURE"))
         gold = f"--gold assessments/{task}-gold.{ending}"
         a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
         one, two = f"{gold} --predictions {a}", f"{gold} {a} {b}"
-    return words.replace("$ONE", one).replace("$TWO", two).replace("$MEASURE", measure)
+    return words.replace("$ONE", one).replace("$TWO", two).replace("$GOLD", gold).replace("$MEASURE", measure)
 
 
 def _stage_option(stages: Mapping[str, str]) -> Option:
@@ -474,10 +475,12 @@ def verb(
     `options`, shared ones and its `own`, and `formats` have blanks between them; `files` say what the words are.
     `sections` are parts of its help, with others `of_runs` and `of_evidence`; `summary` is that of evidence. Cold Start
     wants a file unless it is not said that it `needs_files`. In the `example` $ONE stands for the files of a run or of
-    predictions, $TWO for those of two, $MEASURE for a measure.
+    predictions, $TWO for those of two, $GOLD for gold alone, $MEASURE for a measure.
     """
 
     def decorated(body: Callable[[str, Line], int]) -> Callable[[str], Command]:
+        verb_name = body.__name__.replace("_", " ")  # bundle_codabench is `bundle codabench`
+
         def command(task: str) -> Command:
             pairs = (options, formats, files, folder, example)
             wanted, known, meaning, place, call = (
@@ -485,9 +488,9 @@ def verb(
             )
             found, sample = taken(wanted, own), _example(task, call)
             if task == COLD_START:
-                name, said, below = body.__name__, "", (*sections, *of_runs, *LEGEND)
+                name, said, below = verb_name, "", (*sections, *of_runs, *LEGEND)
             else:
-                mode, name = mode_named(task), task if body.__name__ == "score" else f"{body.__name__} {task}"
+                mode, name = mode_named(task), task if body.__name__ == "score" else f"{verb_name} {task}"
                 said = summary.format(task=task, unit=mode.unit) or mode.summary
                 below = (*sections, *of_evidence, ("Files", mode.files))
                 found += own_options(task)

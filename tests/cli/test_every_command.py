@@ -219,6 +219,7 @@ def test_the_example_of_every_help_runs_on_the_samples(name: str, samples: Path)
     assert f"cs-score {' '.join(words)}".strip() in " ".join(ALL[name].help_text().split())
     assert score_in(samples, words).status in (0, 3)
     (samples / "tide.tac.valid").unlink(missing_ok=True)
+    shutil.rmtree(samples / "bundle", ignore_errors=True)
 
 
 FIRST: Final = [name for name in NAMES if ALL[name].place[0] in {"score", "analyze", "explain", "diff", "compare",
