@@ -24,9 +24,10 @@ $(VENV)/docs.stamp: setup.cfg
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
-$(VENV)/dev.stamp: setup.cfg
+$(VENV)/dev.stamp: setup.cfg examples/cs-score-fever/setup.cfg
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e examples/cs-score-fever
 	touch $@
 
 # The invented knowledge base of submissions/ becomes a run; then the two invented runs, as runs of knowledge bases and
@@ -63,6 +64,7 @@ test: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not slow'
+	$(BIN)/pytest -q examples
 
 # Part of `make test`, where they are skipped if there is no browser: Debian's chromium and chromium-driver.
 test-browser: $(VENV)/dev.stamp

@@ -20,6 +20,7 @@ NAMES: Final = (
     "preparation",
     "knowledge_base",
     "evidence",
+    "judged",
     "statistics",
     "resampling",
     "batch",

@@ -16,7 +16,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cs_score.api.documents import Analysis, Comparison, Difference, Explanation, Report
-    from cs_score.api.evidence import EvidenceResult, claims, hotpotqa, r4c, scifact
+    from cs_score.api.evidence import EvidenceResult, ScoringTask, claims, hotpotqa, pool, r4c, scifact, task
     from cs_score.api.gold import Gold, ValidatedRun, prepare, score, validate_run
     from cs_score.api.insight import analyze, compare, diff, load
     from cs_score.api.many import (
@@ -59,6 +59,7 @@ __all__ = [
     "RunResult",
     "SampledPool",
     "ScoringStopped",
+    "ScoringTask",
     "Signature",
     "UsageError",
     "ValidatedRun",
@@ -71,6 +72,7 @@ __all__ = [
     "diff",
     "hotpotqa",
     "load",
+    "pool",
     "pool_bias",
     "power",
     "prepare",
@@ -78,12 +80,13 @@ __all__ = [
     "sampled_pool",
     "scifact",
     "score",
+    "task",
     "validate_run",
 ]
 
 _HOMES = {
     "api.documents": "Analysis Comparison Difference Explanation Report",
-    "api.evidence": "EvidenceResult claims hotpotqa r4c scifact",
+    "api.evidence": "EvidenceResult ScoringTask claims hotpotqa pool r4c scifact task",
     "api.insight": "analyze compare diff load",
     "api.many": "Assessors Leaderboard PoolBias Power SampledPool assessors batch pool_bias power sampled_pool",
     "api.gold": "Gold ValidatedRun prepare score validate_run",

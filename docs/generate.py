@@ -23,7 +23,7 @@ from cs_score.measures.registry import COLD_START, COLD_START_MODE, RANKED, head
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import problem_codes
 from cs_score.tables.statistics import PAIRS, SYSTEMS
-from cs_score.tasks import TASKS, task_named
+from cs_score.tasks import OWN_TASKS, task_named
 
 ELSEWHERE: Final = ("Policies", "Named policies are", "Disciplines are", "Policy options are", "Fields are")
 """Sections of helps that are tables of pages of their own."""
@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def command_forms(name: str) -> Mapping[str, Command]:
     """The forms of a command by their task; a command without tasks has one form."""
-    return {task: load(name, task) for task in TASKS} if COMMANDS[name].by_task else {"": load(name)}
+    return {task: load(name, task) for task in OWN_TASKS} if COMMANDS[name].by_task else {"": load(name)}
 
 
 def commands() -> str:
@@ -120,7 +120,7 @@ def formats() -> str:
         merged.setdefault((name, *rest), []).append(task)
     return table(
         ("command", "tasks", "`--format`", "`-o FOLDER` holds"),
-        [(code(name), "all" if len(tasks) == len(TASKS) else ", ".join(tasks), known, folder)
+        [(code(name), "all" if len(tasks) == len(OWN_TASKS) else ", ".join(tasks), known, folder)
          for (name, known, folder), tasks in merged.items()],
     )  # fmt: skip
 
@@ -176,6 +176,7 @@ SOURCES: Final = {
     "claims": "claim verification with documents, evidence sentences and verdicts",
     "r4c": "R4C, official evaluator",
     "hotpotqa": "HotpotQA, official evaluator",
+    "pool": "judged answers in anybody's tables, counted as Cold Start counts one hop",
 }
 STATISTICS: Final = {
     "P": "right / (submitted - ignored)",
@@ -183,6 +184,12 @@ STATISTICS: Final = {
     "F1": "2 right / (submitted - ignored + ground truth)",
 }
 FORMULAS: Final = {
+    "pool": {
+        "micro-p": "right / answered", "micro-r": "found / wanted", "micro-f1": "2PR / (P + R)",
+        "macro-p": "mean of right / answered of each unit", "macro-r": "mean of found / wanted of each unit",
+        "macro-f1": "mean of 2PR / (P + R) of each unit", "coverage": "units with an answer / units",
+        "ap": "mean of (1 / wanted) times the sum, over ranks k of lines above 0, of (values up to k) / k",
+    },
     "scifact": {
         "_precision": "correct / retrieved", "_recall": "correct / relevant",
         "_f1": "2 correct / (retrieved + relevant)",
@@ -222,7 +229,7 @@ def formula(task: str, name: str) -> str:
 def measures() -> str:
     """All measures by task, with formula and source."""
     parts = []
-    for task in TASKS:
+    for task in OWN_TASKS:
         task_named(task)  # its module enters its measures
         shown = headline(task)
         rows = []
@@ -348,7 +355,7 @@ def _type(value: Mapping[str, Any]) -> str:
 def tables() -> str:
     """The tables that `analyze -o DIR` and `diff -o DIR` write, with their columns."""
     rows = []
-    for task in TASKS:
+    for task in OWN_TASKS:
         for verb, kind in (("analyze", "analysis"), ("diff", "difference")):
             for file, columns in task_named(task).headers(kind).items():
                 rows.append((task, verb, code(file), ", ".join(map(code, columns))))

@@ -33,7 +33,8 @@ ROOMS: Final = (
     "tables",  # layout, renderers, frames
     "coldstart",  # queries, lines, judging, counting, ranking, resampling, gold, run, scorer, parts, writers
     "evidence",  # reading, one result, four modes (scoring, explanation)
-    "tasks",  # the interface and the table of five
+    "judged",  # judged answers: tables, policies, counting, the mode `pool`
+    "tasks",  # the interface and the table of six
     "preparation",  # the programs before the scorer
     "knowledge_base",  # from a knowledge base to a run
     "analysis",  # mistakes, effects, budget, groups, differences, many runs; Cold Start's what-ifs and explanation

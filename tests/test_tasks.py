@@ -85,7 +85,7 @@ def test_every_verb_takes_a_sixth_task(folder: Path) -> None:
     assert "accuracy" in printed("power", "exact", "gold.json", "a.json", "b.json")
     assert printed("report", "exact", "gold.json", "a.json", "-o", "a.html") == ""
     assert ">Item</th>" in Path("a.html").read_text()
-    assert "claims, r4c, hotpotqa, exact likewise" in printed("help")
+    assert "claims, r4c, hotpotqa, pool, exact likewise" in printed("help")
 
 
 def test_a_process_that_has_not_scored_verifies_a_batch_of_a_sixth_task(folder: Path) -> None:

@@ -96,12 +96,17 @@ def _mistakes_by_kind_of_run(scored: Scored) -> dict[str, int]:
 
 def aggregate_of_predictions(result: evidence.Result, measure: str, resampling: Resampling) -> Aggregate:
     """Return what may be shown of the predictions of an evidence task; `measure` comes first."""
-    counts: Counter[str] = Counter()
+    count_by_kind = {_kind_without_label(kind): 0 for kind in result.mode.kinds}
     for entry in Examination(result, measure).entries:
-        counts.update([fault.kind for fault in entry.faults])
-    count_by_kind = {kind: counts[kind] for kind in result.mode.kinds}
+        for fault in entry.faults:
+            count_by_kind[_kind_without_label(fault.kind)] += 1
     intervals = evidence.intervals(result, resampling)
     return _aggregate(result.origin.task, measure, result.scores, intervals, count_by_kind)
+
+
+def _kind_without_label(kind: str) -> str:
+    """Return a kind of mistakes without the label of gold that it may name: `wrong_answer` of `wrong_answer:WRONG`."""
+    return kind.partition(":")[0]
 
 
 def _aggregate(
@@ -128,6 +133,7 @@ def shown_measures(task: str, scores: Mapping[str, float]) -> Sequence[str]:
     """Return the measures of a task whose tables a run has, over all hops, in the order of the task.
 
     A measure without a value stands among them where others of its table have one: `SF-AP` beside `SF-ALL-Micro-F1`.
+    Tasks but Cold Start have one table.
     """
     tables = {_table_of(measure) for measure in scores}
     return [measure for measure in names(task) if measure in scores or _table_of(measure) in tables]
@@ -138,7 +144,7 @@ def _table_of(measure: str) -> str:
     for table in ("SF", "LDC-MAX", "LDC-MEAN"):
         if measure.startswith(f"{table}-"):
             return table
-    return measure
+    return ""
 
 
 def _measured(measure: str, scores: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:

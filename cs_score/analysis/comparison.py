@@ -7,16 +7,18 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from cs_score.analysis.exported import is_of_samples, read_exported
 from cs_score.analysis.outcomes import undefined_notes
 from cs_score.base.errors import InputError, UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import Late
 from cs_score.base.signature import GOLD, Origin, short_digest
-from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source, read_delimited
+from cs_score.base.sources import Delimited, Input, InputDigest, name_of, open_source
 from cs_score.measures.registry import MEASURES, SumsFormula, chosen, find, headline, matching, usual_among
 from cs_score.statistics.arithmetic import parts_of
 from cs_score.statistics.comparison import compare_tables
@@ -58,6 +60,9 @@ def compare(
     if primary is not None:
         [primary] = chosen(scope.known, [find(primary, scope.known) or primary])
     compared = chosen(scope.known, [*measures, primary] if measures and primary else measures)
+    headline_of_results = task.headline_of(results.values())
+    if primary is None and headline_of_results in compared:
+        primary = headline_of_results
     primary = primary or _headline_among(task.name, compared)
     found, origins = _compared(task, results, scope, compared, settings, primary=primary, common=common, **choices)
     for name, dropped in (found.dropped or {}).items():
@@ -277,7 +282,8 @@ class AnyTable(Record):
     """The statistics of each system: for each of the measures numerator and denominator. It is compared as a task is.
 
     `names_measures`: they were named, so that the numbers are those of a task, whose tests are randomisation.
-    `summary_rows` are the rows called `all` that were left out.
+    `summary_rows` are the rows called `all` that were left out, `replicated` the units of which some system has several
+    samples, which were averaged.
     """
 
     names: tuple[str, ...]
@@ -286,6 +292,7 @@ class AnyTable(Record):
     inputs: tuple[InputDigest, ...]
     names_measures: bool
     summary_rows: int = 0
+    replicated: int = 0
 
     @property
     def name(self) -> str:
@@ -293,6 +300,9 @@ class AnyTable(Record):
 
     def measures(self, results: object) -> Sequence[str]:
         return self.names
+
+    def headline_of(self, results: object) -> str | None:
+        return None
 
     def undefined(self, result: str) -> Mapping[str, str]:
         """Return nothing: a table has a number for every measure of a system."""
@@ -312,25 +322,30 @@ def _ratios(places: Sequence[int], sums: Sequence[Any], divide: Callable[[Any, A
     return [divide(sums[place], sums[place + 1]) for place in places]
 
 
-def read_table(files: Sequence[Input]) -> AnyTable:
+def read_table(files: Sequence[Input], names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
     """Read tables that anybody may have made, wide or long as docs/statistics/any-table.md has them.
 
-    The score of a system is the sum of its numerators over that of its denominators; a number of a wide table stands
-    over 1. A row called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the
-    line for text, missing cells, numbers too large or too small, a unit that stands there twice.
+    `names` are what the files call the columns. Several scores of a unit are samples, which are averaged. The score of
+    a system is the sum of its numerators over that of its denominators; a number of a wide table stands over 1. A row
+    called `all` is no unit: trec_eval writes the means over all units there. Raises InputError with the line for text,
+    missing cells, numbers too large or too small, a unit that stands there twice.
     """
     cells: dict[_Key, _Parts] = {}
+    samples: dict[_Key, list[float]] = {}
     together: Clusters | UnsetType = UNSET
     names_measures, digests = False, []
     summary_rows: set[tuple[str, int]] = set()
     for file, system in zip(files, system_names(files)):
-        table = read_delimited(file)
+        table = read_exported(file, names)
         has_measures = "measure" in table.columns
-        is_long = {"numerator", "denominator"} <= set(table.columns)
-        for line, key, value in _long(table, system) if is_long else _wide(table):
+        has_samples = is_of_samples(table)
+        for line, key, value in _rows_of(table, system, has_samples=has_samples):
             name, measure, unit = key
             if unit == _SUMMARY_ROW:
                 summary_rows.add((table.file, line))
+                continue
+            if has_samples:
+                samples.setdefault(key, []).append(value[0])
                 continue
             if key in cells:
                 of = f" of {name}" + (f" by {measure}" if has_measures else "")
@@ -345,6 +360,8 @@ def read_table(files: Sequence[Input]) -> AnyTable:
             together = own if together is UNSET else replace(own, clusters={**others, **own.clusters})
         with open_source(file) as source:
             digests.append(source.digest(GOLD))
+    for key, scores in samples.items():
+        cells[key] = (math.fsum(scores) / len(scores), 1.0)
     if not cells:
         raise InputError("has no unit", file=str(files[0]))
     systems, measures, units = (tuple(dict.fromkeys(key[place] for key in cells)) for place in range(3))
@@ -356,7 +373,26 @@ def read_table(files: Sequence[Input]) -> AnyTable:
         inputs=tuple(digests),
         names_measures=names_measures,
         summary_rows=len(summary_rows),
+        replicated=len({unit for (_, _, unit), scores in samples.items() if len(scores) > 1}),
     )
+
+
+def _rows_of(table: Delimited, file: str, *, has_samples: bool) -> Iterator[tuple[int, _Key, _Parts]]:
+    """Yield line, key and numbers of each cell of a table, whatever its form."""
+    if has_samples:
+        return _samples(table, file)
+    if {"numerator", "denominator"} <= set(table.columns):
+        return _long(table, file)
+    return _wide(table)
+
+
+def _samples(table: Delimited, file: str) -> Iterator[tuple[int, _Key, _Parts]]:
+    """Yield the score of each sample; without a column `system` the file is the system."""
+    own = [name for name in ("system", "measure") if name in table.columns]
+    for line, (unit, score, *values) in table.named("unit", "score", *own):
+        named = dict(zip(own, values))
+        key = (named.get("system", file), named.get("measure", SCORE), unit)
+        yield line, key, (_number(table, line, "score", score), 1.0)
 
 
 def _wide(table: Delimited) -> Iterator[tuple[int, _Key, _Parts]]:
@@ -424,11 +460,16 @@ def compare_table(given: AnyTable, resampling: Resampling | None = None, **choic
     settings = replace(settings, clusters=settings.clusters or given.clusters)
     systems = {name: name for name in given.systems}
     found = compare(given, systems, settings, has_signs=not given.names_measures, **choices)
-    if not given.summary_rows:
-        return found
-    rows = "1 row" if given.summary_rows == 1 else f"{given.summary_rows} rows"
-    text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
-    return replace(found, notes=(*found.notes, Note("SUMMARY_ROWS", text)))
+    notes = list(found.notes)
+    if given.summary_rows:
+        rows = "1 row" if given.summary_rows == 1 else f"{given.summary_rows} rows"
+        text = f"{rows} called {_SUMMARY_ROW} left out: they sum up the others; a unit needs another name"
+        notes.append(Note("SUMMARY_ROWS", text))
+    if given.replicated:
+        units = "1 unit has" if given.replicated == 1 else f"{given.replicated} units have"
+        text = f"{units} several samples, whose mean is the score of the unit: units are what is drawn, not samples"
+        notes.append(Note("SAMPLES_AVERAGED", text))
+    return replace(found, notes=tuple(notes))
 
 
 # ---- Written

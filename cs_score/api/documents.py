@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
+from msgspec import UNSET
+
 from cs_score.analysis.comparison import first_measure
 from cs_score.analysis.outcomes import json_text as found_json
 from cs_score.analysis.outcomes import shortened
@@ -148,6 +150,8 @@ class _Member(property):
     def __init__(self, meaning: str, made: Callable[[Any], Any] | None) -> None:
         def read(shown: Document) -> Any:
             value = getattr(shown._document, self._name, None)
+            if value is UNSET:
+                value = None
             return value if made is None else made(value)
 
         read.__doc__ = meaning

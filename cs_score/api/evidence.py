@@ -1,4 +1,4 @@
-"""The evidence modes from Python: SciFact, claims, R4C and HotpotQA, each with one function and one result."""
+"""The evidence modes from Python: SciFact, claims, R4C, HotpotQA and judged answers, each one function, one result."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from cs_score.base.records import replace
 from cs_score.base.sources import Input, rereadable
 from cs_score.evidence.mode import intervals
 from cs_score.evidence.report import Scores, document_of, score_lines, scores_table, table_text, units_option
+from cs_score.judged.policy import escaped, policy_of_sides
 from cs_score.measures.registry import headline
 from cs_score.statistics.options import Resampling
 from cs_score.tables.layout import Table, tsv
-from cs_score.tasks import mode_named, stage_named, task_named
+from cs_score.tasks import COLD_START, mode_named, stage_named, task_named
 from cs_score.tasks.scoring import score_predictions
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
 
 
 class EvidenceResult(AnyResult["Result"]):
-    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa` and `load`.
+    """The scores of one file of predictions; made by `scifact`, `claims`, `r4c`, `hotpotqa`, `pool` and `load`.
 
     Its tables: `units` has the statistics of each claim, instance or question, as `--per-item` writes them, of whose
     sums every measure is made; `scores` every measure.
@@ -55,6 +56,11 @@ class EvidenceResult(AnyResult["Result"]):
     def units(self) -> tuple[str, ...]:
         """The ids of the claims, instances or questions of gold."""
         return tuple(self._document.units.ids)
+
+    @property
+    def undefined(self) -> Mapping[str, str]:
+        """The measures that have no value, with the reasons; they are not in `scores`."""
+        return dict(self._document.undefined or {})
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -110,7 +116,8 @@ class EvidenceResult(AnyResult["Result"]):
         return "\n".join((*scores, "", f"signature  {self.signature}"))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in headline(self.task))
+        known = [name for name in headline(self.task) if name in self.scores]
+        shown = ", ".join(f"{name} {self.scores[name]:.4f}" for name in known)
         return f"<{self.task}, {len(self.units)} units: {shown}>"
 
     def _intervals(self, settings: Resampling) -> ScoreIntervals:
@@ -169,8 +176,70 @@ def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) ->
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
 
-def _score(name: str, gold: Lines, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
-    given = _given(gold, "gold"), _given(predictions, "predictions")
+@checked
+def pool(
+    predictions: Lines,
+    gold: Lines | None = None,
+    *,
+    policy: str | Mapping[str, Iterable[str]],
+    key: str | None = None,
+    columns: str | Mapping[str, str] = "",
+    run: str = "",
+) -> EvidenceResult:
+    """Score answers that somebody has judged: a run with labels, or a run and the assessments `gold`.
+
+    Each is a path, an open file or rows as mappings. `policy` says what labels count, as the command takes it or as
+    `{"right": [...], "wrong": [...]}`, `columns` what the files call their columns; of a file with several runs `run`
+    chooses one. Raises as `scifact`. Contract: judged answers.
+    """
+    if isinstance(policy, Mapping):
+        policy = str(policy_of_sides({side: list(labels) for side, labels in policy.items()}))
+    if isinstance(columns, Mapping):
+        columns = ",".join(f"{escaped(name)}={escaped(own)}" for name, own in columns.items())
+    return _score("pool", gold, predictions, {"policy": policy, "key": key, "columns": columns, "run": run})
+
+
+class ScoringTask:
+    """A task by its name, perhaps one that another package offers; made by `task`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._mode = mode_named(name)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of its measures, in official order."""
+        return self._mode.measures
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options that `score` takes."""
+        return tuple(self._mode.options.__struct_fields__)
+
+    def score(self, gold: Lines | None, predictions: Lines, **options: Any) -> EvidenceResult:
+        """Score predictions as the function of the task does, with its options by name. Raises as `scifact`."""
+        for name in options:
+            if name not in self.options:
+                raise UsageError(f"{self.name} takes {', '.join(self.options) or 'no options'}, not {name}")
+        return _score(self.name, gold, predictions, options)
+
+    def __repr__(self) -> str:
+        return f"<task {self.name}: {', '.join(self.measures)}>"
+
+
+@checked
+def task(name: str) -> ScoringTask:
+    """Return a task of evidence by its name, also one that an installed package offers.
+
+    Raises UsageError where there is none, and where the package that offers it cannot be loaded.
+    """
+    if name == COLD_START:
+        raise UsageError("coldstart is scored by prepare and score")
+    return ScoringTask(name)
+
+
+def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> EvidenceResult:
+    given = None if gold is None else _given(gold, "gold"), _given(predictions, "predictions")
     result = score_predictions(mode_named(name), *given, **options)
     return EvidenceResult(document_of(result, with_units=True), result, (*given, options))
 

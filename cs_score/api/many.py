@@ -6,7 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, Unpack
 
-from cs_score.analysis.many.assessors import ASSESSORS_PRINTOUT, AssessedResults, compare_assessors
+from cs_score.analysis.many.assessors import (
+    ASSESSORS_PRINTOUT,
+    AssessedResults,
+    JudgedAnswers,
+    compare_assessors,
+    judged_answers_of_pool,
+    judged_answers_of_result,
+)
 from cs_score.analysis.many.pool_bias import POOL_BIAS_PRINTOUT, PooledRuns
 from cs_score.analysis.many.pool_bias import pool_bias as measure_pool_bias
 from cs_score.analysis.many.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
@@ -29,7 +36,7 @@ from cs_score.coldstart.linking import RUN_SUFFIX
 from cs_score.coldstart.options import CallArguments, Policy, ScoringArguments
 from cs_score.coldstart.outputs import Layout
 from cs_score.coldstart.scorer import runs_of
-from cs_score.measures.registry import find
+from cs_score.measures.registry import COLD_START_MODE, find
 from cs_score.report.documents import page_maker
 from cs_score.statistics import planning
 from cs_score.statistics.options import Correction, IntervalMethod, Resampling
@@ -320,13 +327,19 @@ def assessors(
         raise UsageError(f"other systems over the second assessments: {', '.join(sides[1])}, not {', '.join(sides[0])}")
     task = task_of("assessors", *sides[0].values(), *sides[1].values())
     first, second = ({name: result._to_compare() for name, result in side.items()} for side in sides)
-    golds = []
+    judgments: list[JudgedAnswers] = []
     for side in sides:
         result = next(iter(side.values()))
         if isinstance(result, RunResult):
-            golds.append(result._scored("assessors").run.gold)
+            judgments.append(judged_answers_of_pool(result._scored("assessors").run.gold))
+        elif isinstance(result, EvidenceResult) and result._source is not None:
+            judgments.append(judged_answers_of_result(result._source))
+    assessed = AssessedResults(first, second)
+    if len(judgments) == len(sides):
+        has_labels = task.name != COLD_START_MODE and bool(judgments[0])
+        assessed = AssessedResults(first, second, judgments[0], judgments[1], has_labels=has_labels)
     settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
-    return Assessors(compare_assessors(task, AssessedResults(first, second, golds), measure, settings))
+    return Assessors(compare_assessors(task, assessed, measure, settings))
 
 
 def _results(what: str, given: object, kind: type) -> Mapping[str, Any]:

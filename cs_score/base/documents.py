@@ -64,7 +64,7 @@ KINDS: Final[Mapping[str, Sequence[str]]] = {
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),
     "kb-statistics": ("knowledge_base.writers:KbStatistics",),
-    "score": ("coldstart.documents:Scores", "evidence.report:Scores"),
+    "score": ("coldstart.documents:Scores", "evidence.report:Scores", "evidence.report:ScoresOfRuns"),
     "check": ("verification.checking:Checked",),
     "bundle": ("bundle.settings:Bundle",),
     "lock": ("verification.locks:Lock",),

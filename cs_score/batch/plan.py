@@ -92,7 +92,7 @@ class InputFile(Record):
 # ---- Runs and their names
 
 # Endings that say what a file is and not which run it holds; the longest that fits is taken off.
-_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".txt", ".jsonl", ".json")
+_ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl", ".json")
 
 INDEX: Final = "index.html"
 
@@ -359,7 +359,7 @@ class Prepared:
 class EvidencePlan(Plan, kw_only=True):
     """Gold of a task of evidence, and the options of its `score` function."""
 
-    gold: InputFile
+    gold: InputFile | None
     options: Mapping[str, object]
 
     def prepare(self) -> Prepared:
@@ -367,15 +367,15 @@ class EvidencePlan(Plan, kw_only=True):
 
     @property
     def inputs(self) -> Sequence[InputFile]:
-        return (self.gold,)
+        return () if self.gold is None else (self.gold,)
 
 
 class _PreparedEvidence(Prepared):
     def __init__(self, plan: EvidencePlan) -> None:
         self.plan = plan
-        self._mode = mode_named(plan.task)
-        self._gold = read_gold(self._mode, plan.gold.open())
-        self.digests = (plan.gold.digest(GOLD),)
+        self._mode = mode_named(plan.task).with_options(plan.options)
+        self._gold = None if plan.gold is None else read_gold(self._mode, plan.gold.open())
+        self.digests = () if plan.gold is None else (plan.gold.digest(GOLD),)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -391,7 +391,8 @@ class _PreparedEvidence(Prepared):
         )
 
     def origin(self, run: RunFile, digest: InputDigest, policy: str) -> RunOrigin:
-        origin = self._mode.origin(self.plan.options, self.digests[0], digest)
+        gold = self.digests[0] if self.digests else None
+        origin = self._mode.origin(asdict(self._mode.chosen), gold, digest)
         return self.run_origin(origin, self._mode.unit)
 
     def score(self, run: RunFile, policies: Sequence[str]) -> Iterator[Scored]:

@@ -6,7 +6,6 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import metadata
 from importlib.resources import files
 from typing import Final
 
@@ -53,6 +52,7 @@ FORMS: Final[Mapping[str, tuple[str, str]]] = {
         "predictions.json",
         '{"answer": {}, "sp": {}, "re": {"q1": [["Title", 0, ["subject", "relation", "object"]]]}}\n',
     ),
+    "pool": ("answers.csv", "unit,answer\nq1,Paris\n"),
     "hotpotqa": ("predictions.json", '{"answer": {"q1": "yes"}, "sp": {"q1": [["Title", 0]]}}\n'),
 }
 """Invented submissions that show the form of a task: the name of the file, and what it holds."""
@@ -147,22 +147,12 @@ def needed_wheels(task: str, target: Target, folder: str | None) -> list[Wheel]:
     extras = [*_EXTRAS.get(task, ()), _OF_PAGES]
     wheels = [pack_installed(PACKAGE, ["cs_score"])]
     requirements = requirements_of(PACKAGE, extras)
-    offer = _package_with_task(task)
-    if offer is not None and offer.dist is not None:
-        name = offer.dist.metadata["Name"]
-        wheels.append(pack_installed(name, [offer.module.partition(".")[0]]))
-        requirements += [need for need in requirements_of(name) if not is_requirement_of(need, PACKAGE)]
+    offer = TASKS.offers.get(task)
+    if offer is not None:
+        module = offer.path.partition(":")[0].partition(".")[0]
+        wheels.append(pack_installed(offer.package, [module]))
+        requirements += [need for need in requirements_of(offer.package) if not is_requirement_of(need, PACKAGE)]
     return [*wheels, *find_wheels(requirements, target, folder)]
-
-
-def _package_with_task(task: str) -> metadata.EntryPoint | None:
-    """Return what an installed package from outside says of a task that it offers; None for a task of cs-score."""
-    if TASKS.get(task, "").startswith("cs_score."):
-        return None
-    for offer in metadata.entry_points(group="cs_score.tasks"):
-        if offer.name == task:
-            return offer
-    return None
 
 
 def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Target, script: str) -> dict[str, bytes]:

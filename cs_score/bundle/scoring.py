@@ -83,12 +83,18 @@ def _score_predictions(bundle: Bundle, reference: str, submission: str) -> Aggre
 
 
 def read_alone(task: str, arguments: dict[str, Any], submission: str) -> None:
-    """Read predictions without gold. Raises SubmissionError that says in full what is wrong with their form."""
-    mode = mode_named(task)
+    """Read predictions without gold.
+
+    Raises SubmissionError that says in full what is wrong with their form, and for several systems in one file.
+    """
+    mode = mode_named(task).with_options(arguments)
     try:
-        read(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        predictions = read(submission, "predictions", mode.predictions, has_lines=mode.has_lines)
+        systems = mode.systems(predictions)
     except InputError as error:
         raise _with_short_name(error, submission) from None
+    if len(systems) > 1:
+        raise SubmissionError(f"{os.path.basename(submission)} has {len(systems)} systems: hand in one")
 
 
 def _with_short_name(error: InputError, submission: str) -> SubmissionError:

@@ -17,7 +17,7 @@ from cs_score.cli.topics import EXIT_STATUSES, TOPICS
 from cs_score.problems.codes import CODES
 from cs_score.problems.reports import ProblemCode, problem_codes
 from cs_score.tables.layout import Layout, columns, tsv
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 _WIDTH: Final = 100
 _SECTIONS: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
@@ -114,9 +114,9 @@ def version(line: Line) -> str:
 
 
 def all_commands() -> Iterator[Command]:
-    """Every command, that of each task where there are several."""
+    """Every command of this package, that of each task where there are several."""
     for name, entry in COMMANDS.items():
-        yield from (load(name, task) for task in TASKS) if entry.by_task else (load(name),)
+        yield from (load(name, task) for task in OWN_TASKS) if entry.by_task else (load(name),)
 
 
 @command(
@@ -140,8 +140,8 @@ def man(line: Line) -> str:
         commands = [
             (f"{verb} [TASK]" if each.by_task else verb, each.summary) for verb, each in COMMANDS.items() if verb
         ]
-        tasks = [(task, f"Short for score {task}") for task in TASKS if task != COLD_START]
-        about_tasks = f"One of {', '.join(TASKS)}; the first one may be left out."
+        tasks = [(task, f"Short for score {task}") for task in OWN_TASKS if task != COLD_START]
+        about_tasks = f"One of {', '.join(OWN_TASKS)}; the first one may be left out."
         sections = [("Commands", commands + tasks), ("Tasks", about_tasks), *sections]
         sections += [("Exit status", EXIT_STATUSES), ("See also", _SEE_ALSO)]
     lines = [f'.TH CS-SCORE 1 "" "cs-score {VERSION}"', ".ad l", ".nh", ".SH NAME", rf"{_safe(name)} \- {_safe(does)}"]

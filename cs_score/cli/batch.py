@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cs_score.base.errors import InputError, OutputError, UsageError
-from cs_score.base.records import replace
+from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import is_pipe, name_of
 from cs_score.batch.coldstart import ColdStartPlan, cold_start_plan
-from cs_score.batch.documents import FAILED, OK, WITH_ERRORS
+from cs_score.batch.documents import FAILED, OK, WITH_ERRORS, Outcome
 from cs_score.batch.execution import BatchResult, run_batch
 from cs_score.batch.leaderboard import WRITERS as BOARD_WRITERS
 from cs_score.batch.leaderboard import leaderboard_text
 from cs_score.batch.plan import BatchOptions, EvidencePlan, InputFile, Plan, RunFile, find_runs
 from cs_score.cli import options
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_and_words
+from cs_score.cli.inputs import gold_if_any
 from cs_score.cli.options import INTERVALS, Scoring, own_arguments, read_resampling, verb, whole_number
 from cs_score.cli.output import print_text, remark, show_progress, shows_progress
 from cs_score.cli.runs import say_policy
@@ -28,7 +28,7 @@ from cs_score.coldstart.layouts import FileKind
 from cs_score.coldstart.linking import RUN_SUFFIX, kind_of, members
 from cs_score.coldstart.queries import is_query_file
 from cs_score.measures.registry import find
-from cs_score.tasks import COLD_START
+from cs_score.tasks import COLD_START, mode_named
 
 if TYPE_CHECKING:
     from cs_score.report import documents as pages
@@ -102,13 +102,15 @@ def _plan_of_runs(line: Line, queries: Sequence[str], pool: Sequence[str]) -> Co
 
 def _plan_and_predictions(task: str, line: Line) -> tuple[Plan, Sequence[str]]:
     """The plan of a task of evidence, and the words that name files of predictions."""
-    gold, predictions = gold_and_words(line)
+    mode = mode_named(task)
+    gold, predictions = gold_if_any(mode, line, is_one=False)
     if not predictions and "--runs-from" not in line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
     plan = EvidencePlan(
         task=task,
-        gold=InputFile.of(gold),
-        options=own_arguments(task, line),
+        gold=None if gold is None else InputFile.of(gold),
+        # A worker elsewhere may not see a file that an option names.
+        options=asdict(mode.with_options(own_arguments(task, line)).chosen),
         resampling=read_resampling(line, with_family=True),
         page=pages.page_maker() if "--html" in line else None,
     )
@@ -161,7 +163,7 @@ def batch(task: str, line: Line) -> int:
         raise UsageError("--jobs is for this machine; with --dask the workers of the cluster are used")
     if asked.ships and dask is None:
         raise UsageError("--ship-inputs goes with --dask")
-    runs, remarks = find_runs(words, runs_from, (RUN_SUFFIX,) if task == COLD_START else (".jsonl", ".json"))
+    runs, remarks = find_runs(words, runs_from, _endings_of(task))
     for text in remarks:
         _remark(text)
     plan, runs = _with_editions(plan, runs, line)
@@ -172,16 +174,36 @@ def batch(task: str, line: Line) -> int:
         return Status.INTERRUPTED
     board = result.leaderboard
     print_text(leaderboard_text(board) if line.format == "text" else BOARD_WRITERS[line.format](board))
-    first = plan.policy_names[0]
-    scored = [run for outcome in result.outcomes if outcome.policy == first for run in outcome.runs]
-    missing = {*(Scoring(line).run_ids or ())} - {run.run_id for run in scored}
+    missing = _runs_not_scored(line, plan, result) if task == COLD_START else []
     with contextlib.suppress(OutputError):
-        say_policy(Scoring(line), sum(run.duplicates or 0 for run in scored))
-        for run_id in sorted(missing):
+        if task == COLD_START:
+            say_policy(Scoring(line), _duplicate_count(plan, result))
+        for run_id in missing:
             remark(f"no run called {run_id} could be scored")
         remark(_summary(result, asked.out))
     has_failed = bool(missing) or any(outcome.state != OK for outcome in result.outcomes)
     return Status.FAILED if has_failed else Status.DONE
+
+
+def _runs_not_scored(line: Line, plan: Plan, result: BatchResult) -> list[str]:
+    """Return the runs named by `-runids` that were not scored under the first policy, sorted."""
+    scored = {run.run_id for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs}
+    return sorted(set(Scoring(line).run_ids or ()) - scored)
+
+
+def _duplicate_count(plan: Plan, result: BatchResult) -> int:
+    """Return how many responses of all runs are duplicates under the first policy."""
+    return sum([run.duplicates or 0 for outcome in _outcomes_of_first_policy(plan, result) for run in outcome.runs])
+
+
+def _outcomes_of_first_policy(plan: Plan, result: BatchResult) -> list[Outcome]:
+    """Return what became of each run under the first policy of a batch."""
+    return [outcome for outcome in result.outcomes if outcome.policy == plan.policy_names[0]]
+
+
+def _endings_of(task: str) -> Sequence[str]:
+    """Return how the files of runs in a folder end."""
+    return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
 def _with_editions(plan: Plan, runs: Sequence[RunFile], line: Line) -> tuple[Plan, list[RunFile]]:

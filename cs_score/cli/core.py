@@ -39,7 +39,7 @@ from cs_score.base.outputs import (
 )
 from cs_score.base.version import VERSION
 from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
 WIDEST: Final = 100
 """Columns of a help that goes to no terminal."""
@@ -247,7 +247,7 @@ _PAGE_OF: Final = {
 
 _BEGINNINGS: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
-    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"\w+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
+    "json": rb'\{(\s*"(schema_version|kind)":|(\s*"[\w-]+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
     "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
     "svg": rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*class="chart"',
 }
@@ -637,7 +637,7 @@ def _option_elsewhere(command: Command, name: str, typed: Sequence[str]) -> str:
         if name in VERB_OF and name not in own:
             task = "" if task == COLD_START else f" {task}"
             return f"{name} is no option but a command: cs-score {VERB_OF[name]}{task} ..."
-        tasks = [other for other in TASKS if other != task and name in load(verb, other).spellings]
+        tasks = [other for other in OWN_TASKS if other != task and name in load(verb, other).spellings]
         if tasks:
             of = "evidence tasks" if "coldstart" not in tasks and task == "coldstart" else ", ".join(tasks)
             return f"{name} is an option of {of}: cs-score {verb} {tasks[0]} {name} ..."

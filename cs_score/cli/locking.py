@@ -12,7 +12,7 @@ from cs_score.base.runtime import Late, paused_collector
 from cs_score.base.signature import Origin
 from cs_score.base.sources import name_of
 from cs_score.cli.core import Line, Option, Status
-from cs_score.cli.inputs import gold_and_words
+from cs_score.cli.inputs import gold_if_any
 from cs_score.cli.options import own_arguments
 from cs_score.cli.output import print_text
 from cs_score.cli.runs import Runs
@@ -69,13 +69,15 @@ def conditions_of(task: str, line: Line, *, refusal: str = "") -> Origin:
     """
     if task == COLD_START:
         return _conditions_of_runs(line, refusal=refusal)
-    gold_file, words = gold_and_words(line)
+    mode = mode_named(task).with_options(own_arguments(task, line))
+    gold_file, words = gold_if_any(mode, line, is_one=not refusal)
+    if gold_file is None:
+        raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
     if words and refusal:
         raise UsageError(f"{refusal}: leave out {' '.join(words)}")
-    mode = mode_named(task)
-    options = mode.options(**own_arguments(task, line))
     gold = read_gold(mode, gold_file)
-    origin = mode.origin(asdict(options), gold.digest, gold.digest)
+    assert gold is not None
+    origin = mode.origin(asdict(mode.chosen), gold.digest, gold.digest)
     return replace(origin, inputs=(gold.digest,))
 
 

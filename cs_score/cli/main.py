@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -132,14 +132,14 @@ def find(words: Sequence[str]) -> tuple[Command, list[str]]:
     """
     first, *rest = words or [""]
     second = rest[0] if rest else ""
-    if first in TASKS:
-        return load("score", first), rest
     if f"{first} {second}" in COMMANDS:
         return _with_task(f"{first} {second}", rest[1:])
     if first in FAMILIES:
         raise UsageError(f"say which: {' or '.join([f'{first} {member}' for member in FAMILIES[first]])}")
+    if first not in COMMANDS and first in TASKS:
+        return load("score", first), rest
     if first not in COMMANDS or not first:
-        _refuse_mistyped(first, (*COMMANDS, *FAMILIES, *TASKS), "command")
+        _refuse_mistyped(first, "command")
         return load(""), list(words)
     return _with_task(first, rest)
 
@@ -153,13 +153,15 @@ def _with_task(name: str, rest: list[str]) -> tuple[Command, list[str]]:
         return load(name), rest
     if rest and rest[0] in TASKS:
         return load(name, rest[0]), rest[1:]
-    _refuse_mistyped(rest[0] if rest else "", TASKS, "task")
+    _refuse_mistyped(rest[0] if rest else "", "task")
     return load(name), rest
 
 
-def _refuse_mistyped(word: str, known: Iterable[str], what: str) -> None:
+def _refuse_mistyped(word: str, what: str) -> None:
+    """Raise UsageError for a word that is no file, but nearly the name of a command or a task."""
     if not word or word.startswith("-") or os.sep in word or "." in word or os.path.lexists(word):
         return
+    known = (*COMMANDS, *FAMILIES, *TASKS) if what == "command" else (*TASKS,)
     if meant := nearest(word, filter(None, known)):
         raise UsageError(f"no {what} `{word}`, and no such file{meant}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.analysis import comparison
+from cs_score.analysis.exported import read_names
 from cs_score.base.display import one_line
 from cs_score.base.documents import json_text, read_document, record_in
 from cs_score.base.errors import InputError, UsageError
@@ -36,7 +37,6 @@ from cs_score.verification.recorded import NotFoundError
 if TYPE_CHECKING:
     from cs_score.analysis.many import assessors, sampled_pools
     from cs_score.analysis.many import pool_bias as pool_biases
-    from cs_score.coldstart.gold import Gold
     from cs_score.report import documents as pages
     from cs_score.verification import checking, locks
     from cs_score.verification.verifying import Verdict
@@ -68,6 +68,9 @@ _OF_FORMATS: Final = (
         "star where the test finds a difference from the first system; with --all it is every table.",
     ),
 )
+
+
+_COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, such as unit=question_id,label=verdict")
 
 
 # ---- Comparisons
@@ -113,12 +116,13 @@ def compare(name: str, line: Line) -> int:
 
 @command(
     "compare table",
-    taken(_COMPARING, _OF_COMPARISONS),
+    taken(f"{_COMPARING} --columns", (*_OF_COMPARISONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
-        "unit, system, [measure], numerator, denominator. Both may have cluster and stratum. Files of --per-unit are "
-        "such tables, each of a system",
+        "unit, system, [measure], numerator, denominator; or unit, [system], [measure], score with a row for each "
+        "sample, also as JSON lines (.jsonl); or the rows of trec_eval -q. All may have cluster and stratum. Files of "
+        "--per-unit are such tables, each of a system",
     ),
     sections=_OF_FORMATS,
     formats=_COMPARED_AS.split(),
@@ -127,7 +131,7 @@ def compare(name: str, line: Line) -> int:
 def compare_table(line: Line) -> int:
     """Compare the systems of tables. Raises UsageError, InputError for what is no such table."""
     resampling = read_resampling(line, always=True, with_family=True)
-    tables = comparison.read_table(line.words)
+    tables = comparison.read_table(line.words, read_names(line.text("--columns", "")))
     return _print_comparison(line, comparison.compare_table(tables, resampling, **_choices_of(line)))
 
 
@@ -161,7 +165,7 @@ def _compare_assessors(name: str, line: Line) -> int:
     """Print what a second assessor changes. Raises UsageError, InputError."""
     second, resampling = line.text("--second-assessments"), read_resampling(line, always=True)
     sides: list[Mapping[str, Any]] = []
-    golds: list[Gold] = []
+    judgments: list[assessors.JudgedAnswers] = []
     if name == COLD_START:
         given = Runs(line)
         with paused_collector():
@@ -172,13 +176,15 @@ def _compare_assessors(name: str, line: Line) -> int:
                 if not gold.links.assessments:
                     raise InputError("there is no assessment in it", file=name_of(assessed[0]))
                 sides.append(dict(zip(names, score_each(gold, opened.runs, given.load_with_warnings))))
-                golds.append(gold)
+                judgments.append(assessors.judged_answers_of_pool(gold))
     elif "--gold" not in line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
     else:
         sides = [named_by(name, each, fewest=1, most=None).several() for each in (line, line.but({"--gold": second}))]
+        judgments = [assessors.judged_answers_of_result(next(iter(side.values()))) for side in sides]
     measure = next(iter(read_measures(line)), None)
-    results = assessors.AssessedResults(sides[0], sides[1], golds)
+    has_labels = name != COLD_START and bool(judgments[0])
+    results = assessors.AssessedResults(sides[0], sides[1], judgments[0], judgments[1], has_labels=has_labels)
     found = assessors.compare_assessors(task_named(name), results, measure, resampling)
     return print_found(line, assessors.ASSESSORS_PRINTOUT, found)
 

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from msgspec import UNSET
-from msgspec.inspect import IntType, type_info
+from msgspec.inspect import FloatType, IntType, LiteralType, Metadata, NoneType, StrType, UnionType, type_info
 
-from cs_score.base.errors import UsageError
+from cs_score.base.errors import UsageError, nearest
+from cs_score.base.numbers import is_decimal_number
 from cs_score.base.outputs import OwnOption
 from cs_score.base.records import replace
 from cs_score.cli.core import FORCE, Command, Line, Option, Parameter, Section
@@ -250,7 +251,6 @@ def positive_number(line: Line, name: str) -> float | None:
     text = line.get(name)
     if text is None:
         return None
-    from cs_score.base.numbers import is_decimal_number  # scoring starts without it
 
     number = float(text) if is_decimal_number(text) else 0.0
     if not 0 < number < math.inf:
@@ -335,35 +335,97 @@ class Scoring:
 # ---- The tasks of evidence
 
 
+class TaskOption(NamedTuple):
+    """What a task can choose, as the field of its record of options describes it.
+
+    `name` is the option, `usual` what help shows as the default, None for nothing; `most` the largest whole number.
+    """
+
+    field: str
+    name: str
+    meaning: str
+    kind: str
+    default: Any
+    usual: str | None = None
+    most: int = 1
+    choices: tuple[str, ...] = ()
+
+
+_SHARED_WITH_COLD_START: Final = frozenset({"--run"})
+"""Options that mean the same where a task of evidence has them."""
+
+_VALUES: Final = {"number": "N", "decimal": "X", "text": "TEXT", "choice": "NAME"}
+"""What help calls the value of an option, by the kind of its field; a flag has none."""
+
+
 def own_options(task: str) -> list[Option]:
-    """Return the options that a task of evidence has alone: the fields of its record, and the choice of a stage."""
-    found = [
-        Option(name if usual is None else f"{name} N", help_text, usual) for name, help_text, usual, _ in _own(task)
-    ]
+    """The options that a task of evidence has alone: the fields of its record, those that others share as these do."""
+    options = []
+    for own in _own(task):
+        if own.name in _SHARED_WITH_COLD_START:
+            options.append(_BY_NAME[own.name])
+            continue
+        value = _VALUES.get(own.kind)
+        spelt = own.name if value is None else f"{own.name} {value}"
+        options.append(Option(spelt, own.meaning, own.usual, own.choices))
     stages = mode_named(task).stages
     if stages:
-        found.append(_stage_option(stages))
-    return found
+        options.append(_stage_option(stages))
+    return options
 
 
 def own_arguments(task: str, line: Line) -> dict[str, Any]:
     """The arguments that these options give. Raises UsageError."""
-    return {
-        name.lstrip("-").replace("-", "_"): name in line
-        if usual is None
-        else whole_number(line, name, most) or int(usual)
-        for name, _, usual, most in _own(task)
-    }
+    return {own.field: _argument(own, line) for own in _own(task)}
 
 
-def _own(task: str) -> Iterator[tuple[str, str, str | None, int]]:
-    """What a task can choose: option, meaning, default (None: it is chosen or not), the largest number."""
+def _argument(own: TaskOption, line: Line) -> Any:
+    """Return the value of a task's option. Raise UsageError for what it does not take."""
+    if own.kind == "flag":
+        return own.name in line
+    text = line.get(own.name)
+    if text is None:
+        return own.default
+    if own.kind == "number":
+        return whole_number(line, own.name, own.most)
+    if own.kind == "decimal":
+        return positive_number(line, own.name)
+    if own.kind == "choice" and text not in own.choices:
+        raise UsageError(f"{own.name} takes {', '.join(own.choices)}, not {text}{nearest(text, own.choices)}")
+    return text
+
+
+def _own(task: str) -> Iterator[TaskOption]:
+    """Yield the options of a task, by the fields of its record."""
     record: Any = type_info(mode_named(task).options)
-    for each in record.fields:
-        kind, name = each.type, f"--{each.name.replace('_', '-')}"
-        is_number = isinstance(kind.type, IntType)
-        usual, most = (str(each.default), kind.type.le) if is_number else (None, 1)
-        yield name, kind.extra_json_schema["description"], usual, most
+    for field in record.fields:
+        meaning, type_ = _described(field.type)
+        name = f"--{field.name.replace('_', '-')}"
+        default = field.default
+        if isinstance(type_, IntType):
+            most = MOST_SHOWN if type_.le is None else type_.le
+            yield TaskOption(field.name, name, meaning, "number", default, str(default), most=most)
+        elif isinstance(type_, FloatType):
+            yield TaskOption(field.name, name, meaning, "decimal", default, f"{default:g}")
+        elif isinstance(type_, LiteralType):
+            choices = tuple(map(str, type_.values))
+            yield TaskOption(field.name, name, meaning, "choice", default, default, choices=choices)
+        elif isinstance(type_, StrType):
+            yield TaskOption(field.name, name, meaning, "text", default, default or None)
+        else:
+            yield TaskOption(field.name, name, meaning, "flag", default)
+
+
+def _described(type_: Any) -> tuple[str, Any]:
+    """Return the description of a field and its type: that of the value where it may also be None."""
+    meaning = ""
+    if isinstance(type_, Metadata):
+        meaning = (type_.extra_json_schema or {}).get("description", "")
+        type_ = type_.type
+    if isinstance(type_, UnionType):
+        types = [each for each in type_.types if not isinstance(each, NoneType)]
+        type_ = types[0]
+    return meaning, type_
 
 
 # ---- The problem report
@@ -431,21 +493,26 @@ LEGEND: Final[tuple[Section, Section]] = (
 
 
 _SAMPLES: Final = {
-    "scifact": ("jsonl", "sentence_label_f1"),
-    "claims": ("jsonl", "sentence_f1"),
-    "r4c": ("json", "er_f1"),
-    "hotpotqa": ("json", "joint_f1"),
+    "scifact": ("jsonl", "sentence_label_f1", ""),
+    "claims": ("jsonl", "sentence_f1", ""),
+    "r4c": ("json", "er_f1", ""),
+    "hotpotqa": ("json", "joint_f1", ""),
+    "pool": ("csv", "micro-f1", " --policy right=CORRECT,half=PARTIAL,wrong=INCORRECT,ignore=JUDGE_ERROR"),
 }
-"""The ending of the samples of a task, and a measure."""
+"""The ending of the samples of a task, a measure, and the options that a call on them needs."""
 
 
 def _example(task: str, words: str) -> str:
     one, two, gold, measure = EXAMPLE, EXAMPLE_OF_TWO, EXAMPLE_OF_GOLD, ""
-    if task != COLD_START:
-        ending, measure = _SAMPLES.get(task, ("jsonl", "MEASURE"))
-        gold = f"--gold assessments/{task}-gold.{ending}"
+    if task not in (COLD_START, *_SAMPLES):  # a task of another package, whose files are not among our samples
+        one, two, measure = "--gold GOLD --predictions PREDICTIONS", "--gold GOLD A B", mode_named(task).measures[0]
+        gold = "--gold GOLD --sample SAMPLE"
+    elif task != COLD_START:
+        ending, measure, needed = _SAMPLES[task]
+        gold = f"--gold assessments/{task}-gold.{ending}{needed}"
         a, b = (f"submissions/{task}-{system}.{ending}" for system in "ab")
-        one, two = f"{gold} --predictions {a}", f"{gold} {a} {b}"
+        gold_file = gold.removesuffix(needed)
+        one, two = f"{gold_file} --predictions {a}{needed}", f"{gold_file} {a} {b}{needed}"
     return words.replace("$ONE", one).replace("$TWO", two).replace("$GOLD", gold).replace("$MEASURE", measure)
 
 
@@ -460,6 +527,9 @@ def _run_stage(body: Callable[[str, Line], int], task: str, line: Line) -> int:
     stage = line.get("--stage")
     return body(task if stage is None else stage_named(task, stage), line)
 
+
+OF_POLICIES: Final = {"analyze": "--also-policy", "diff": "--policy-b", "report": "--also-policy --policy-b"}
+"""The options of verbs that tasks of evidence have only where answers are judged under a policy."""
 
 Pair: TypeAlias = str | tuple[str, str]
 """A text for every task, or one for Cold Start and one for tasks of evidence."""
@@ -494,6 +564,8 @@ def verb(
                 said = summary.format(task=task, unit=mode.unit) or mode.summary
                 below = (*sections, *of_evidence, ("Files", mode.files))
                 found += own_options(task)
+                if mode.has_policies:
+                    found += taken(OF_POLICIES.get(body.__name__, ""), own)
             words = Parameter("files..." if needs_files and task == COLD_START else "[files...]", meaning)
             return Command(
                 name, found, words, body=partial(_run_stage, body, task), sections=below, summary=said, example=sample,

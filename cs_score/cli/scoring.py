@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from cs_score.base import outputs as storage
+from cs_score.base.display import one_line
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
 from cs_score.base.outputs import Existing, PlannedOutput, encoded
 from cs_score.base.records import Record, replace
@@ -165,11 +166,22 @@ class RunsScored(Record):
 
 
 class PredictionsScored(Record):
-    """Predictions as `score` and `check` have scored them; `per_item` names the table of units, where it is wanted."""
+    """Predictions as `score` and `check` have scored them, each system of the file by itself.
 
-    result: EvidenceResult
-    intervals: ScoreIntervals | None
+    `intervals` are those of each system, where they are wanted; `per_item` names the table of units, where that is.
+    """
+
+    results: Mapping[str, EvidenceResult]
+    intervals: Mapping[str, ScoreIntervals]
     per_item: str | None
+
+    @property
+    def result(self) -> EvidenceResult:
+        """The result of the one system. Raises UsageError where there are several."""
+        if len(self.results) != 1:
+            names = ", ".join(one_line(name, 40) for name in self.results)
+            raise UsageError(f"there are {len(self.results)} runs ({names}): choose one with --run ID")
+        return next(iter(self.results.values()))
 
     def write(self) -> None:
         """As that of runs."""
@@ -179,17 +191,37 @@ class PredictionsScored(Record):
             storage.write_packed(self.per_item, unit_blocks(self.result))
 
     def text(self, line: Line) -> str:
-        """As that of runs."""
-        from cs_score.evidence.report import json_text, printed, single_score
+        """As that of runs; of several systems one text behind the other."""
+        from cs_score.evidence.report import json_of_several, json_text, printed, single_score
 
-        if line.format == "json":
-            return json_text(self.result, self.intervals, with_units=line.file is not None)
-        measures = chosen(list(self.result.scores), read_measures(line)) if read_measures(line) else ()
-        if line.get("--format") == "text" and len(measures) == 1:
-            score, *remarks = single_score(measures[0], self.result.scores[measures[0]], self.intervals)
-            warn(*remarks)
-            return score
-        return printed(line.format, self.result, self.intervals, measures)
+        with_units = line.file is not None
+        if line.format == "json" and len(self.results) > 1:
+            return json_of_several(self.results.values(), self.intervals, with_units=with_units)
+        texts = []
+        for name, result in self.results.items():
+            limits = self.intervals.get(name)
+            if line.format == "json":
+                return json_text(result, limits, with_units=with_units)
+            measures = chosen(list(result.scores), read_measures(line)) if read_measures(line) else ()
+            if line.get("--format") == "text" and len(measures) == 1 and len(self.results) == 1:
+                score, *remarks = single_score(measures[0], result.scores[measures[0]], limits)
+                warn(*remarks)
+                return score
+            texts.append(printed(line.format, result, limits, measures))
+        if line.format == "tsv" and len(texts) > 1:
+            return _tables_of_runs(dict(zip(self.results, texts)))
+        return "\n\n".join(texts)
+
+
+def _tables_of_runs(text_by_run: Mapping[str, str]) -> str:
+    """Return the tables of several runs as one, whose first column names the run."""
+    lines: list[str] = []
+    for run, text in text_by_run.items():
+        header, *rows = text.removesuffix("\n").split("\n")
+        if not lines:
+            lines.append(f"run\t{header}")
+        lines += [f"{one_line(run, sys.maxsize)}\t{row}" for row in rows]
+    return "\n".join(lines)
 
 
 # ---- The call without a command
@@ -448,18 +480,24 @@ def _predictions_scored(task: str, line: Line) -> PredictionsScored:
     of_items = () if per_item is None else units_option(given.mode).outputs(per_item)
     of_units = options.PER_UNIT.outputs(line.get("--per-unit"))
     own = [] if line.file is None else [line.file]
-    plan = line.plan([*own, *of_items, *of_units], (given.gold, *given.files))
+    plan = line.plan([*own, *of_items, *of_units], given.inputs)
     resampling = read_resampling(line)
     plan.clear()
-    result = given.one()
-    return PredictionsScored(result, None if resampling is None else intervals(result, resampling), per_item)
+    results = given.each(given.files[0])
+    limits = {}
+    if resampling is not None:
+        limits = {name: intervals(result, resampling) for name, result in results.items()}
+    return PredictionsScored(results, limits, per_item)
 
 
 def _by_unit(task: str, scored: RunsScored | PredictionsScored, resampling: Resampling | None) -> Iterable[bytes]:
     """The table of `--per-unit`, of each run of the files."""
-    results: dict[str, Any] = {task: scored.result}
     if isinstance(scored, RunsScored):
-        results = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
+        results: dict[str, Any] = {run.run_id: replace(scored.result, runs=(run,)) for run in scored.result.runs}
+    elif len(scored.results) == 1:
+        results = {task: scored.result}
+    else:
+        results = dict(scored.results)
     clusters = UNSET if resampling is None else resampling.clusters
     return layout.tsv(comparison.per_unit(task_named(task), results, clusters))
 

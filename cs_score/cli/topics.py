@@ -12,7 +12,7 @@ from cs_score.cli.core import COMMANDS, help_width, load
 from cs_score.coldstart.options import POLICY_ITEMS, PRESETS, SIDES
 from cs_score.measures import meanings
 from cs_score.measures.registry import WHY, names, usual
-from cs_score.tasks import COLD_START, TASKS, task_named
+from cs_score.tasks import COLD_START, OWN_TASKS, TASKS, task_named
 
 Section = tuple[str, Iterable[tuple[str, str]]]
 """A heading, and terms with their meanings."""
@@ -59,7 +59,7 @@ def measures_text(words: Sequence[str]) -> str:
     word = "".join(words)
     if word and word not in TASKS:
         raise UsageError(f"no task called {word}; there are {', '.join(TASKS)}{nearest(word, TASKS)}")
-    tasks = words or list(TASKS)
+    tasks = words or list(OWN_TASKS)
     sections: list[Section] = []
     for task in tasks:
         sections.extend(_sections_of_task(task))

@@ -297,10 +297,10 @@ def report(name: str, line: Line) -> int:
         return Status.DONE
     own = " ".join(["--stage", *(option.long for option in own_options(name))]) if is_evidence else ""
     if "--compare" in line:
-        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} {own}", "is not for --compare")
+        _refuse_others(line, f"--compare {_OF_DIFFERENCES[is_evidence]} --policy-b {own}", "is not for --compare")
         found, most = _difference(task, line), top_of(line)
     else:
-        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} {own}", "is for --compare")
+        _refuse_others(line, f"{_OF_ANALYSES[is_evidence]} --also-policy {own}", "is for --compare")
         most = None if is_evidence else MOST_ROWS
         found = _analyzed(task, line, named_by(name, line), top_of(line), is_whole=True)
     if not is_page:

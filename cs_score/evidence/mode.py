@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 from msgspec import Meta
 
-from cs_score.base.errors import InputError, nearest
+from cs_score.base.display import one_line
+from cs_score.base.errors import InputError, UsageError, nearest
 from cs_score.base.records import Record, asdict, replace
 from cs_score.base.runtime import paused_collector
 from cs_score.base.signature import ANSWERED, Origin
@@ -136,7 +138,12 @@ class Mode(ABC):
     unit where the mode `has_lines`; one prediction serves all units of an id where it `shares_predictions`. `summary`
     and `files` stand in the help; with `takes_long` a terminal shows how far scoring is. `stages` are parts of the task
     that are scored by themselves, with what they predict; `headlines` are the measures that people are shown first, the
-    first of which ranks, where the table of measures does not say so.
+    first of which ranks, where the table of measures does not say so. Without `needs_gold` gold may
+    be None. Files of predictions in a folder have one of the `endings`.
+    `package` names the package that a task from outside comes with, and its version, as signatures have it.
+
+    `chosen` are the options in force, a record of the class `options`: the usual ones, unless `with_options` has made
+    the mode.
     """
 
     name: ClassVar[str]
@@ -154,9 +161,24 @@ class Mode(ABC):
     has_lines: ClassVar[bool] = False
     shares_predictions: ClassVar[bool] = False
     takes_long: ClassVar[bool] = False
+    needs_gold: ClassVar[bool] = True
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
+    package: str | None = None
 
     def __init__(self) -> None:
         enter(self.name, self.measures, self.headlines)
+        self.chosen: Any = self.options()
+
+    def with_options(self, options: Mapping[str, Any]) -> Self:
+        """Return the mode with these options in force for every hook. Raises UsageError for options that cannot be."""
+        return self._with(chosen=self.options(**options))
+
+    def _with(self, **attributes: Any) -> Self:
+        """Return a copy that has other attributes; what is derived from these is made anew."""
+        mode = copy.copy(self)
+        mode.__dict__.pop("measures", None)
+        mode.__dict__.update(attributes)
+        return mode
 
     # ---- Its numbers
 
@@ -186,15 +208,22 @@ class Mode(ABC):
         """The scores in the shape in which the official evaluator gives them."""
         return dict(scores)
 
-    def origin(self, options: Mapping[str, object], gold: InputDigest, run: InputDigest) -> Origin:
-        """What scores of predictions against gold were computed from; the signature shows what is not as usual."""
+    def origin(
+        self, options: Mapping[str, object], gold: InputDigest | None, run: InputDigest, measure: str | None = None
+    ) -> Origin:
+        """What scores of predictions against gold were computed from; the signature shows what is not as usual.
+
+        `measure` is the headline one, None for that of the registry.
+        """
         usual = {**asdict(self.options()), **self.fixed}
         chosen = {**usual, **options}
-        settings = [self.name]
+        settings = [self.name] if self.package is None else [self.name, self.package]
         for name, value in chosen.items():
             if usual.get(name) != value:
-                settings.append("answered-only" if name == "answered_only" else f"{name}={str(value).lower()}")
-        return Origin(self.name, chosen, (gold, run), tuple(settings), headline(self.name)[0])
+                shown = value if isinstance(value, str) else str(value).lower()
+                settings.append("answered-only" if name == "answered_only" else f"{name}={shown}")
+        inputs = (run,) if gold is None else (gold, run)
+        return Origin(self.name, chosen, inputs, tuple(settings), measure or headline(self.name)[0])
 
     def is_answered_only(self, options: Any) -> bool:
         """Return whether options leave out the units without a prediction."""
@@ -202,8 +231,13 @@ class Mode(ABC):
 
     # ---- Scoring
 
-    def read_gold(self, gold: Input | object) -> Gold:
-        """Read gold once, to score many predictions against it. Raises InputError for what is no gold."""
+    def read_gold(self, gold: Input | object) -> Gold | None:
+        """Read gold once, to score many predictions against it. Raises InputError for what is no gold.
+
+        None where there is none, and the mode needs none.
+        """
+        if gold is None and not self.needs_gold:
+            return None
         return read(gold, "gold", self.gold, has_lines=self.has_lines)
 
     @paused_collector()
@@ -213,29 +247,106 @@ class Mode(ABC):
         """Score predictions against gold (or what is read of it); each is a path, an open file, or JSON values.
 
         `options` are fields of the mode's record. Raises InputError for what cannot be scored, UsageError for options
-        that are impossible.
+        that are impossible, and for a file that holds several systems.
         """
-        chosen: Any = self.options(**options)
-        known = gold if isinstance(gold, Gold) else self.read_gold(gold)
-        given = read(predictions, "predictions", self.predictions, has_lines=self.has_lines)
-        paired, notices = self.paired(known, given, chosen)
-        units = [Unit(*each, files=(known.name, given.name)) for each in paired]
-        origin = self.origin(asdict(chosen), known.digest, given.digest)
-        if self.is_answered_only(chosen):
-            counts = {"scored": len(units), "of": len(known.content), "unit": self.unit}
-            origin = origin.with_option(ANSWERED, counts)
-        ids = tuple(text_of(unit.id) for unit in units)
-        table = UnitTable(ids, self.columns, self.rows_of(units, progress))
-        notices = [*notices, *self.mismatches(known, given, units, table)]
+        files = self._read(gold, predictions, options)
+        if len(files.systems) != 1:
+            names = ", ".join(one_line(name, 40) for name in files.systems)
+            raise UsageError(f"{files.predictions.name} has {len(files.systems)} runs ({names}): choose one, --run ID")
+        return files.mode.result_of(files, files.systems[0], progress)
+
+    @paused_collector()
+    def score_each(
+        self, gold: Input | object, predictions: Input | object, *, progress: Progress = iter, **options: Any
+    ) -> dict[str, Result]:
+        """Score each system of a file of predictions by itself, as `score` does; the results are by its name."""
+        files = self._read(gold, predictions, options)
+        return {system: files.mode.result_of(files, system, progress) for system in files.systems}
+
+    def _read(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
+        """Read both files under these options. `gold` may be read already."""
+        mode = self.with_options(options)
+        mode.check_packages()  # before any reading: what is not installed is said at once
+        known = gold if isinstance(gold, Gold) else mode.read_gold(gold)
+        mode.has_gold = known is not None
+        given = read(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
+        return FilesRead(mode, known, given, mode.systems(given))
+
+    def check_packages(self) -> None:  # noqa: B027  # most modes need no further package
+        """Raise MissingExtraError where a package that scoring needs is not installed."""
+
+    def result_of(self, files: FilesRead, system: str, progress: Progress) -> Result:
+        """Return the result of a system of the files. Raises InputError for what cannot be scored."""
+        known, given = files.gold, files.predictions
+        mode = self.for_system(system, files.systems)
+        paired, notices = mode.paired(known, given, mode.chosen)
+        names = ("" if known is None else known.name, given.name)
+        units = [Unit(unit_id, of_gold, predicted, names) for unit_id, of_gold, predicted in paired]
+        ids = tuple([text_of(unit.id) for unit in units])
+        table = UnitTable(ids, mode.columns, mode.rows_of(units, progress))
+        undefined = mode.undefined(units, table)
+        mode = mode.without(undefined)
+        digest = None if known is None else known.digest
+        origin = mode.origin(asdict(mode.chosen), digest, given.digest, mode.headline_of(units, table))
+        if known is not None:
+            if mode.is_answered_only(mode.chosen):
+                counts = {"scored": len(units), "of": len(known.content), "unit": mode.unit}
+                origin = origin.with_option(ANSWERED, counts)
+            notices = [*known.notices, *notices, *mode.mismatches(known, given, units, table)]
         return Result(
-            mode=self,
+            mode=mode,
             units=units,
             table=table,
-            scores=self.scores(table.sums()),
+            scores=mode.scores(table.sums()),
             origin=origin,
-            read=self.contents(known.content, given.content, table),
-            notices=(*known.notices, *given.notices, *notices),
+            read=mode.contents(None if known is None else known.content, given.content, table),
+            notices=(*given.notices, *notices, *mode.remarks(units, table)),
+            undefined=undefined,
+            head=tuple(mode.head(units, table)),
+            system=system,
         )
+
+    # ---- What only some modes have: several systems in a file, measures without a value, a headline of the data
+
+    has_gold: bool = True
+    """Whether predictions are read beside gold."""
+
+    def systems(self, predictions: Gold) -> Sequence[str]:
+        """Return the names of the systems that a file of predictions holds; an empty one where it does not name them.
+
+        Raises InputError where the options choose one that it does not hold.
+        """
+        return ("",)
+
+    def for_system(self, system: str, systems: Sequence[str]) -> Self:
+        """Return the mode that scores one of the systems of a file."""
+        return self
+
+    def undefined(self, units: Sequence[Unit], table: UnitTable) -> dict[str, str]:
+        """Return the measures that have no value for these units, each with the reason."""
+        return {}
+
+    def without(self, measures: Collection[str]) -> Self:
+        """Return the mode without the last of its measures. Raises ValueError where these are others."""
+        if not measures:
+            return self
+        rows = [row for row in self.rows if not set(row.measures) & set(measures)]
+        mode = self._with(rows=tuple(rows))
+        if mode.measures != self.measures[: len(mode.measures)]:
+            raise ValueError("only the last rows of the report can be without a value")
+        return mode
+
+    def headline_of(self, units: Sequence[Unit], table: UnitTable) -> str:
+        """Return the measure that people are shown first."""
+        return headline(self.name)[0]
+
+    def remarks(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what users should know of the scores, beside the notices about the files."""
+        return ()
+
+    def head(self, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
+        """Return what every text says first about what was scored, a sentence each."""
+        return ()
 
     def below(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
         """Return a further table for the readable report, the first row of which is a heading; none as a rule."""
@@ -254,7 +365,7 @@ class Mode(ABC):
         return None
 
     @abstractmethod
-    def paired(self, gold: Gold, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
+    def paired(self, gold: Any, predictions: Gold, options: Any) -> tuple[Iterable[Pair], Iterable[str]]:
         """The units that are scored, and what users should know. Raises InputError for files of different units."""
 
     def mismatches(self, gold: Gold, predictions: Gold, units: Sequence[Unit], table: UnitTable) -> Iterable[str]:
@@ -331,12 +442,39 @@ class Mode(ABC):
         """For all that has a label."""
         return ()
 
+    # ---- What only tasks have in which somebody has judged answers, under a policy
+
+    has_policies: ClassVar[bool] = False
+
+    def judgments(self, units: Sequence[Unit]) -> Mapping[tuple[str, Any], str]:
+        """Return the label of each judged answer, by its unit and what the answer is found by."""
+        return {}
+
+    def scenarios(self, units: Sequence[Unit]) -> Iterable[tuple[str, str, Sequence[Unit]]]:
+        """Return scenarios for what nobody has judged: a name, what is assumed, and the units under it."""
+        return ()
+
+    def under_policy(self, policy: str, units: Sequence[Unit]) -> tuple[str, Sequence[Unit]]:
+        """Return the policy as it is written in full, and the units under it. Raises UsageError for what is none."""
+        raise UsageError(f"{self.name} has no policies")
+
+
+class FilesRead(NamedTuple):
+    """Gold, None where there is none, and predictions as a mode has read them, with the systems that these hold."""
+
+    mode: Mode
+    gold: Gold | None
+    predictions: Gold
+    systems: Sequence[str]
+
 
 class Result(Record):
     """The scores of one run, what they were computed from, and why each unit counted as it did.
 
     `table` holds the statistics of each of the `units`, `scores` the official measures (each 0..1), `origin` identifies
     the computation, `read` says what gold and predictions held and `notices` what the user should know about it.
+    `undefined` has the measures that have no value, with the reasons; they are not in `scores`. `head` is what texts
+    say first; `system` is the name of the system where the file holds several.
     """
 
     mode: Mode
@@ -346,12 +484,14 @@ class Result(Record):
     origin: Origin
     read: tuple[Contents, Contents]
     notices: tuple[str, ...]
+    undefined: Mapping[str, str] = {}
+    head: tuple[str, ...] = ()
+    system: str = ""
 
     @property
     def names(self) -> tuple[str, str]:
-        """What messages call gold and predictions."""
-        gold, predictions = self.origin.inputs
-        return gold.name, predictions.name
+        """What messages call gold and predictions; both are the one file where there is no gold."""
+        return self.origin.inputs[0].name, self.origin.inputs[-1].name
 
     def positions_of(self, unit_id: str | int) -> list[int]:
         """The positions of the units called `unit_id`: several where gold repeats the id.

@@ -25,7 +25,7 @@ from cs_score.base.errors import CsScoreError, InputError, MissingExtraError, Us
 from cs_score.base.records import Record
 from cs_score.base.sources import Source
 from cs_score.evidence import reading
-from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Result, Row, Unit, report_rows
+from cs_score.evidence.mode import Contents, Fault, Mode, Pair, Part, Row, Unit, report_rows
 from cs_score.evidence.reading import Gold, counted, plain, quoted
 from cs_score.evidence.report import aligned
 from cs_score.measures.registry import divide, names, precision_recall_f1
@@ -165,9 +165,8 @@ class R4C(Mode):
     def official(self, scores: Mapping[str, float]) -> dict[str, object]:
         return {level: {aspect: scores[f"{level}_{aspect}"] for aspect in ASPECTS} for level in WEIGHTS}
 
-    def score(self, gold: Any, predictions: Any, **options: Any) -> Result:
-        load_packages()  # before any reading: what is not installed is said at once
-        return super().score(gold, predictions, **options)
+    def check_packages(self) -> None:
+        load_packages()
 
     def gold(self, source: Source) -> reading.Object:
         return reading.as_object(reading.json_document(source), "the file")

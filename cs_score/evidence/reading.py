@@ -100,14 +100,16 @@ class located(Struct):  # noqa: N801  # a context, read as `with located(name, {
             raise InputError(error.problem, file=file, place=place or None, remedy=error.remedy) from None
 
 
-def json_lines(source: Source, at: located, *, skipped_marks: str = "") -> Iterator[object]:
+def json_lines(source: Source, at: located, *, skipped_marks: str = "", skips_blank: bool = False) -> Iterator[object]:
     """The value of each line; the number of the line (from 1) is all that the place `at` then says.
 
     Lines end at LF, CR LF or CR and nowhere else. One of the characters `skipped_marks` is passed over at the start
-    of a line. Raises InputError for a line that is blank, not UTF-8 or not JSON.
+    of a line. Raises InputError for a line that is blank, unless the task `skips_blank` ones, not UTF-8 or not JSON.
     """
     for number, line in enumerate(_lines(source, at), start=1):
         at.place = {"line": number}
+        if skips_blank and not line.strip():
+            continue
         try:
             text = line.decode("utf-8")
             if skipped_marks and text[:1] in skipped_marks:

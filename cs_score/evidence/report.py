@@ -26,15 +26,29 @@ _NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 
 class Scores(Document, frozen=True, kw_only=True, tag="score"):
-    """The official measures by name, at full precision, with the statistics of each unit where they were asked for."""
+    """The official measures by name, at full precision, with the statistics of each unit where they were asked for.
+
+    `undefined` has the measures that have no value, with the reasons; they are not in `scores`. `head` is what texts
+    say first; `run` is the name of the run where the file holds several.
+    """
 
     schema_version: Literal[5] = 5
     measure: str
     signature: str
     origin: Origin
+    run: str | UnsetType = UNSET
+    head: tuple[str, ...] | UnsetType = UNSET
     scores: Mapping[str, int | float]
+    undefined: Mapping[str, str] | UnsetType = UNSET
     units: Units | UnsetType = UNSET
     intervals: ScoreIntervals | UnsetType = UNSET
+
+
+class ScoresOfRuns(Document, frozen=True, kw_only=True, tag="score"):
+    """The results of several runs that one file holds, each scored by itself; `run` is its name."""
+
+    schema_version: Literal[5] = 5
+    runs: tuple[Scores, ...]
 
 
 def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> Scores:
@@ -47,7 +61,10 @@ def document_of(result: Result, intervals: ScoreIntervals | None = None, *, with
         measure=origin.measure,
         signature=str(origin.signature),
         origin=origin,
+        run=result.system or UNSET,
+        head=result.head or UNSET,
         scores=result.scores,
+        undefined=result.undefined or UNSET,
         units=Units(table.ids, table.columns, table.rows, result.mode.unit) if with_units else UNSET,
         intervals=UNSET if intervals is None else intervals,
     )
@@ -64,10 +81,24 @@ def json_text(result: Result, intervals: ScoreIntervals | None = None, *, with_u
     return documents.json_text(result_object(result, intervals, with_units=with_units)).removesuffix("\n")
 
 
+def json_of_several(
+    results: Iterable[Result], intervals: Mapping[str, ScoreIntervals], *, with_units: bool = False
+) -> str:
+    """Return the results of several runs as one JSON object, the document of each under `runs`."""
+    runs = []
+    for result in results:
+        runs.append(document_of(result, intervals.get(result.system), with_units=with_units))
+    whole = ScoresOfRuns(task=runs[0].task, runs=tuple(runs))
+    return documents.json_text(whole).removesuffix("\n")
+
+
 def score_lines(mode: Mode, scores: Mapping[str, float], statistics: Mapping[str, float]) -> list[str]:
-    """The measures with four decimals in the lines of the mode's report, and their totals."""
+    """The measures with four decimals in the lines of the mode's report, and their totals; those without a value are
+    left out."""
     rows = [("", *mode.headings)]
     for row in mode.rows:
+        if not set(row.measures) <= scores.keys():
+            continue
         totals = (str(int(statistics[column])) for column in row.totals)
         rows.append((row.name, *(f"{scores[measure]:.4f}" for measure in row.measures), *totals))
     return aligned(rows)
@@ -79,19 +110,34 @@ def table_text(result: Result) -> str:
     read = [
         (role, name, ", ".join(counted(*each) for each in contents))
         for role, name, contents in zip(("gold", "predictions"), result.names, result.read)
+        if contents
     ]
     scores = score_lines(mode, result.scores, dict(zip(result.table.columns, result.table.sums())))
+    run = f", run {one_line(result.system, 60)}" if result.system else ""
     units = result.origin.answered or counted(len(result.table.ids), mode.unit)
-    lines = [f"{mode.name}: {units}", *aligned(read)]
+    lines = [f"{mode.name}: {units}{run}", *aligned(read)]
     if max(map(len, lines)) > SCREEN:
         lines[1:] = [part for row in read for part in (one_line("  ".join(row[:2])), f"  {one_line(row[2])}")]
     further = mode.below(result.table.sums())
     if further:
         scores += ["", *aligned(further)]
+    head = head_lines(result.head)
     headline_lines = _headline_lines(result)
     if headline_lines:
         headline_lines.append("")
-    return "\n".join((*lines, "", *headline_lines, *scores, "", f"signature  {result.origin.signature}"))
+    reasons = []
+    for name, reason in result.undefined.items():
+        reasons += wrapped(f"undefined  {name}: {reason}")
+    closing = [*reasons, f"signature  {result.origin.signature}"]
+    return "\n".join((*lines, *head, "", *headline_lines, *scores, "", *closing))
+
+
+def head_lines(head: Iterable[str]) -> list[str]:
+    """Return what was scored, in lines that fit a screen, below a blank one."""
+    lines = []
+    for sentence in head:
+        lines += wrapped(sentence)
+    return ["", *lines] if lines else []
 
 
 def _headline_lines(result: Result) -> list[str]:

@@ -70,11 +70,21 @@ _HOTPOTQA: Final = {
     "is made of the products, joint_em needs both to match.",
 }
 
+_POOL: Final = {
+    "micro-p": "Right answers (half ones count 1/2) / answers that are not ignored, over all units.",
+    "micro-r": "Classes found / answers wanted, over all units. The accuracy where every unit wants one answer.",
+    "micro-f1": "The harmonic mean of micro-p and micro-r.",
+    "macro": "macro-p, macro-r, macro-f1: means of the units' own values, over the units that want something.",
+    "coverage": "Units with an answer that is not ignored / units.",
+    "ap": "Graded average precision of answers in order of confidence, the mean over units that want something.",
+}
+
 OF_EVIDENCE: Final[Mapping[str, Mapping[str, str]]] = {
     "scifact": _SCIFACT,
     "claims": _CLAIMS,
     "r4c": _R4C,
     "hotpotqa": _HOTPOTQA,
+    "pool": _POOL,
 }
 """What the measures of evidence tasks mean, by the beginnings of their names."""
 

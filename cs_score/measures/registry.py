@@ -185,6 +185,7 @@ MEASURES: Final[dict[str, tuple[Measure, ...]]] = {
     "claims": (*_official(("abstract_", "sentence_"), "precision recall f1"), Measure("label_accuracy")),
     "r4c": _official(("e_", "r_", "er_"), "prec recall f1"),
     "hotpotqa": _official(("", "sp_", "joint_"), "em f1 prec recall"),
+    "pool": (*_official(("micro-", "macro-"), "p r f1"), Measure("coverage"), Measure("ap")),
 }
 """The measures of each mode over all hops, in the order in which tables show them."""
 
@@ -197,6 +198,7 @@ _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
     "claims": ("sentence_f1", "abstract_f1", "label_accuracy"),
     "r4c": ("er_f1", "e_f1", "r_f1"),
     "hotpotqa": ("joint_f1", "joint_em", "f1", "em", "sp_f1", "sp_em"),
+    "pool": ("micro-f1", "micro-p", "micro-r", "macro-f1", "ap"),
 }
 """The measures that people are shown first, the headline measure before the others."""
 
@@ -214,6 +216,8 @@ WHY: Final[Mapping[str, str]] = {
     "sentence_f1": "the primary metric of the task: document, sentences and verdict must be right",
     "er_f1": "whole facts, entities and relation together, are what R4C's derivations are made of",
     "joint_f1": "the leaderboard of HotpotQA ranks by it: answer and supporting facts together",
+    "micro-f1": "all answers count alike; micro-r, the accuracy, where every unit wants one answer and gets no more",
+    "micro-r": "the accuracy: every unit wants one answer and gets no more",
 }
 """What a headline measure is, and whose choice."""
 

@@ -91,6 +91,13 @@ class AnalysisPage(PageMaker):
         blocks: list[Block] = [Facts([fact(self.measure, document.score)], is_main=True)]
         if self.is_cold_start and document.scenarios.unassessed:
             blocks.append(self.scenario_facts())
+        elif not self.is_cold_start:
+            blocks += document.head or ()
+            for name, reason in (document.undefined or {}).items():
+                blocks.append(f"Undefined: {name}: {reason}")
+            for name in ("scenarios", "policies"):
+                if name in self.layouts:
+                    blocks += tables(self.layouts[name], document, is_small=True)
         blocks += [Facts([fact(name, scores[name]) for name in first]), Code([document.signature])]
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(self._undefined())]
         return Section("scores", "Scores", blocks)

@@ -376,8 +376,10 @@ def analysis_origin(document: Any) -> Section:
         words = [*words[: -len(runs)], "--predictions", *runs]
     words += ["--measure", document.measure, *_top(document)]
     words += [word for by in document.groups if "," in by for word in ("--by", by)]
-    for policy in getattr(document, "policies", ()):
-        if policy.name not in PRESETS:
+    for policy in getattr(document, "policies", None) or ():
+        if origin.task != COLD_START_MODE:
+            words += ["--also-policy", policy.policy]
+        elif policy.name not in PRESETS:
             parts = ",".join(f"{part}={text}" for part, text in policy.policy.items())
             words += ["--also-policy", f"{policy.name}:{parts}"]
     words += _resampling(origin.options.get("bootstrap"))

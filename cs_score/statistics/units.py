@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -37,7 +37,7 @@ def unique_ids(ids: Sequence[str]) -> list[str]:
     return [unit if number == 1 else f"{unit} ({number})" for unit, number in units_of(tuple(ids))]
 
 
-class UnitTable(Record):
+class UnitTable(Record, dict=True):
     """One row of statistics per unit: what a resample draws, a claim, an instance, a question, a query.
 
     `ids` names the units (an id that occurs twice in gold occurs twice here), `columns` the statistics; `rows` has
@@ -55,6 +55,11 @@ class UnitTable(Record):
         """The sum of each column, added from the first row to the last (integers stay integers): not by `sum`, which
         compensates rounding errors from Python 3.12 on, so that scores would depend on the interpreter.
         """
+        return self._sums
+
+    @cached_property
+    def _sums(self) -> tuple[float, ...]:
+        """The sums, which several parts of a text need: a second for a million units."""
         return tuple(
             reduce(operator.add, map(operator.itemgetter(column), self.rows), 0) for column in range(len(self.columns))
         )

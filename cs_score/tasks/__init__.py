@@ -1,27 +1,113 @@
-"""Tasks: the table of those that there are; `task` says what each offers. A new one needs a module and a row here."""
+"""Tasks: the table of those that there are; `task` says what each offers. A new one needs a module and a row here.
+
+Other packages offer tasks, too (`outside.py`); what they build on are the names of `__all__`, which are as stable as
+the public API.
+"""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cs_score.base.errors import UsageError, nearest
+from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError, nearest
+from cs_score.base.records import Record
+from cs_score.tasks import outside
 
 if TYPE_CHECKING:  # they load what only some calls need
-    from cs_score.evidence.mode import Mode
+    from cs_score.base.sources import Source
+    from cs_score.evidence.mode import Fault, Mode, Part, ReportRow, Unit, report_rows
+    from cs_score.evidence.reading import Gold, as_list, as_object, json_document, json_lines, located, member
+    from cs_score.measures.registry import Divide, f1
+    from cs_score.statistics.units import UnitTable
     from cs_score.tasks.task import Task
+
+__all__ = [
+    "CsScoreError",
+    "Divide",
+    "Fault",
+    "Gold",
+    "InputError",
+    "Mode",
+    "OutputError",
+    "Part",
+    "Record",
+    "ReportRow",
+    "Source",
+    "Unit",
+    "UnitTable",
+    "UsageError",
+    "as_list",
+    "as_object",
+    "f1",
+    "json_document",
+    "json_lines",
+    "located",
+    "member",
+    "report_rows",
+]
+
+_HOMES: Final = {
+    "cs_score.base.sources": ("Source",),
+    "cs_score.measures.registry": ("Divide", "f1"),
+    "cs_score.statistics.units": ("UnitTable",),
+    "cs_score.evidence.mode": ("Fault", "Mode", "Part", "ReportRow", "Unit", "report_rows"),
+    "cs_score.evidence.reading": (
+        *("Gold", "as_list", "as_object", "json_document", "json_lines", "located", "member"),
+    ),
+}
+"""The names that are loaded when they are first used, by their modules."""
 
 COLD_START: Final = "coldstart"
 """The task of a command line that names none."""
 
-TASKS: Final[dict[str, str]] = {
+
+class _Tasks(dict[str, str]):
+    """Tasks by name, each as `module:value`; those of other packages are looked for when they are needed.
+
+    That is when a name is asked for that is none of ours, and when all names are listed.
+    """
+
+    def __init__(self, own: dict[str, str]) -> None:
+        super().__init__(own)
+        self.offers: dict[str, outside.Offer] = {}
+        self._is_complete = False
+
+    def __contains__(self, name: object) -> bool:
+        if super().__contains__(name):
+            return True
+        if self._is_complete or not isinstance(name, str) or not outside.could_be_task(name):
+            return False
+        self._complete()
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete()
+        return super().__iter__()
+
+    def _complete(self) -> None:
+        """Add what installed packages offer; none takes the name of a task that there is."""
+        if self._is_complete:
+            return
+        self._is_complete = True
+        for offer in outside.offers():
+            if not super().__contains__(offer.task):
+                self[offer.task] = offer.path
+                self.offers[offer.task] = offer
+
+
+OWN_TASKS: Final[dict[str, str]] = {
     COLD_START: "cs_score.analysis.coldstart.task:TASK",
     "scifact": "cs_score.evidence.scifact:MODE",
     "claims": "cs_score.evidence.claims:MODE",
     "r4c": "cs_score.evidence.r4c:MODE",
     "hotpotqa": "cs_score.evidence.hotpotqa:MODE",
+    "pool": "cs_score.judged.pool:MODE",
 }
-"""Tasks by name, each as `module:value`, which is imported when it is asked for; of a task of evidence the mode."""
+"""The tasks of this package by name, each as `module:value`, which is imported when it is asked for."""
+
+TASKS: Final = _Tasks(OWN_TASKS)
+"""All tasks by name, those of other packages among them; of a task of evidence the value is the mode."""
 
 STAGES: Final[dict[str, str]] = {
     "scifact-retrieval": "cs_score.evidence.stages:RETRIEVAL",
@@ -49,7 +135,7 @@ def task_named(name: str) -> Task:
 
 def is_task(name: object) -> bool:
     """Return whether documents can be of a task of this name, or of a stage."""
-    return isinstance(name, str) and (name in TASKS or name in STAGES)
+    return isinstance(name, str) and (name in STAGES or name in TASKS)
 
 
 def words_of(name: str) -> list[str]:
@@ -72,9 +158,21 @@ def stage_named(task: str, stage: str) -> str:
 def _value_of(name: str) -> Any:
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{nearest(name, TASKS)}")
-    return _imported(TASKS[name] if name in TASKS else STAGES[name])
+    if name in STAGES:
+        return _imported(STAGES[name])
+    if name in TASKS.offers:
+        return outside.loaded(TASKS.offers[name])
+    return _imported(TASKS[name])
 
 
 def _imported(path: str) -> Any:
     module, _, value = path.partition(":")
     return getattr(importlib.import_module(module), value)
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(importlib.import_module(module), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

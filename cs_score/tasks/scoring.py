@@ -18,7 +18,15 @@ def score_predictions(mode: Mode, gold: object, predictions: object, **options: 
         raise _advised(mode, error, gold, predictions) from None
 
 
-def read_gold(mode: Mode, gold: object) -> Gold:
+def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, Result]:
+    """Score each system of a file as `Mode.score_each` does. Raises what it raises; an InputError has the remedy."""
+    try:
+        return mode.score_each(gold, predictions, **options)
+    except InputError as error:
+        raise _advised(mode, error, gold, predictions) from None
+
+
+def read_gold(mode: Mode, gold: object) -> Gold | None:
     """Read gold as `Mode.read_gold` does. Raises what it raises; an InputError has the remedy, if there is one."""
     try:
         return mode.read_gold(gold)
@@ -27,6 +35,8 @@ def read_gold(mode: Mode, gold: object) -> Gold:
 
 
 def _advised(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
+    if gold is None:  # what the task itself says of the one file is all there is to be said
+        return error
     from cs_score.evidence.forms.advice import add_remedy  # only failures need it
 
     return add_remedy(mode, error, gold, predictions, _can_be_scored)

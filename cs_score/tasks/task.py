@@ -37,6 +37,9 @@ class Comparable(Protocol):
     def measures(self, results: Iterable[Any]) -> Sequence[str]:
         """The measures that results can be compared by."""
 
+    def headline_of(self, results: Iterable[Any]) -> str | None:
+        """The measure that people are shown first of these results; None where the registry says it."""
+
     def undefined(self, result: Any) -> Mapping[str, str]:
         """The measures that have no value for a result, with the reasons; `measures` lacks them."""
 

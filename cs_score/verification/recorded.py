@@ -70,6 +70,7 @@ def read_recorded(path: str) -> Recorded:
     place, document = _scores_within(value)
     kind = str(document.get("kind"))
     if kind == "score":
+        _refuse_several(document, path)
         check_kind(document, _kind_of_scores(document), path, place)
         head = converted(document, Head, path, place)
         check_task(head.origin.task, path, member_place(place, "origin.task"))
@@ -85,6 +86,13 @@ def read_recorded(path: str) -> Recorded:
             "batch.json, signature.json",
         )
     return Recorded(path, value, record_in(value, _OF_BATCH[kind], path))
+
+
+def _refuse_several(document: Mapping[str, Json], file: str) -> None:
+    """Raises InputError for the results of several runs of a task of evidence, which are recorded one by one."""
+    if document.get("task") != COLD_START_MODE and "runs" in document:
+        remedy = "record one: score with --run ID -o FILE.json"
+        raise InputError("holds the results of several runs", file=file, remedy=remedy)
 
 
 def _scores_within(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
@@ -121,6 +129,7 @@ def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evi
     def refused(problem: str, member: str) -> InputError:
         return InputError(problem, file=file, place=member_place(place, member))
 
+    _refuse_several(document, file)
     if document.get("kind") != "score" or not is_task(document.get("task")):
         raise InputError("no result of cs-score", file=file, remedy="a result is what -o FILE.json and to_json make")
     scores = record_in(document, _kind_of_scores(document), file, place)
@@ -138,7 +147,8 @@ def any_scores_in(value: Mapping[str, Json], file: str) -> ColdStartScores | Evi
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
         raise refused(f"are not those of {scores.task}", "units.columns")
-    if tuple(scores.scores) != mode.measures:
+    undefined = scores.undefined or {}
+    if tuple(scores.scores) != tuple(name for name in mode.measures if name not in undefined):
         raise refused(f"are not the measures of {scores.task}", "scores")
     return scores
 

@@ -99,9 +99,12 @@ def predictions_again(recorded: Recorded, head: Head, places: Places) -> object:
     resampling = _resampling_of(recorded, head, places)
     arguments = evidence_arguments(head.task, head.origin.options, file, recorded.inside("origin.options"))
     with paused_collector():
-        gold = _the_one(found, GOLD, file, recorded.inside("origin.inputs")).held().open()
+        mode = mode_named(head.task)
+        gold: Input | None = None
+        if mode.needs_gold or any(each.recorded.role == GOLD for each in found):
+            gold = _the_one(found, GOLD, file, recorded.inside("origin.inputs")).held().open()
         predictions = _the_one(found, RUN, file, recorded.inside("origin.inputs")).held().open()
-        scored = mode_named(head.task).score(gold, predictions, **arguments)
+        scored = mode.score(gold, predictions, **arguments)
         intervals = None if resampling is None else evidence_intervals(scored, resampling)
         write = result_object if recorded.place else evidence_document
         return write(scored, intervals, with_units=head.units is not UNSET)
@@ -230,7 +233,8 @@ def _plan(
     """Return the plan of a batch whose runs were made so."""
     if made.task != COLD_START_MODE:
         arguments = evidence_arguments(made.task, made.options, file, "origin.options")
-        gold = _the_one(shared, GOLD, file).held()
+        has_gold = mode_named(made.task).needs_gold or any(each.recorded.role == GOLD for each in shared)
+        gold = _the_one(shared, GOLD, file).held() if has_gold else None
         return EvidencePlan(task=made.task, gold=gold, options=arguments, resampling=resampling)
     asked = cold_start_options(made.options, file, "origin.options")
     return ColdStartPlan(

@@ -18,9 +18,9 @@ from cs_score.cli.core import load
 
 NAMES: Final = """
     Analysis Assessors Comparison CsScoreError Difference EvidenceResult Explanation Gold InputError Leaderboard
-    MissingExtraError OutputError Policy PoolBias Power Report RunResult SampledPool ScoringStopped Signature
-    UsageError ValidatedRun __version__ analyze assessors batch claims compare diff hotpotqa load pool_bias power
-    prepare r4c sampled_pool scifact score validate_run
+    MissingExtraError OutputError Policy PoolBias Power Report RunResult SampledPool ScoringStopped ScoringTask
+    Signature UsageError ValidatedRun __version__ analyze assessors batch claims compare diff hotpotqa load pool
+    pool_bias power prepare r4c sampled_pool scifact score task validate_run
 """.split()
 """What users may rely on. A name that goes away breaks their programs: say so in CHANGELOG.md."""
 

@@ -17,7 +17,7 @@ from cs_score.evidence import reading as reader
 
 def lines_of(source: Source, **options: str) -> list[tuple[int, object]]:
     with reader.located("file") as at:
-        return [(at.place["line"], value) for value in reader.json_lines(source, at, **options)]  # type: ignore[misc]
+        return [(at.place["line"], value) for value in reader.json_lines(source, at, **options)]  # type: ignore[misc, arg-type]
 
 
 def lines(data: bytes, **options: str) -> list[tuple[int, object]]:

@@ -17,11 +17,11 @@ from typing import Final
 from cs_score.base.documents import KINDS
 from cs_score.base.records import Record
 from cs_score.cli.about import all_commands
-from cs_score.tasks import COLD_START, TASKS
+from cs_score.tasks import COLD_START, OWN_TASKS
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
-EVIDENCE: Final = tuple(name for name in TASKS if name != COLD_START)
+EVIDENCE: Final = tuple(name for name in OWN_TASKS if name != COLD_START)
 
 SHORT: Final = {
     "COLD": "-queries queryids.txt -expand ISLE26 ldc-queries.xml pool-2016.tab",
@@ -287,8 +287,17 @@ check MODE, json: check MODE --format json --min MEASURE=0.1 --gold $GOLD --pred
 """
 """Calls of every evidence mode: $GOLD, $A and $B are its samples."""
 
-MEASURES: Final = {"scifact": "sentence_label_f1", "claims": "sentence_f1", "r4c": "er_f1", "hotpotqa": "joint_f1"}
-UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4"}
+MEASURES: Final = {
+    "scifact": "sentence_label_f1",
+    "claims": "sentence_f1",
+    "r4c": "er_f1",
+    "hotpotqa": "joint_f1",
+    "pool": "micro-f1",
+}
+UNITS: Final = {"scifact": "4", "claims": "4", "r4c": "q4", "hotpotqa": "q4", "pool": "q04"}
+
+NEEDED: Final = {"pool": " --policy right=CORRECT,half=PARTIAL,wrong=INCORRECT,ignore=JUDGE_ERROR"}
+"""The options that calls of a mode need."""
 
 CASES: Final = {
     "cases-coldstart": "coldstart", "cases-preparation": "preparation", "cases-knowledge-base": "knowledge_base",
@@ -318,6 +327,8 @@ def calls() -> Iterator[Call]:
         yield from _of(group, text)
     for mode in EVIDENCE:
         text = OF_EVIDENCE.replace("MODE", mode).replace("MEASURE", MEASURES[mode]).replace("UNIT", UNITS[mode])
+        needed = NEEDED.get(mode, "")
+        text = "\n".join(f"{line}{needed}" for line in text.strip().split("\n"))
         yield from _of(mode, text.replace("$", f"${mode.upper()}_"))
     for command in all_commands():
         yield Call("help", f"help {command.name}".strip(), (*(command.name or "").split(), "-help"))

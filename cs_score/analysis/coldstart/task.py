@@ -392,6 +392,9 @@ class ColdStartTask:
         place = {each: (not each.average, blocks.index((each.table, each.average)), each.level) for each in once}
         return [str(each) for each in sorted(once, key=place.__getitem__)]
 
+    def headline_of(self, results: Iterable[Any]) -> str | None:
+        return None
+
     def undefined(self, result: Result) -> Mapping[str, str]:
         """Return the measures that have no value for the run, with the reasons."""
         reasons: Mapping[str, str] = _one(result).undefined

@@ -99,16 +99,47 @@ class Explanations(Record):
     texts: tuple[str, ...]
 
 
+class Scenario(Record):
+    """The scores if all answers that nobody has assessed were wrong, or right; they are scenarios and no limits.
+
+    `assumption` says what is assumed, `score` is that of the measure that was asked about.
+    """
+
+    scenario: str
+    assumption: str
+    score: float
+    scores: dict[str, float]
+
+
+class PolicyScores(Record):
+    """The scores under another policy, and the difference to those under the policy in force.
+
+    `reason` says why there are none; `score` is that of the measure that was asked about.
+    """
+
+    policy: str
+    score: float | None
+    difference: float | None
+    scores: dict[str, float]
+    reason: str | None = None
+
+
 class Analysis(Document, frozen=True, kw_only=True, tag="analysis"):
     """Why a score is what it is.
 
     `score` is that of the measure that was asked about, 0..1. `mistakes` are sorted by gain, at most `top`; `budget`
-    has a row for each kind of mistakes, `groups` are by dimension; `units` counts those that were scored.
+    has a row for each kind of mistakes, `groups` are by dimension; `units` counts those that were scored. `head` says
+    what was scored, `undefined` why measures have no value; `scenarios` and `policies` are there in tasks that have
+    them.
     """
 
     schema_version: Literal[3] = 3
+    head: tuple[str, ...] | UnsetType = UNSET
     score: float
     scores: dict[str, float]
+    undefined: dict[str, str] | UnsetType = UNSET
+    scenarios: tuple[Scenario, ...] | UnsetType = UNSET
+    policies: tuple[PolicyScores, ...] | UnsetType = UNSET
     units: int
     top: int | UnsetType = UNSET
     mistakes: Sequence[Mistake]
@@ -171,10 +202,11 @@ class Difference(TwoSided, frozen=True, kw_only=True, tag="difference"):
     """Why B scores otherwise than A under a measure.
 
     `units` are those that count differently, the largest contribution first, `answers` the parts of gold and
-    predictions that were judged differently.
+    predictions that were judged differently. `heads` say what was scored on either side.
     """
 
     schema_version: Literal[3] = 3
+    heads: dict[str, tuple[str, ...]] | UnsetType = UNSET
     units: tuple[UnitDifference, ...]
     answers: tuple[Answer, ...]
     outcomes: tuple[OutcomeCount, ...]
@@ -200,10 +232,12 @@ class ExplainedUnit(Record):
 class Explanation(Document, frozen=True, kw_only=True, tag="explanation"):
     """Units explained, or the whole run: then `units` is empty and `mistakes` has its largest costs.
 
-    `scores` and `statistics` are those of the run.
+    `scores` and `statistics` are those of the run, `head` says what was scored, `undefined` why measures have no value.
     """
 
     schema_version: Literal[3] = 3
+    head: tuple[str, ...] | UnsetType = UNSET
+    undefined: dict[str, str] | UnsetType = UNSET
     units: tuple[ExplainedUnit, ...]
     mistakes: tuple[Mistake, ...]
     score: float
@@ -230,6 +264,22 @@ _CONFUSIONS: Final = Layout(
     lambda analysis: analysis.confusions,
     by="of",
     fewest=1,
+)
+_SCENARIOS: Final = Layout(
+    "scenarios",
+    "Scenarios for answers that nobody has assessed (no limits):",
+    columns("scenario", "score", "assumption"),
+    lambda analysis: analysis.scenarios or (),
+    fewest=1,
+    most="whole",
+)
+_POLICIES: Final = Layout(
+    "policies",
+    "The score under other policies, and the difference to that in force:",
+    columns("policy", "score", "difference", "reason", difference=Format.GAIN),
+    lambda analysis: analysis.policies or (),
+    fewest=1,
+    most="whole",
 )
 _OUTCOMES: Final = Layout(
     "outcomes",
@@ -301,9 +351,10 @@ def layouts_of(mode: Mode) -> dict[type, tuple[Layout, ...]]:
     )
     parts = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", parts, _answers, fewest=1, is_file=False)
+    judged = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
     whole_answers = replace(answers, rows=partial(_answers, is_whole=True), for_people=False, is_file=True)
     return {
-        Analysis: (_BUDGET, costliest, mistakes, groups, _CONFUSIONS),
+        Analysis: (*judged, _BUDGET, costliest, mistakes, groups, _CONFUSIONS),
         Difference: (differing, _OUTCOMES, answers, whole_answers, _COMPARED_GROUPS),
         Explanation: (costliest, mistakes, _STEPS),
         ExplainedUnit: (costliest,),
@@ -343,8 +394,18 @@ def _answers(difference: Difference, *, is_whole: bool = False) -> Iterator[Mapp
         yield {"name": unit_name(each), "part": each.part, **row}
 
 
-_ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {"budget": None, "costliest": 10, "units": 8, "groups": 8}
+_ROWS_ON_SCREEN: Final[Mapping[str, int | None]] = {
+    "scenarios": None,
+    "policies": None,
+    "budget": None,
+    "costliest": 10,
+    "units": 8,
+    "groups": 8,
+}
 """The tables on a first screen by name, with their rows (None: all)."""
+
+_FEWEST_UNITS: Final = 3
+"""Units that a first screen of a difference shows, however much is said above them."""
 
 
 def _together(layout: Layout) -> Layout:
@@ -408,13 +469,18 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     if top is None:
         width = min(width, SCREEN)
 
+    heads = _heads(document, width, is_screen=is_screen) if isinstance(document, Difference) else []
+
     def tables(found: object) -> Iterator[str]:
         for layout in layouts[type(found)]:
             if not is_screen:
                 yield from text(layout.table(found), top or TOP, width)
             elif layout.name in _ROWS_ON_SCREEN:
                 shown = _together(layout) if layout.by else layout
-                yield from text(shown.table(found), _ROWS_ON_SCREEN[layout.name], width)
+                rows = _ROWS_ON_SCREEN[layout.name]
+                if layout.name == "units" and rows is not None:
+                    rows = max(rows - len(heads), _FEWEST_UNITS)
+                yield from text(shown.table(found), rows, width)
         if is_screen:
             rest = "mistake, group and confusion" if isinstance(found, Analysis) else "unit, outcome, answer and group"
             yield from ("", *wrap(f"--all shows every {rest}; --format json has all of it.", width))
@@ -422,12 +488,14 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
     score = f"{document.task}: {document.measure}"
     answered = _answered(document)
     if isinstance(document, Difference):
-        lines = [*heading(document, "predictions", width, score), *tables(document)]
+        lines = heading(document, "predictions", width, score)
+        lines += [*heads, *tables(document)]
         if not document.units:
             lines += ["", f"No {mode.unit} counts differently."]
     elif isinstance(document, Analysis):
         units = answered or counted(document.units, mode.unit)
-        lines = [f"{score} = {document.score:.4f} over {units}", *tables(document)]
+        lines = [f"{score} = {document.score:.4f} over {units}"]
+        lines += [*_head(document, width), *tables(document)]
         if not document.mistakes:
             lines += ["", "There are no mistakes."]
     elif document.units:
@@ -439,9 +507,26 @@ def text_of_document(mode: Mode, document: Any, width: int, top: int | None = No
         hint = f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes"
         over = f" over {answered}" if answered else ""
         scores = score_lines(mode, document.scores, document.statistics)
-        lines = [f"{score} = {document.score:.4f}{over}", "", *scores]
+        lines = [f"{score} = {document.score:.4f}{over}", *_head(document, width), "", *scores]
         lines += [*tables(document), "", *wrap(hint, width)]
     return "\n".join(lines)
+
+
+def _heads(difference: Difference, width: int, *, is_screen: bool) -> list[str]:
+    """Return what was scored on either side, in lines; on a first screen only how many answers and units there are."""
+    lines = []
+    for side, sentences in (difference.heads or {}).items():
+        shown = sentences[:1] if is_screen else sentences
+        for sentence in shown:
+            lines += wrap(one_line(f"{side.upper()}: {sentence}", 400), width)
+    return lines
+
+
+def _head(document: Analysis | Explanation, width: int) -> list[str]:
+    """Return what was scored, and why measures have no value, in lines."""
+    sentences = [one_line(sentence, 400) for sentence in document.head or ()]
+    sentences += [f"undefined: {name}: {one_line(reason, 200)}" for name, reason in (document.undefined or {}).items()]
+    return [line for sentence in sentences for line in wrap(sentence, width)]
 
 
 def _answered(document: Any) -> str:

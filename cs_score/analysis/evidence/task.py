@@ -29,6 +29,8 @@ from cs_score.analysis.evidence.documents import (
     Judgment,
     Mistake,
     OutcomeCount,
+    PolicyScores,
+    Scenario,
     UnitDifference,
     UnitSteps,
     layouts_of,
@@ -147,8 +149,10 @@ class Examination:
             "measure": self.measure,
             "signature": str(origin.signature),
             "origin": origin,
+            "head": self.result.head or UNSET,
             "score": self.result.scores[self.measure],
             "scores": dict(self.result.scores),
+            "undefined": dict(self.result.undefined) or UNSET,
         }
 
     @cached_property
@@ -261,6 +265,33 @@ class Examination:
             counts, scores = ({name: of_all[name] for name in row.measures} for of_all in (totals, self.result.scores))
             found[ASPECT].append(group(row.name, len(table.ids), counts, scores, row.measures[0], felt, True))
         return {dimension: tuple(groups) for dimension, groups in found.items()}
+
+    def scenarios(self) -> tuple[Scenario, ...] | UnsetType:
+        """The scores under the scenarios of the mode; nothing where it has none for this result."""
+        rows = []
+        for name, assumption, units in self.mode.scenarios(self.result.units):
+            scores = self._scores_of(self.mode, units)
+            rows.append(Scenario(name, assumption, scores[self.measure], scores))
+        return tuple(rows) or UNSET
+
+    def policies(self, policies: Iterable[str]) -> tuple[PolicyScores, ...] | UnsetType:
+        """The scores under other policies, of the files as they were read."""
+        rows = []
+        for text in policies:
+            policy, units = self.mode.under_policy(text, self.result.units)
+            try:
+                scores = self._scores_of(self.mode, units)
+            except InputError as error:
+                rows.append(PolicyScores(policy, None, None, {}, reason=str(error)))
+                continue
+            score = scores[self.measure]
+            rows.append(PolicyScores(policy, score, score - self.result.scores[self.measure], scores))
+        return tuple(rows) or UNSET
+
+    def _scores_of(self, mode: Mode, units: Sequence[Unit]) -> dict[str, float]:
+        """The scores of other units than those of the result."""
+        rows = mode.rows_of(units, iter)
+        return mode.scores(replace(self.result.table, rows=rows).sums())
 
     def confusions(self) -> tuple[ConfusionCount, ...]:
         """Confusions with their numbers, those of one kind together, the most frequent first."""
@@ -408,15 +439,32 @@ class EvidenceTask(Record):
     def name(self) -> str:
         return self.mode.name
 
-    def measure_of(self, wanted: str | None) -> str:
-        """The measure that is meant, in any letter case. Raises UsageError for one that the task lacks."""
+    def measure_of(self, wanted: str | None) -> str | None:
+        """The measure that is meant, in any letter case; None where none is, and the result says which is the headline.
+
+        Raises UsageError for one that the task lacks.
+        """
         if wanted is None:
-            return str(usual(self.name))
+            return None
         known = self.mode.measures
         found = find(wanted, known)
         if found not in known:
             raise UsageError(f"no measure called {wanted}; there are {', '.join(known)}{nearest(wanted, known)}")
         return str(found)
+
+    def _measure_for(self, wanted: str | None, *results: Result) -> str:
+        """The measure that is meant, for results: the headline one where they agree in it.
+
+        Raises UsageError for one that the task lacks, InputError for one without a value for a result.
+        """
+        found = self.measure_of(wanted)
+        if found is None:
+            headlines = {result.origin.measure for result in results}
+            found = headlines.pop() if len(headlines) == 1 else str(usual(self.name))
+        for result in results:
+            if found in result.undefined:
+                raise InputError(f"there is no {found}: {result.undefined[found]}", file=result.names[1])
+        return found
 
     @paused_collector()
     def analyze(
@@ -427,17 +475,22 @@ class EvidenceTask(Record):
         top: int | None = None,
         is_whole: bool = True,
         progress: Progress = iter,
+        policies: Sequence[str] = (),
     ) -> Analysis:
-        """Mistakes, error budget, groups and confusions. Raises UsageError for an unknown measure.
+        """Mistakes, error budget, groups and confusions; scores under other `policies` in tasks that have these.
+
+        Raises UsageError for an unknown measure.
 
         With `is_whole` all mistakes unless `top`, and how units were scored; otherwise what a text shows. `progress`
         hands back the predictions for the budget, then the mistakes.
         """
-        examined = Examination(result, self.measure_of(measure))
+        examined = Examination(result, self._measure_for(measure, result))
         budget = examined.budget(progress(examined.entries))
         costs = examined.costs(examined.entries, progress)
         return Analysis(
             **examined.head,
+            scenarios=examined.scenarios(),
+            policies=examined.policies(policies),
             units=len(result.units),
             top=UNSET if top is None else top,
             mistakes=CostedMistakes(examined, costs[: top if is_whole else top or TOP]),
@@ -459,7 +512,7 @@ class EvidenceTask(Record):
         UsageError for results of different tasks, an unknown measure.
         """
         self.measures((a, b))
-        mode, measure = self.mode, self.measure_of(measure)
+        mode, measure = self.mode, self._measure_for(measure, a, b)
         first, second = sides = [Examination(result, measure) for result in (a, b)]
         formula = first.formula
         shown = second.shown | first.shown
@@ -484,6 +537,7 @@ class EvidenceTask(Record):
         return Difference(
             task=mode.name,
             **head_of((one, other), measure, formula, resampling, mode.unit, f"{mode.unit}s", is_defined),
+            heads={"a": a.head, "b": b.head} if a.head or b.head else UNSET,
             top=UNSET if top is None else top,
             units=tuple(sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))[:top]),
             answers=tuple(answers[:top]),
@@ -499,7 +553,7 @@ class EvidenceTask(Record):
         A unit is named by its id; where gold repeats it, all that are called so are explained. `progress` hands back
         all predictions where none is named. Raises UsageError for an unknown measure, InputError for an unknown unit.
         """
-        examined = Examination(result, self.measure_of(measure))
+        examined = Examination(result, self._measure_for(measure, result))
         positions = [position for unit in units for position in result.positions_of(unit)]
         costs = [] if units else examined.costs(examined.entries, progress)
         return Explanation(
@@ -527,14 +581,20 @@ class EvidenceTask(Record):
 
     def measures(self, results: Iterable[Result]) -> Sequence[str]:
         """The measures that results are compared by. Raises UsageError for results of other tasks."""
-        names = list(dict.fromkeys(result.mode.name for result in results))
+        compared = list(results)
+        names = list(dict.fromkeys(result.mode.name for result in compared))
         if names != [self.name]:
             raise UsageError(f"results of different tasks cannot be compared: {', '.join(names)}")
-        return self.mode.measures
+        return [measure for measure in self.mode.measures if all(measure in result.scores for result in compared)]
+
+    def headline_of(self, results: Iterable[Result]) -> str | None:
+        """The measure that people are shown first of these results; None where they disagree."""
+        headlines = {result.origin.measure for result in results}
+        return headlines.pop() if len(headlines) == 1 else None
 
     def undefined(self, result: Result) -> Mapping[str, str]:
-        """Return nothing: every measure of evidence has a value for every result."""
-        return {}
+        """Return the measures that have no value for a result, with the reasons."""
+        return result.undefined
 
     def statistics(self, result: Result, measures: Sequence[str]) -> Statistics:
         ids = result.table.ids

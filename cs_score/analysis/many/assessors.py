@@ -5,15 +5,17 @@ See docs/statistics/assessors.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from msgspec import UNSET, UnsetType
+
 from cs_score.analysis.many.rankings import ranks_of, tau_b, tau_in_words
 from cs_score.base.documents import Document
-from cs_score.base.records import Record, asdict, replace
+from cs_score.base.records import Record, asdict, field, replace
 from cs_score.coldstart.gold import Gold
-from cs_score.coldstart.lines import Answer
 from cs_score.measures.registry import usual_among
 from cs_score.statistics.assessors import Judgments, assessor_intervals, kappa, kappa_limits
 from cs_score.statistics.options import FEW, Note, Resampling, sentences
@@ -45,6 +47,23 @@ class Agreement(Record):
     units: int
 
 
+class LabelPair(Record):
+    """How many answers that both have judged have one label from the first assessor and one from the second."""
+
+    first: str
+    second: str
+    count: int
+
+
+class JudgedTwice(Record):
+    """An answer to which the two assessors have given different labels."""
+
+    unit: str
+    answer: str
+    first: str
+    second: str
+
+
 class UnderAssessor(Record):
     """The score and rank of a run under one assessor, with the interval over units."""
 
@@ -68,7 +87,8 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     """Two assessors: their agreement, what only one of them has judged, and runs under either.
 
     `units` were resampled, and `notes` hold for all intervals of runs. `tau_b` is that of the two rankings, None where
-    all runs are tied under one of them.
+    all runs are tied under one of them. `labels` counts the labels of judged answers (task `pool`), side by side, and
+    `differing` has the answers whose labels differ.
     """
 
     schema_version: Literal[2] = 2
@@ -79,6 +99,8 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
     agreement: tuple[Agreement, ...]
     only_first: int
     only_second: int
+    labels: tuple[LabelPair, ...] | UnsetType = UNSET
+    differing: tuple[JudgedTwice, ...] | UnsetType = UNSET
     runs: tuple[AssessedRun, ...]
     tau_b: float | None
     signatures: Mapping[str, str]
@@ -87,15 +109,30 @@ class Assessors(Document, frozen=True, kw_only=True, tag="assessors"):
 # ---- The comparison
 
 
+class JudgedAnswer(NamedTuple):
+    """How an answer was judged, with its slot and the unit that it is drawn with."""
+
+    slot: str
+    unit: str
+    judgment: str
+
+
+JudgedAnswers: TypeAlias = Mapping[tuple[str, Any], JudgedAnswer]
+"""The judged answers of an assessor, by their unit (in Cold Start the full id of the query) and what they say."""
+
+
 class AssessedResults(Record):
     """The results of the same runs under two assessors, by the name of the run.
 
-    In Cold Start `golds` has the queries and the pool of either assessor; in other tasks it is empty.
+    Where answers are judged one by one, `first_judgments` and `second_judgments` have those of either assessor;
+    `has_labels` says that the labels are shown side by side.
     """
 
     first: Mapping[str, Any]
     second: Mapping[str, Any]
-    golds: Sequence[Gold] = ()
+    first_judgments: JudgedAnswers = field(default_factory=dict)
+    second_judgments: JudgedAnswers = field(default_factory=dict)
+    has_labels: bool = False
 
 
 def compare_assessors(
@@ -107,7 +144,9 @@ def compare_assessors(
     where the runs do not have the same units under both.
     """
     measures = task.measures(results.first.values())
-    measure = task.measure_of(measure) or str(usual_among(task.name, measures))
+    measure = task.measure_of(measure)
+    if measure is None:
+        measure = task.headline_of(results.first.values()) or str(usual_among(task.name, measures))
     statistics_by_name = {}
     for assessor, results_by_run in (("first", results.first), ("second", results.second)):
         for run, result in results_by_run.items():
@@ -131,12 +170,8 @@ def compare_assessors(
     ):
         runs.append(AssessedRun(run=run, first=under_first, second=under_second, low=limits.low, high=limits.high))
 
-    first_judgments: JudgedAnswers = {}
-    second_judgments: JudgedAnswers = {}
-    if results.golds:
-        first_gold, second_gold = results.golds
-        first_judgments = _judged_answers(first_gold)
-        second_judgments = _judged_answers(second_gold)
+    first_judgments = results.first_judgments
+    second_judgments = results.second_judgments
     return Assessors(
         task=task.name,
         measure=measure,
@@ -146,6 +181,8 @@ def compare_assessors(
         agreement=tuple(_agreement_by_slot(first_judgments, second_judgments, settings)),
         only_first=len(first_judgments.keys() - second_judgments.keys()),
         only_second=len(second_judgments.keys() - first_judgments.keys()),
+        labels=_label_pairs(first_judgments, second_judgments) if results.has_labels else UNSET,
+        differing=_answers_judged_differently(first_judgments, second_judgments) if results.has_labels else UNSET,
         runs=tuple(runs),
         tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
         signatures={
@@ -164,19 +201,7 @@ def _runs_under_assessor(systems: Systems) -> list[UnderAssessor]:
 # ---- Agreement
 
 
-class JudgedAnswer(NamedTuple):
-    """How an answer was judged, with its slot and the unit that it is drawn with."""
-
-    slot: str
-    unit: str
-    judgment: str
-
-
-JudgedAnswers: TypeAlias = Mapping[tuple[str, Answer], JudgedAnswer]
-"""The judged answers of a pool, by the full id of their query and what they say."""
-
-
-def _judged_answers(gold: Gold) -> JudgedAnswers:
+def judged_answers_of_pool(gold: Gold) -> JudgedAnswers:
     """Return how the answers of a pool were judged. Of several assessments of the same answer the last one counts."""
     judged = {}
     for assessment in gold.links.assessments:
@@ -185,6 +210,30 @@ def _judged_answers(gold: Gold) -> JudgedAnswers:
         unit = query.base_id if entry_query is None else gold.cluster_of(entry_query)
         judged[query.full_id, assessment.answer] = JudgedAnswer(query.slots[0], unit, assessment.judgment)
     return judged
+
+
+def judged_answers_of_result(result: Any) -> JudgedAnswers:
+    """Return how answers were judged in the gold of an evidence task's result; nothing where answers have no label."""
+    judgments: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
+    return {key: JudgedAnswer(ALL_SLOTS, key[0], label) for key, label in judgments.items()}
+
+
+def _label_pairs(first: JudgedAnswers, second: JudgedAnswers) -> tuple[LabelPair, ...]:
+    """Return how often each pair of labels was given to an answer that both have judged, the most frequent first."""
+    counts = Counter([(first[key].judgment, second[key].judgment) for key in first if key in second])
+    return tuple([LabelPair(*labels, count) for labels, count in counts.most_common()])
+
+
+def _answers_judged_differently(first: JudgedAnswers, second: JudgedAnswers) -> tuple[JudgedTwice, ...]:
+    """Return the answers that both have judged, and not alike."""
+    differing = []
+    for key, answer in first.items():
+        if key not in second or second[key].judgment == answer.judgment:
+            continue
+        said = key[1]
+        text = " ".join(said) if isinstance(said, tuple) else str(said)
+        differing.append(JudgedTwice(unit=answer.unit, answer=text, first=answer.judgment, second=second[key].judgment))
+    return tuple(differing)
 
 
 def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Resampling) -> list[Agreement]:
@@ -197,7 +246,7 @@ def _agreement_by_slot(first: JudgedAnswers, second: JudgedAnswers, settings: Re
         if settings.clusters:
             unit = settings.clusters.clusters.get(unit, unit)
         judgments = (answer.judgment, second[key].judgment)
-        for slot in (ALL_SLOTS, answer.slot):
+        for slot in {ALL_SLOTS, answer.slot}:  # answers without a slot of their own count once
             pairs_by_slot.setdefault(slot, {}).setdefault(unit, []).append(judgments)
     slots = sorted(pairs_by_slot, key=lambda slot: (slot != ALL_SLOTS, slot))
     return [_agreement(slot, pairs_by_slot[slot], settings) for slot in slots]
@@ -280,6 +329,23 @@ _AGREEMENT_LAYOUT: Final = Layout(
     most="whole",
 )
 
+_LABELS_LAYOUT: Final = Layout(
+    "labels",
+    "Labels of the first assessor by those of the second",
+    (Column("first", "First"), Column("second", "Second"), Column("count", "Answers")),
+    lambda assessors: assessors.labels or (),
+    fewest=1,
+    most="whole",
+)
+
+_DIFFERING_LAYOUT: Final = Layout(
+    "differing",
+    "Answers that have another label from each",
+    (Column("unit", "Unit"), Column("answer", "Answer"), Column("first", "First"), Column("second", "Second")),
+    lambda assessors: assessors.differing or (),
+    fewest=1,
+)
+
 ASSESSORS_PRINTOUT: Final = Printout(
     Layout(
         "assessed",
@@ -302,5 +368,5 @@ ASSESSORS_PRINTOUT: Final = Printout(
         most="whole",
     ),
     _notes,
-    (_AGREEMENT_LAYOUT,),
+    (_AGREEMENT_LAYOUT, _LABELS_LAYOUT, _DIFFERING_LAYOUT),
 )

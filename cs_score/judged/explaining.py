@@ -1,0 +1,77 @@
+"""How the answers of a unit were counted, in lines for people."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cs_score.evidence.reading import counted, plain
+from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, classes_of
+from cs_score.judged.faults import SIDES
+from cs_score.judged.lines import Line
+from cs_score.judged.policy import DUPLICATE, UNASSESSED
+
+_MOST_SIMILAR: Final = 3
+"""Assessed answers that are named beside an answer without assessment."""
+
+
+def explanation_of(judged: Sequence[JudgedLine], gold: UnitGold, count: UnitCount) -> Iterator[str]:
+    """Yield how a unit was counted: its sums, each line with its label and side, what was not found."""
+    yield f"unit {plain(gold.unit)}: {count.right:g} of {counted(count.answered, 'answer')} right, {_found(count)}"
+    rank = 0
+    for line in judged:
+        if line.value is not None:
+            rank += 1
+        yield ""
+        yield _heading(line)
+        yield f"  {'ignored' if line.value is None else f'{SIDES[line.value]}, rank {rank}'}: {_reason(line)}"
+        if line.label == UNASSESSED:
+            yield from _similar(line.line, gold.lines)
+    found = {line.class_name for line in judged if line.value and line.better is None}
+    missed = [name for name in classes_of(gold) if name not in found and name]
+    if missed:
+        yield ""
+    for name in missed:
+        yield f"class {plain(name)}: not found"
+
+
+def _found(count: UnitCount) -> str:
+    if not count.wanted:
+        return "nothing is wanted"
+    return f"{count.found:g} found of {count.wanted:g} wanted"
+
+
+def _heading(line: JudgedLine) -> str:
+    number = f"line {line.line.number}" if line.line.number else "added"
+    evidence = f"  [{plain(line.line.evidence)}]" if line.line.evidence else ""
+    return f"{number}  {plain(line.line.answer)}{evidence}"
+
+
+def _reason(judged: JudgedLine) -> str:
+    """Return why a line counts as it does."""
+    if judged.label == UNASSESSED:
+        return "UNASSESSED: no assessment has this answer"
+    place = f" (line {judged.judged.number} of the assessments)" if judged.judged is not None else ""
+    name = f", class {plain(judged.class_name)}" if judged.class_name else ""
+    if judged.label == DUPLICATE and judged.better is not None:
+        return f"DUPLICATE of line {judged.better.number}, which counts for the same class{name}{place}"
+    return f"{judged.label}{name}{place}"
+
+
+def _similar(line: Line, assessments: Sequence[Line]) -> Iterator[str]:
+    """Yield the assessed answers that are spelt otherwise only, and those with the same evidence."""
+    spelling = _plain_spelling(line.answer)
+    alike = [other for other in assessments if _plain_spelling(other.answer) == spelling]
+    for other in alike[:_MOST_SIMILAR]:
+        where = f", evidence {plain(other.evidence)}" if other.evidence else ""
+        what = "differs in blanks, Unicode form or letter case only" if other.answer != line.answer else "same answer"
+        yield f"    {what}: {plain(other.answer)}{where} is {other.label} (line {other.number})"
+    same_evidence = [other for other in assessments if line.evidence and other.evidence == line.evidence]
+    for other in same_evidence[:_MOST_SIMILAR]:
+        yield f"    same evidence: {plain(other.answer)} is {other.label} (line {other.number})"
+
+
+def _plain_spelling(text: str) -> str:
+    """Return a text without blanks, in one Unicode form and letter case."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

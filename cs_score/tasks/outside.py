@@ -1,0 +1,71 @@
+"""Tasks that installed packages offer, by the entry point group `cs_score.tasks`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from cs_score.base.errors import UsageError
+from cs_score.base.records import Record
+
+if TYPE_CHECKING:  # it loads what only scoring needs
+    from cs_score.evidence.mode import Mode
+
+GROUP: Final = "cs_score.tasks"
+
+_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
+
+
+class Offer(Record):
+    """What a package offers: a task by its name, and where its mode stands, as `module:value`."""
+
+    task: str
+    path: str
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"task {self.task} of the package {self.package} {self.version}"
+
+
+def could_be_task(word: str) -> bool:
+    """Return whether a word has the form of a task's name; others need not be looked for among packages."""
+    return _NAME.fullmatch(word) is not None
+
+
+def offers() -> Iterator[Offer]:
+    """Yield what the installed packages offer, in the order of their names."""
+    from importlib.metadata import entry_points  # 20 ms, which a call that names a task of ours does not pay
+
+    found = []
+    for point in entry_points(group=GROUP):
+        package = point.dist.name if point.dist is not None else "unknown"
+        version = point.dist.version if point.dist is not None else "unknown"
+        if could_be_task(point.name):
+            found.append(Offer(point.name, point.value, package, version))
+    yield from sorted(found, key=lambda offer: (offer.package, offer.task))
+
+
+def loaded(offer: Offer) -> Mode:
+    """Return the mode that a package offers, which from now on names its package in signatures.
+
+    Raise UsageError, which names the package, where it cannot be imported or offers something else.
+    """
+    from cs_score.evidence.mode import Mode
+
+    module, _, names = offer.path.partition(":")
+    try:
+        value: Any = importlib.import_module(module)
+        for name in names.split("."):
+            value = getattr(value, name)
+    except (Exception, SystemExit) as error:  # whatever a package does when it is imported is its own fault
+        problem = f"{type(error).__name__}: {error}"
+        raise UsageError(f"{offer} cannot be loaded: {problem}; mend or uninstall it") from None
+    if not isinstance(value, Mode):
+        raise UsageError(f"{offer}: {offer.path} is no Mode, but {type(value).__name__}; mend or uninstall it")
+    if value.name != offer.task:
+        raise UsageError(f"{offer}: {offer.path} is the mode of a task {value.name}; mend or uninstall it")
+    value.package = f"{offer.package}={offer.version}"
+    return value
