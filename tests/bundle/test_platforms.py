@@ -19,7 +19,7 @@ from cs_score.bundle.platforms import evaluate_for_evalai, score_for_codabench
 from cs_score.bundle.submission import SubmissionError
 from cs_score.evidence.reading import read
 from cs_score.tasks import COLD_START, mode_named
-from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries
+from tests.bundle.canaries import TASKS, canaries_in, cold_start_with_canaries, evidence_with_canaries, options_of
 from tests.coldstart.command import score_in
 from tests.documents import ROOT
 from tests.preparation.invented import AskedQuery, Inputs, RunLine
@@ -87,7 +87,7 @@ class Platform:
 
 def evidence_words(task: str) -> list[str]:
     """Return the words that bundle the sample gold of a task."""
-    return [task, "--gold", str(ROOT / "assessments" / f"{task}-gold.{TASKS[task]}")]
+    return [task, "--gold", str(ROOT / "assessments" / f"{task}-gold.{TASKS[task]}"), *options_of(task)]
 
 
 def sample_submission(task: str) -> Path:
@@ -145,6 +145,29 @@ def test_columns_are_the_measures_and_keys_of_scores_are_columns(tmp_path: Path)
     assert platform.hand_in("run.tab", RUN.read_bytes()) == 0
     assert list(platform.scores) == keys
     assert all(isinstance(score, float) for score in platform.scores.values())
+
+
+def test_the_description_of_codabench_names_what_is_there(tmp_path: Path) -> None:
+    """All files lie at the root of the archive to upload, and what programs and data need at the root of theirs."""
+    yaml = pytest.importorskip("yaml")
+    words = [*evidence_words("scifact"), "--title", 'A "title": #1', "--start", "2027-03-01", "--python", "3.13"]
+    platform = Platform(tmp_path, words)
+    described = yaml.safe_load((platform.made / "competition.yaml").read_text("utf-8"))
+    (phase,) = described["phases"]
+    (task,) = described["tasks"]
+    named = [described["image"], described["terms"], *[page["file"] for page in described["pages"]]]
+    named += [task["reference_data"], task["scoring_program"], phase["starting_kit"]]
+    with zipfile.ZipFile(platform.made / "bundle.zip") as archive:
+        assert {"competition.yaml", *named} == set(archive.namelist())
+    assert (described["version"], described["title"]) == (2, 'A "title": #1')
+    assert (described["docker_image"], phase["start"], phase["tasks"]) == ("python:3.13", "2027-03-01", [task["index"]])
+    assert not described["make_programs_available"]
+    assert described["enable_detailed_results"]
+    assert yaml.safe_load((platform.program / "metadata.yaml").read_text("utf-8")) == {
+        "command": "python3 /app/program/scoring.py /app/input/ /app/output/"
+    }
+    (board,) = described["leaderboards"]
+    assert all(len(column["key"]) <= 36 and len(column["title"]) <= 36 for column in board["columns"])
 
 
 def test_a_measure_without_a_value_has_no_key(tmp_path: Path) -> None:
@@ -227,7 +250,7 @@ def spoilt(content: bytes) -> dict[str, bytes]:
     return {
         "a line less": b"".join(lines[:-1]),
         "a line twice": content + lines[-1],
-        "in another order": b"".join(reversed(lines)),
+        "in another order": b"".join([*lines[:1], *reversed(lines[1:])]),
         "nothing": b"",
         "other text": b"{}\n",
         "an empty list": b"[]",
@@ -253,7 +276,7 @@ def test_no_canary_of_gold_is_seen(task: str, tmp_path: Path, capfd: pytest.Capt
         submission = Path(run)
     else:
         gold, submission = evidence_with_canaries(task, tmp_path)
-        words = [task, "--gold", str(gold)]
+        words = [task, "--gold", str(gold), *options_of(task, "CANARY")]
     platform = Platform(tmp_path, words)
     content = submission.read_bytes()
     assert canaries_in(seen_by_participants(platform, submission.name, content, capfd)) == []
@@ -295,6 +318,12 @@ def test_the_invented_sample_has_the_form_of_the_task(task: str, tmp_path: Path)
         return
     mode = mode_named(task)
     assert read(str(tmp_path / name), "predictions", mode.predictions, has_lines=mode.has_lines).content
+
+
+def test_several_systems_in_a_file_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    platform = Platform(tmp_path, evidence_words("pool"))
+    content = b"unit,answer,run\nq01,Hazel,a\nq01,Hazel,b\n"
+    assert refused(platform, {"a.csv": content}, capfd) == "a.csv has 2 systems: hand in one"
 
 
 def bundle_query(query_id: str) -> AskedQuery:

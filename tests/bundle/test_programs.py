@@ -22,6 +22,7 @@ POOL: Final = str(ROOT / "assessments/pool-2016.tab")
 RUN: Final = str(ROOT / "submissions/tide-kb.tab.txt")
 GOLD: Final = str(ROOT / "assessments/claims-gold.jsonl")
 PREDICTIONS: Final = str(ROOT / "submissions/claims-a.jsonl")
+EXAMPLE: Final = ROOT / "examples" / "cs-score-fever"
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -110,6 +111,48 @@ def test_evalai_evaluates_without_network(tmp_path: Path, wheels: str, clean_pyt
     done = run([clean_python, "-c", script, reference, "own.jsonl", "evaluation"], tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("cs_score.bundle.submission.SubmissionError: own.jsonl: line 1: ")
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> str:
+    """A folder in which the package of the example is installed as pip would do it."""
+    folder = tmp_path / "site"
+    place = folder / "cs_score_fever-0.1.0.dist-info"
+    place.mkdir(parents=True)
+    shutil.copy(EXAMPLE / "cs_score_fever.py", folder)
+    texts = {
+        "METADATA": "Metadata-Version: 2.1\nName: cs-score-fever\nVersion: 0.1.0\nRequires-Dist: cs-score\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "entry_points.txt": "[cs_score.tasks]\nfever = cs_score_fever:MODE\n",
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text, "utf-8")
+    names = ["cs_score_fever.py", *[f"{place.name}/{name}" for name in (*texts, "RECORD")]]
+    (place / "RECORD").write_text("".join([f"{name},,\n" for name in names]), "utf-8")
+    return str(folder)
+
+
+def test_a_task_from_outside_is_packed_with_its_package(
+    tmp_path: Path, wheels: str, clean_python: str, outside: str
+) -> None:
+    """Its package is known where the bundle is made, and travels in it."""
+    case = EXAMPLE / "tests" / "golden" / "fever_visible_001"
+    gold, predictions = str(case / "gold.jsonl"), str(case / "predictions.jsonl")
+    command = [sys.executable, "-m", "cs_score"]
+    known = {**os.environ, "PYTHONPATH": outside}
+    words = ["bundle", "codabench", "fever", "--gold", gold, "--sample", predictions, "--wheels", wheels]
+    made = subprocess.run([*command, *words, "--python", PYTHON, "-o", "made"], cwd=tmp_path, env=known, check=False)
+    assert made.returncode == 0
+    app = tmp_path / "app"
+    unpack(tmp_path / "made" / "scoring_program.zip", app / "program")
+    unpack(tmp_path / "made" / "reference_data.zip", app / "input" / "ref")
+    (app / "input" / "res").mkdir()
+    shutil.copy(predictions, app / "input" / "res")
+    done = run([clean_python, "app/program/scoring.py", "app/input", "app/output"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = ["score", "fever", gold, predictions, "--format", "json"]
+    scored = subprocess.run([*command, *words], cwd=tmp_path, env=known, capture_output=True, check=True)
+    assert json.loads((app / "output" / "scores.json").read_bytes()) == json.loads(scored.stdout)["signature"]["scores"]
 
 
 def test_an_older_python_is_told_what_is_needed(tmp_path: Path, wheels: str) -> None:
